@@ -1,0 +1,56 @@
+"""Lexicographic recall, C/W/L variants of ERR, rank-biased utility and multi-aspect measures.
+
+Importing this package makes ir_measures know the measures: as objects, as strings, and in every tool built on it.
+
+>>> import ir_lexirecall as irl
+>>> from ir_lexirecall import TSE, LR
+>>> qrels = {"q1": {"d1": 1, "d2": 1}}
+>>> run = {"q1": {"d1": 9.0, "d7": 8.0, "d2": 7.0}}
+>>> irl.evaluate([TSE, LR, "nDCG@10"], qrels, run).round(3)
+            TSE  LexiRecall  nDCG@10
+query_id
+q1        0.333       0.933     0.92
+"""
+
+from ir_lexirecall import measures, provider
+from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.evaluation import evaluate
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures import (
+    CAM,
+    CWL_ERR8,
+    CWL_ERR9,
+    CWL_ERR10,
+    CWL_ERR11,
+    CWL_RBP,
+    LR,
+    MM,
+    RBU,
+    TOMA,
+    TSE,
+    LexiRecall,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CAM",
+    "CWL_ERR8",
+    "CWL_ERR9",
+    "CWL_ERR10",
+    "CWL_ERR11",
+    "CWL_RBP",
+    "LR",
+    "MM",
+    "RBU",
+    "TOMA",
+    "TSE",
+    "JudgedRanks",
+    "Judgments",
+    "LexiRecall",
+    "align",
+    "evaluate",
+]
+
+measures.register()
+provider.register()

@@ -1,0 +1,233 @@
+"""A run of any format, aligned with judgments: where the judged documents stand.
+
+The one place that knows the tie rule, which is trec_eval's: scores as 32-bit floats, descending; ties by
+document id, descending in byte order. A run that is sorted this way already is recognised, not sorted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall.tables import and_more, run_table, with_string_keys
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """The retrieved relevant documents, by query and rank, with m and r per query."""
+
+    query: Ints
+    rank: Ints
+    m: Ints
+    r: Ints
+
+    @property
+    def p_r(self) -> Ints:
+        """Rank of the last retrieved relevant document of each query, 0 where there is none."""
+        last = np.zeros(len(self.m), dtype=np.int64)
+        last[self.query] = self.rank
+        return last
+
+
+@dataclass(frozen=True)
+class JudgedRanks:
+    """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
+
+    Attributes:
+        judgments: what the run was aligned with; it numbers queries and documents.
+        query: query of each retrieved judged document.
+        doc: its row in ``judgments``.
+        rank: its rank, from 1.
+        depth: number of documents retrieved for each query, shape ``(Q,)``; 0 for a query the run lacks.
+    """
+
+    judgments: Judgments
+    query: Ints
+    doc: Ints
+    rank: Ints
+    depth: Ints
+
+    @property
+    def grade(self) -> Floats:
+        """Grade of each retrieved judged document."""
+        return self.judgments.grade[self.doc]
+
+    def relevant(self, rel: float = 1, cutoff: int | None = None) -> Relevant:
+        """The documents of at least grade ``rel`` among the first ``cutoff``."""
+        keep = self.grade >= rel
+        if cutoff is not None:
+            keep &= self.rank <= cutoff
+        query, rank = self.query[keep], self.rank[keep]
+        r = np.bincount(query, minlength=len(self.judgments))
+        return Relevant(query=query, rank=rank, m=self.judgments.m(rel), r=r)
+
+    def with_grades(self, grade: Floats) -> JudgedRanks:
+        """The same ranking, judged with other grades."""
+        return replace(self, judgments=self.judgments.with_grades(grade))
+
+
+def align(judgments: Judgments, run: Any) -> JudgedRanks:
+    """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).
+
+    Queries without judgments are ignored; a query the run lacks has depth 0.
+
+    >>> judgments = Judgments.of({"q": {"a": 1, "b": 0, "c": 2}})
+    >>> ranks = align(judgments, {"q": {"c": 0.5, "x": 0.9, "a": 0.5}})
+    >>> ranks.rank.tolist(), ranks.grade.tolist(), ranks.depth.tolist()
+    ([2, 3], [2.0, 1.0], [3])
+
+    Raises:
+        ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
+    """
+    blocks = _blocks_of_dict(judgments, run) if isinstance(run, Mapping) else _blocks_of_table(judgments, run)
+    depth = np.zeros(len(judgments), dtype=np.int64)
+    depth[blocks.query] = blocks.length
+    rank = _ranks(blocks, judgments)
+    query = judgments.query[blocks.doc]
+    order = np.lexsort((rank, query))
+    return JudgedRanks(judgments, query=query[order], doc=blocks.doc[order], rank=rank[order], depth=depth)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """A run restricted to judged queries, whose rows stand together: a block per query."""
+
+    query: Ints  # of each block
+    length: Ints  # of each block, at least 1
+    score: NDArray[np.float32]  # of each row
+    doc_ids: Callable[[Ints], pl.Series]  # of the given rows
+    doc: Ints  # the retrieved judged documents: rows of the judgments,
+    doc_block: Ints  # the block each one is in,
+    doc_score: NDArray[np.float32]  # and its score
+
+
+def _blocks_of_table(judgments: Judgments, run: Any) -> _Blocks:
+    table = run_table(run)
+    stretches = table["query_id"].rle().struct.unnest().rename({"value": "query_id"})
+    length = stretches["len"].to_numpy().astype(np.int64)
+    query = stretches.join(judgments.query_numbers, on="query_id", how="left", maintain_order="left")["query"]
+    query = query.fill_null(-1).to_numpy()
+    if (query < 0).any():
+        table = table.filter(np.repeat(query >= 0, length))
+        query, length = query[query >= 0], length[query >= 0]
+    if len(np.unique(query)) < len(query):  # a query in several places: bring its rows together
+        table = table[np.argsort(np.repeat(query, length), kind="stable")]
+        rows = np.bincount(query, weights=length).astype(np.int64)
+        query = np.flatnonzero(rows)
+        length = rows[query]
+    block = np.repeat(np.arange(len(query)), length)
+    keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
+    _refuse_repetitions(keys, judgments)
+    judged = keys.with_row_index("row").join(judgments.keys, on=["query", "doc_id"], how="inner")
+    row = judged["row"].to_numpy()
+    score = _float32(table["score"].to_numpy())
+    return _Blocks(
+        query=query,
+        length=length,
+        score=score,
+        doc_ids=lambda rows: table["doc_id"].gather(rows),
+        doc=judged["doc"].to_numpy(),
+        doc_block=block[row],
+        doc_score=score[row],
+    )
+
+
+def _refuse_repetitions(keys: pl.DataFrame, judgments: Judgments) -> None:
+    """Refuse a document twice for one query. Equal rows have equal hashes: only those are looked at."""
+    hashes = keys.hash_rows().to_numpy()
+    in_order = np.sort(hashes)
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if len(twice) == 0:
+        return
+    suspects = keys.filter(np.isin(hashes, twice))
+    repeated = suspects.filter(~suspects.is_first_distinct())
+    if len(repeated):
+        query, doc_id = repeated.row(0)
+        raise ValueError(
+            f"run: document {doc_id!r} stands twice in the ranking of query {judgments.query_ids[query]!r}"
+            f"{and_more(len(repeated) - 1)}; keep one"
+        )
+
+
+def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> _Blocks:
+    """Dicts look documents up themselves: only the few judged ones are asked for, one by one."""
+    run = with_string_keys(run, "run")
+    query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
+    rankings = [run[judgments.query_ids[q]] for q in query]
+    length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
+    try:
+        scores = chain.from_iterable(ranking.values() for ranking in rankings)
+        score = _float32(np.fromiter(scores, dtype=np.float64, count=int(length.sum())))
+        usable = not np.isnan(score).any()
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        return _blocks_of_table(judgments, pl_free(run))
+    doc_ids = judgments.doc_id.to_list()
+    first_doc = np.searchsorted(judgments.query, np.arange(len(judgments) + 1)).tolist()
+    found = [
+        (doc, block, ranking[doc_ids[doc]])
+        for block, (q, ranking) in enumerate(zip(query.tolist(), rankings, strict=True))
+        for doc in range(first_doc[q], first_doc[q + 1])
+        if doc_ids[doc] in ranking
+    ]
+    doc, doc_block, doc_score = zip(*found, strict=True) if found else ((), (), ())
+
+    def doc_ids_of(rows: Ints) -> pl.Series:
+        return pl.Series(list(chain.from_iterable(rankings)), dtype=pl.String).gather(rows)
+
+    return _Blocks(
+        query=query,
+        length=length,
+        score=score,
+        doc_ids=doc_ids_of,
+        doc=np.array(doc, dtype=np.int64),
+        doc_block=np.array(doc_block, dtype=np.int64),
+        doc_score=_float32(np.array(doc_score, dtype=np.float64)),
+    )
+
+
+def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
+    return np.fromiter(chain.from_iterable(ranking.values() for ranking in rankings), dtype=np.float64)
+
+
+def _float32(score: Floats) -> NDArray[np.float32]:
+    """Scores as trec_eval holds them; beyond the range of 32 bits they are infinite, and -0 equals 0."""
+    with np.errstate(over="ignore"):
+        return score.astype(np.float32) + np.float32(0)
+
+
+def _sort_key(block: Ints, score: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """A number that sorts by block, then by descending score: the block above the inverted bits of the score."""
+    bits = score.view(np.uint32)
+    ascending = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
+    return (block.astype(np.uint64) << np.uint64(32)) | ~ascending
+
+
+def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:
+    """Rank of each retrieved judged document: one more than the documents before it."""
+    key = _sort_key(np.repeat(np.arange(len(blocks.length)), blocks.length), blocks.score)
+    in_order = key if np.all(key[1:] >= key[:-1]) else np.sort(key)
+    doc_key = _sort_key(blocks.doc_block, blocks.doc_score)
+    start = np.cumsum(blocks.length) - blocks.length
+    first = np.searchsorted(in_order, doc_key)
+    rank = first - start[blocks.doc_block] + 1
+    # A document whose key its right neighbour shares is tied: document ids decide.
+    tied = np.flatnonzero((first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key))
+    if len(tied):
+        rows = np.flatnonzero(np.isin(key, doc_key[tied]))
+        group = pl.DataFrame({"key": key[rows], "doc_id": blocks.doc_ids(rows)})
+        group = group.sort("key", "doc_id", descending=[False, True])
+        group = group.with_columns(before=position_in_segment(group["key"].to_numpy()))
+        asked = pl.DataFrame({"key": doc_key[tied], "doc_id": judgments.doc_id.gather(blocks.doc[tied])})
+        before = asked.join(group, on=["key", "doc_id"], how="left", maintain_order="left")["before"]
+        rank[tied] += before.to_numpy()
+    return rank

@@ -1,0 +1,161 @@
+"""``evaluate``: one run, any measures, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+import polars as pl
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall.alignment import align
+from ir_lexirecall.judgments import Judgments, aspect_column
+from ir_lexirecall.measures import MEASURES
+from ir_lexirecall.provider import LexiRecallEvaluator, Utility
+from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table, with_string_keys
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def parse_measures(measures: Any) -> dict[str, Measure]:
+    """Measures by the name of their column: a string as it was given, an object as it prints.
+
+    Args:
+        measures: a measure or a string, or a sequence of them.
+
+    Raises:
+        ValueError: not a measure, or a parameter out of range.
+
+    >>> list(parse_measures(["LR", "nDCG@10"]).values())
+    [LexiRecall, nDCG@10]
+    """
+    asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    parsed = {}
+    for measure in asked:
+        try:
+            parsed[str(measure)] = ir_measures.parse_measure(measure)
+            parsed[str(measure)].validate_params()
+        except (NameError, SyntaxError, AssertionError, TypeError, AttributeError) as error:
+            raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}") from None
+    if not parsed:
+        raise ValueError("no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
+    return parsed
+
+
+def is_ours(measure: Measure) -> bool:
+    """Whether the measure is one of this library's."""
+    return isinstance(measure, tuple({type(ours) for ours in MEASURES.values()}))
+
+
+class Evaluation:
+    """Measures and qrels, read once, for any number of runs.
+
+    >>> evaluation = Evaluation(["TSE", "AP"], {"q1": {"d1": 1}})
+    >>> evaluation.of({"q1": {"d1": 1.0}})
+              TSE   AP
+    query_id
+    q1        1.0  1.0
+    """
+
+    def __init__(self, measures: Any, qrels: Any) -> None:
+        self.measures = parse_measures(measures)
+        standard = [measure for measure in self.measures.values() if not is_ours(measure)]
+        table = qrel_table(qrels)
+        self.judgments = Judgments.of(table)
+        self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
+        self._standard = ir_measures.evaluator(standard, _for_ir_measures(table)) if standard else None
+
+    def of(self, run: Any) -> pd.DataFrame:
+        """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
+        import pandas as pd
+
+        run = run if isinstance(run, Mapping) else run_table(run)
+        columns: dict[Measure, Any] = {}
+        for measure, result in self._ours.score(align(self.judgments, run)).items():
+            columns[measure] = result.value if isinstance(result, Utility) else result
+        if self._standard is not None:
+            columns.update(self._standard_values(run))
+        index = pd.Index(self.judgments.query_ids, name="query_id", dtype=object if not len(self.judgments) else None)
+        return pd.DataFrame({name: columns[measure] for name, measure in self.measures.items()}, index=index)
+
+    def _standard_values(self, run: Any) -> dict[Measure, list[float]]:
+        by_query: dict[Measure, dict[str, float]] = {}
+        for metric in self._standard.iter_calc(_dict_of_dicts(run)):
+            by_query.setdefault(metric.measure, {})[metric.query_id] = metric.value
+        return {
+            measure: [values[query_id] for query_id in self.judgments.query_ids] for measure, values in by_query.items()
+        }
+
+
+def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
+    """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``."""
+    import pandas as pd
+
+    grade = table["relevance"].to_numpy()
+    whole = bool((grade == np.floor(grade)).all())
+    aspect = aspect_column(table)
+    return pd.DataFrame(
+        {
+            "query_id": table["query_id"].to_list(),
+            "doc_id": table["doc_id"].to_list(),
+            "relevance": grade.astype(np.int64) if whole else grade,
+            "iteration": aspect.to_list(),
+        }
+    )
+
+
+def _dict_of_dicts(run: Any) -> Mapping[str, Mapping[str, float]]:
+    if isinstance(run, Mapping):
+        return with_string_keys(run, "run")
+    nested: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in zip(*(run[name].to_list() for name in RUN_COLUMNS), strict=True):
+        nested.setdefault(query_id, {})[doc_id] = score
+    return nested
+
+
+def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) -> Any:
+    """Evaluate a run with measures of this library and of ir_measures side by side.
+
+    Args:
+        measures: a measure or a string such as ``"TSE@1000"``, or a sequence of them.
+        qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``, ``doc_id`` and
+            ``relevance``, a dict of dicts, or an iterable of named tuples such as ``ir_measures.Qrel``. Subtopics come
+            from ``subtopic_id`` or ``iteration``, aspects from further columns.
+        run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
+        aggregate: give the means over queries instead of the values per query.
+
+    Returns:
+        A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
+        asked; with ``aggregate=True`` a Series of means, indexed by measure.
+
+    Raises:
+        ValueError: bad input or an unknown measure; the message names the first offender.
+
+    >>> qrels = {"q1": {"d1": 1, "d2": 1}, "q2": {"d1": 2}}
+    >>> run = {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}}
+    >>> evaluate(["TSE", "LR", "AP"], qrels, run, aggregate=True).round(4)
+    TSE    0.1667
+    LR     0.4667
+    AP     0.4167
+    dtype: float64
+    """
+    values = Evaluation(measures, qrels).of(run)
+    if not aggregate:
+        return values
+    return means(values, parse_measures(measures))
+
+
+def means(values: pd.DataFrame, measures: Mapping[str, Measure]) -> pd.Series:
+    """Aggregate per-query values as each measure says (a mean, for counts a sum)."""
+    import pandas as pd
+
+    totals = {}
+    for name, measure in measures.items():
+        aggregator = measure.aggregator()
+        for value in values[name].tolist():
+            aggregator.add(value)
+        totals[name] = aggregator.result()
+    return pd.Series(totals, dtype=float)

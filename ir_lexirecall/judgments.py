@@ -1,0 +1,236 @@
+"""Qrels of any format -> ``Judgments``: columnar, sorted, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.tables import and_more, numeric_column, qrel_table
+
+_ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
+
+
+@dataclass(frozen=True)
+class AspectGrades:
+    """Grades per aspect, a row per judged document and aspect, ordered by document row and aspect."""
+
+    doc: Ints  # row of the document in the judgments
+    aspect: Ints  # number of the (query, aspect) pair
+    grade: Floats
+    query: Ints  # for every (query, aspect) pair: its query
+    weight: Floats  # for every (query, aspect) pair: w_t, summing to 1 within a query; 0 if nothing is relevant
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
+
+    Build it with ``Judgments.of(qrels)`` once and align any number of runs with it.
+
+    Attributes:
+        query_ids: the Q query ids, sorted.
+        query: for every judged document, the position of its query in ``query_ids``.
+        doc_id: its id.
+        grade: its grade; the highest one if several subtopics were judged (that of the aspect ``relevance``,
+            if the rows name such an aspect).
+    """
+
+    query_ids: list[str]
+    query: Ints
+    doc_id: pl.Series
+    grade: Floats
+    _rows: pl.DataFrame = field(repr=False)  # the qrels as given: doc (row above), aspect, relevance, others
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, qrels: Any) -> Judgments:
+        """Judgments from a path, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
+
+        >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
+        >>> judgments = Judgments.of(qrels)
+        >>> judgments.query_ids, judgments.doc_id.to_list(), judgments.grade.tolist()
+        (['q0', 'q1'], ['d9', 'd1', 'd2'], [2.0, 0.0, 1.0])
+
+        Raises:
+            ValueError: a missing column, a grade that is not a number, or the same judgment twice with
+                different grades.
+        """
+        if isinstance(qrels, Judgments):
+            return qrels
+        table = qrel_table(qrels)
+        rows = table.with_columns(aspect_column(table)).sort("query_id", "doc_id", "aspect", "relevance")
+        rows = _without_repetitions(rows)
+        new_doc = (
+            rows.select(
+                (pl.col("query_id") != pl.col("query_id").shift())
+                | (pl.col("doc_id") != pl.col("doc_id").shift())
+            )
+            .to_series()
+            .fill_null(True)
+            .to_numpy()
+        )
+        doc = np.cumsum(new_doc) - 1
+        docs = rows.filter(new_doc)
+        query_of_doc = docs["query_id"].rle_id().to_numpy().astype(np.int64)
+        grade = np.full(len(docs), -np.inf)
+        by_name = (rows["aspect"] == "relevance").to_numpy()
+        counted = by_name if by_name.any() else np.ones(len(rows), dtype=bool)
+        np.maximum.at(grade, doc[counted], rows["relevance"].to_numpy()[counted])
+        grade[np.isinf(grade)] = 0  # no label for the aspect `relevance`: the lowest one
+        return cls(
+            query_ids=docs["query_id"].unique(maintain_order=True).to_list(),
+            query=query_of_doc,
+            doc_id=docs["doc_id"],
+            grade=grade,
+            _rows=rows.with_columns(pl.Series("doc", doc)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    def m(self, rel: float = 1) -> Ints:
+        """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
+        key = ("m", rel)
+        if key not in self._cache:
+            self._cache[key] = np.bincount(self.query[self.grade >= rel], minlength=len(self))
+        counts: Ints = self._cache[key]
+        return counts
+
+    @cached_property
+    def query_numbers(self) -> pl.DataFrame:
+        """Query ids and their positions, for joins."""
+        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String)}).with_columns(
+            query=pl.int_range(pl.len())
+        )
+
+    @cached_property
+    def keys(self) -> pl.DataFrame:
+        """Query position, document id and row of every judged document, for joins."""
+        return pl.DataFrame({"query": self.query.astype(np.int32), "doc_id": self.doc_id}).with_columns(
+            doc=pl.int_range(pl.len())
+        )
+
+    def with_grades(self, grade: Floats) -> Judgments:
+        """The same documents with other grades (a row each)."""
+        return replace(self, grade=grade, _cache={})
+
+    def check_top_grade(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel``, naming the first."""
+        above = np.flatnonzero(self.grade > max_rel)
+        if len(above):
+            raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+
+    def _above(self, doc: int, grade: float, max_rel: float, measure: str, rest: int) -> ValueError:
+        return ValueError(
+            f"{measure}: document {self.doc_id[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
+            f"{grade:g}, above max_rel={max_rel:g}{and_more(rest)}; raise max_rel to the scale's top grade"
+        )
+
+    @cached_property
+    def aspects(self) -> AspectGrades:
+        """The grades per aspect (subtopic) with the aspects' weights.
+
+        Raises:
+            ValueError: a weight is not a number, negative, or differs within one aspect of a query.
+        """
+        rows = self._rows
+        doc = rows["doc"].to_numpy()
+        query = self.query[doc]
+        pair = pl.DataFrame({"query": query, "aspect": rows["aspect"]})
+        pairs = pair.unique().sort("query", "aspect").with_row_index("pair")
+        number = pair.join(pairs, on=["query", "aspect"], how="left", maintain_order="left")["pair"].to_numpy()
+        aspect, pair_query = number.astype(np.int64), pairs["query"].to_numpy().astype(np.int64)
+        grade = rows["relevance"].to_numpy()
+        weight = self._aspect_weights(aspect, pairs)
+        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
+        total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
+        weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
+        return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
+
+    def _aspect_weights(self, aspect: Ints, pairs: pl.DataFrame) -> Floats:
+        weight = np.ones(len(pairs))
+        if "weight" in self._rows.columns:
+            given = numeric_column(self._rows, "weight")
+            weight[aspect] = given
+            bad = np.flatnonzero(~(given >= 0) | (given != weight[aspect]) | np.isinf(given))
+            if len(bad):
+                row = self._rows.row(int(bad[0]), named=True)
+                raise ValueError(
+                    f"qrels: aspect {row['aspect']!r} of query {row['query_id']!r} has weight {row['weight']!r} at "
+                    f"document {row['doc_id']!r}; an aspect needs one weight per query, not negative"
+                    f"{and_more(len(bad) - 1)}"
+                )
+        return weight
+
+    def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
+        """Labels of the judged documents for the named aspects, NaN where there is none, each a row per document.
+
+        An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the qrels; the
+        column ``relevance`` serves unless other aspects are rows.
+
+        Raises:
+            ValueError: the qrels have no such aspect, or two different labels for one document.
+        """
+        in_rows = set(self._rows["aspect"].unique())
+        by_rows = any(name in in_rows for name in aspects)
+        return {name: self._label(name, in_rows, by_rows) for name in aspects}
+
+    def _label(self, name: str, in_rows: set[str], by_rows: bool) -> Floats:
+        doc = self._rows["doc"].to_numpy()
+        label = np.full(len(self.grade), np.nan)
+        if name in in_rows:
+            picked = (self._rows["aspect"] == name).to_numpy()
+            label[doc[picked]] = self._rows["relevance"].to_numpy()[picked]
+            return label
+        columns = [c for c in self._rows.columns if c not in ("query_id", "doc_id", "doc", "aspect", *_ASPECT_COLUMNS)]
+        if name not in columns or (name == "relevance" and by_rows):
+            known = sorted(set(columns) | (in_rows if len(in_rows) > 1 else set()))
+            raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
+        if name == "relevance":
+            return self.grade
+        given = numeric_column(self._rows, name)
+        label[doc] = given
+        differs = np.flatnonzero((label[doc] != given) & ~(np.isnan(label[doc]) & np.isnan(given)))
+        if len(differs):
+            row = self._rows.row(int(differs[0]), named=True)
+            raise ValueError(
+                f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} has different labels for the aspect "
+                f"{name!r}{and_more(len(differs) - 1)}"
+            )
+        return label
+
+
+def aspect_column(table: pl.DataFrame) -> pl.Series:
+    """The aspect (subtopic) that each row of the qrels judges, ``"0"`` where it names none."""
+    given = next((table[name] for name in _ASPECT_COLUMNS if name in table.columns), None)
+    if given is None or given.dtype == pl.Null:
+        return pl.repeat("0", len(table), eager=True).alias("aspect")
+    if given.dtype == pl.Object:
+        given = pl.Series([None if value is None else str(value) for value in given.to_list()], dtype=pl.String)
+    return given.cast(pl.String).fill_null("0").alias("aspect")
+
+
+def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Drop rows that say the same twice; refuse two grades for one judgment."""
+    repeats = rows.select(
+        pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in ("query_id", "doc_id", "aspect"))
+    ).to_series()
+    if not repeats.any():
+        return rows
+    rows = rows.unique(maintain_order=True)
+    conflicts = rows.filter(
+        pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in ("query_id", "doc_id", "aspect"))
+    )
+    if len(conflicts):
+        row = conflicts.row(0, named=True)
+        raise ValueError(
+            f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} (aspect {row['aspect']!r}) is judged twice, "
+            f"with different labels{and_more(len(conflicts) - 1)}; keep one judgment"
+        )
+    return rows

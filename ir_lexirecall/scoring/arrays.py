@@ -1,0 +1,80 @@
+"""Array types, and the running product that the cascade measures need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
+    """Sum of the ``values`` of each query, added in row order: the same bits however queries are batched."""
+    return np.bincount(query, weights=values, minlength=queries)
+
+
+def per_query_count(query: Ints, queries: int) -> Ints:
+    """Number of rows of each query."""
+    return np.bincount(query, minlength=queries)
+
+
+def geometric_sum(ratio: float, terms: Floats) -> Floats:
+    """Sum of ratio^j for j = 0..terms-1, with 0 < ratio <= 1; ``terms`` may be infinite for a ratio below 1.
+
+    >>> geometric_sum(0.5, np.array([1.0, 3.0, np.inf]))
+    array([1.  , 1.75, 2.  ])
+    """
+    return terms if ratio == 1 else np.expm1(terms * np.log(ratio)) / (ratio - 1)
+
+
+def position_in_segment(segment: Ints) -> Ints:
+    """0, 1, 2, ... within every run of equal, adjacent values of ``segment``.
+
+    >>> position_in_segment(np.array([4, 4, 4, 7, 9, 9]))
+    array([0, 1, 2, 0, 0, 1])
+    """
+    rows = np.arange(len(segment))
+    first = np.ones(len(segment), dtype=bool)
+    first[1:] = segment[1:] != segment[:-1]
+    return rows - np.maximum.accumulate(np.where(first, rows, 0))
+
+
+def running_product(segment: Ints, factors: Floats) -> Floats:
+    """Cumulative product of ``factors`` within every run of equal, adjacent values of ``segment``.
+
+    Segments of similar length share one padded block, so memory stays within twice the input.
+
+    >>> running_product(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
+    array([ 0.5 ,  0.25,  0.5 ,  3.  , 12.  ])
+    """
+    products = np.empty(len(factors))
+    if len(factors) == 0:
+        return products
+    starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]])
+    lengths = np.diff(np.r_[starts, len(segment)])
+    size_class = np.frexp(lengths)[1]
+    for size in np.unique(size_class):
+        alike = np.flatnonzero(size_class == size)
+        column = np.arange(lengths[alike].max())
+        inside = column < lengths[alike, None]
+        rows = (starts[alike, None] + column)[inside]
+        block = np.ones(inside.shape)
+        block[inside] = factors[rows]
+        products[rows] = np.cumprod(block, axis=1)[inside]
+    return products
+
+
+def shifted_within_segment(segment: Ints, values: NDArray[Any], first: float) -> NDArray[Any]:
+    """``values`` moved one row down within every segment, whose first row gets ``first``.
+
+    >>> shifted_within_segment(np.array([1, 1, 2, 2]), np.array([5.0, 6.0, 7.0, 8.0]), 1.0)
+    array([1., 5., 1., 7.])
+    """
+    shifted = np.empty_like(values)
+    shifted[1:] = values[:-1]
+    shifted[np.r_[True, segment[1:] != segment[:-1]][: len(values)]] = first
+    return shifted

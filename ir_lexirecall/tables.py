@@ -1,0 +1,227 @@
+"""Qrels and runs of any format as columns: the one place that knows formats of users.
+
+A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, or an iterable of named tuples
+(a generator too); what comes out is a Polars table with string ids and checked numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import os
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ir_lexirecall import trec
+
+RUN_COLUMNS = ("query_id", "doc_id", "score")
+QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+
+
+def run_table(run: Any) -> pl.DataFrame:
+    """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
+
+    Raises:
+        ValueError: a column or id is missing, or a score is missing, not a number, or NaN.
+    """
+    table = _table(run, "run", RUN_COLUMNS, trec.read_run)
+    columns = {name: _ids(table[name], "run") for name in ("query_id", "doc_id")}
+    score = _numbers(table["score"], "score", "run", columns)
+    return pl.DataFrame({**columns, "score": score})
+
+
+def qrel_table(qrels: Any) -> pl.DataFrame:
+    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is.
+
+    Raises:
+        ValueError: a column or id is missing, or a grade is missing or not a finite number.
+    """
+    table = _table(qrels, "qrels", QREL_COLUMNS, trec.read_qrels)
+    columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
+    grade = _numbers(table["relevance"], "relevance", "qrels", columns)
+    if np.isinf(grade.to_numpy()).any():
+        _refuse_number(table["relevance"], grade.is_infinite(), "relevance", "qrels", columns)
+    others = {name: table[name] for name in table if name not in QREL_COLUMNS}
+    return pl.DataFrame({**columns, "relevance": grade, **others})
+
+
+def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A further column of qrels as float64, missing values as NaN.
+
+    Raises:
+        ValueError: a value is there but not a number.
+    """
+    values = table[name]
+    if values.dtype == pl.Null:
+        return np.full(len(values), np.nan)
+    ids = {key: table[key] for key in ("query_id", "doc_id")}
+    return _numbers(values, name, "qrels", ids, missing=True).to_numpy()
+
+
+def id_string(value: Any) -> str:
+    """A query or document id as a string; an integer means its decimal string.
+
+    >>> id_string(7), id_string("d7")
+    ('7', 'd7')
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    raise ValueError(f"ids must be strings or integers, but one is {value!r} ({type(value).__name__})")
+
+
+def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mapping[str, Mapping[str, Any]]:
+    """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
+    for query_id, docs in outer.items():
+        if not isinstance(docs, Mapping):
+            raise ValueError(f"{what}: query {query_id!r} maps to {docs!r}, not to a dict of documents")
+    kinds = set(map(type, outer)).union(map(type, chain.from_iterable(outer.values())))
+    if kinds <= {str}:
+        return outer
+    copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
+    if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
+        raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
+    return copy
+
+
+def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[str, list[Any]]:
+    """A dict of dicts as columns."""
+    return {
+        "query_id": list(chain.from_iterable([q] * len(docs) for q, docs in outer.items())),
+        "doc_id": list(chain.from_iterable(outer.values())),
+        value: list(chain.from_iterable(docs.values() for docs in outer.values())),
+    }
+
+
+def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dict[str, pl.Series]:
+    """``data`` as a table whose values are still unchecked."""
+    table: dict[str, pl.Series]
+    if isinstance(data, (str, os.PathLike)):
+        table = _columns(read_path(os.fspath(data)))
+    elif isinstance(data, Mapping):
+        table = _series(rows_of_dicts(with_string_keys(data, what), needed[-1]))
+    elif isinstance(data, pl.DataFrame):
+        table = _columns(data)
+    elif isinstance(data, pl.LazyFrame):
+        table = _columns(data.collect())
+    elif hasattr(data, "itertuples"):
+        table = _series({str(name): data[name] for name in data.columns})
+    elif hasattr(data, "__arrow_c_stream__"):
+        table = _columns(pl.DataFrame(data))
+    elif isinstance(data, Iterable):
+        table = _series(_fields(data, what, needed))
+    else:
+        raise ValueError(
+            f"{what} of type {type(data).__name__} cannot be read: give a path, a DataFrame with columns "
+            f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
+        )
+    if missing := [name for name in needed if name not in table]:
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}")
+    return table
+
+
+def _columns(table: pl.DataFrame) -> dict[str, pl.Series]:
+    return {series.name: series for series in table}
+
+
+def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
+    """The columns of an iterable of named tuples."""
+    rows = list(items)
+    if not rows:
+        return {name: [] for name in needed}
+    names = getattr(rows[0], "_fields", None)
+    if names is None or any(getattr(row, "_fields", None) != names for row in rows):
+        odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
+        raise ValueError(f"{what}: {odd!r} is not a named tuple with the fields {', '.join(names or needed)}")
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _series(columns: Mapping[str, Any]) -> dict[str, pl.Series]:
+    return {name: _one_series(name, values) for name, values in columns.items()}
+
+
+def _one_series(name: str, values: Any) -> pl.Series:
+    """A list, or a pandas column, as a Polars one; ``Object`` where its values are of several types."""
+    if hasattr(values, "to_numpy"):
+        dtype = getattr(values, "dtype", None)
+        if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+            return pl.Series(name, values.to_numpy())
+        try:
+            if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+                return pl.Series(name, values)  # Arrow-backed strings come over without a copy
+        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+            pass  # no PyArrow to translate with, or an extension type it does not know
+        values = values.to_numpy(dtype=object)
+        try:
+            return pl.Series(name, values, dtype=pl.String, strict=True)
+        except (TypeError, pl.exceptions.PolarsError):
+            values = values.tolist()
+    try:
+        return pl.Series(name, values, strict=True)
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(name, values, dtype=pl.Object)
+
+
+def _ids(values: pl.Series, what: str) -> pl.Series:
+    """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
+    if values.dtype == pl.String and not values.null_count():
+        return values
+    if values.dtype.is_integer() or values.dtype in (pl.Categorical, pl.Enum):
+        strings = values.cast(pl.String)
+    elif len(values) == 0:
+        return pl.Series(values.name, [], dtype=pl.String)
+    else:
+        strings = values
+    if strings.dtype == pl.String and not strings.null_count():
+        return strings
+    texts = []
+    for row, value in enumerate(values.to_list()):
+        try:
+            texts.append(id_string(value))
+        except ValueError as error:
+            raise ValueError(f"{what}: row {row + 1} has no usable {values.name}: {error}") from None
+    return pl.Series(values.name, texts, dtype=pl.String)
+
+
+def _numbers(
+    values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series], *, missing: bool = False
+) -> pl.Series:
+    """Numbers as float64 without gaps (``missing``: gaps become NaN)."""
+    if values.dtype.is_float() or values.dtype.is_integer():
+        column = values.cast(pl.Float64)
+    elif len(values) == 0:
+        column = pl.Series(name, [], dtype=pl.Float64)
+    else:
+        items = values.to_list()
+        usable = [isinstance(v, numbers.Real) and not isinstance(v, (bool, np.bool_)) for v in items]
+        empty = [v is None or (isinstance(v, float) and math.isnan(v)) for v in items]
+        bad = pl.Series([not (u or (missing and e)) for u, e in zip(usable, empty, strict=True)])
+        if bad.any():
+            _refuse_number(values, bad, name, what, ids)
+        column = pl.Series(name, [float(v) if u else None for v, u in zip(items, usable, strict=True)], pl.Float64)
+    if missing:
+        return column.fill_null(float("nan"))
+    bad = column.is_null() | column.is_nan().fill_null(False)
+    if bad.any():
+        _refuse_number(values, bad, name, what, ids)
+    return column.alias(name)
+
+
+def _refuse_number(values: pl.Series, bad: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> None:
+    first = int(bad.arg_true()[0])
+    rest = int(bad.sum()) - 1
+    value = values.to_list()[first]
+    raise ValueError(
+        f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
+        f"{value!r}, not a finite number" + and_more(rest)
+    )
+
+
+def and_more(rest: int) -> str:
+    """How an error counts the offenders it does not name."""
+    return f" (and {rest} more like it)" if rest else ""
