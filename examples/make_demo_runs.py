@@ -127,9 +127,7 @@ def rerank(ranking: Ranking, title_score: dict[str, float], weight: float = 0.3)
         return ranking
     top, floor = head[0][1], head[-1][1]
     best_title = max(title_score[doc_id] for doc_id, _ in head) or 1.0
-    blended = [
-        (d, round(floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6)) for d, s in head
-    ]
+    blended = [(d, round(floor + (1 - weight) * s / top + weight * title_score[d] / best_title, 6)) for d, s in head]
     return sorted(blended, key=lambda pair: (-pair[1], pair[0])) + tail
 
 

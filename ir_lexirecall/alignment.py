@@ -113,8 +113,8 @@ def _blocks_of_table(judgments: Judgments, run: Any) -> _Blocks:
     table = run_table(run)
     stretches = table["query_id"].rle().struct.unnest().rename({"value": "query_id"})
     length = stretches["len"].to_numpy().astype(np.int64)
-    query = stretches.join(judgments.query_numbers, on="query_id", how="left", maintain_order="left")["query"]
-    query = query.fill_null(-1).to_numpy()
+    known = stretches.join(judgments.query_numbers, on="query_id", how="left", maintain_order="left")
+    query: Ints = known["query"].fill_null(-1).to_numpy()
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]
@@ -148,7 +148,7 @@ def _refuse_repetitions(keys: pl.DataFrame, judgments: Judgments) -> None:
     if len(twice) == 0:
         return
     suspects = keys.filter(np.isin(hashes, twice))
-    repeated = suspects.filter(~suspects.is_first_distinct())
+    repeated = suspects.filter(~pl.struct(pl.all()).is_first_distinct())
     if len(repeated):
         query, doc_id = repeated.row(0)
         raise ValueError(
@@ -170,7 +170,7 @@ def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) 
     except (TypeError, ValueError):
         usable = False
     if not usable:
-        return _blocks_of_table(judgments, pl_free(run))
+        return _blocks_of_table(judgments, run)
     doc_ids = judgments.doc_id.to_list()
     first_doc = np.searchsorted(judgments.query, np.arange(len(judgments) + 1)).tolist()
     found = [
@@ -181,8 +181,13 @@ def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) 
     ]
     doc, doc_block, doc_score = zip(*found, strict=True) if found else ((), (), ())
 
+    start = np.cumsum(length) - length
+
     def doc_ids_of(rows: Ints) -> pl.Series:
-        return pl.Series(list(chain.from_iterable(rankings)), dtype=pl.String).gather(rows)
+        block = np.searchsorted(start, rows, side="right") - 1
+        names = {b: list(rankings[b]) for b in np.unique(block).tolist()}
+        places = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
+        return pl.Series([names[b][i] for b, i in places], dtype=pl.String)
 
     return _Blocks(
         query=query,
@@ -202,14 +207,17 @@ def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
 def _float32(score: Floats) -> NDArray[np.float32]:
     """Scores as trec_eval holds them; beyond the range of 32 bits they are infinite, and -0 equals 0."""
     with np.errstate(over="ignore"):
-        return score.astype(np.float32) + np.float32(0)
+        rounded: NDArray[np.float32] = score.astype(np.float32)
+    return np.add(rounded, np.float32(0))
 
 
 def _sort_key(block: Ints, score: NDArray[np.float32]) -> NDArray[np.uint64]:
     """A number that sorts by block, then by descending score: the block above the inverted bits of the score."""
     bits = score.view(np.uint32)
     ascending = np.where(bits >> 31 == 1, ~bits, bits | np.uint32(1 << 31))
-    return (block.astype(np.uint64) << np.uint64(32)) | ~ascending
+    key: NDArray[np.uint64] = block.astype(np.uint64) << np.uint64(32)
+    key |= ~ascending
+    return key
 
 
 def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:

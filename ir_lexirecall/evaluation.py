@@ -24,7 +24,7 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     """Measures by the name of their column: a string as it was given, an object as it prints.
 
     Args:
-        measures: a measure or a string, or a sequence of them.
+        measures: a measure or a string, a sequence of them, or a mapping of column names to them.
 
     Raises:
         ValueError: not a measure, or a parameter out of range.
@@ -32,12 +32,14 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     >>> list(parse_measures(["LR", "nDCG@10"]).values())
     [LexiRecall, nDCG@10]
     """
-    asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+    if not isinstance(measures, Mapping):
+        asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
+        measures = {str(measure): measure for measure in asked}
     parsed = {}
-    for measure in asked:
+    for name, measure in measures.items():
         try:
-            parsed[str(measure)] = ir_measures.parse_measure(measure)
-            parsed[str(measure)].validate_params()
+            parsed[name] = ir_measures.parse_measure(measure)
+            parsed[name].validate_params()
         except (NameError, SyntaxError, AssertionError, TypeError, AttributeError) as error:
             raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}") from None
     if not parsed:
@@ -66,7 +68,7 @@ class Evaluation:
         table = qrel_table(qrels)
         self.judgments = Judgments.of(table)
         self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
-        self._standard = ir_measures.evaluator(standard, _for_ir_measures(table)) if standard else None
+        self._standard: Any = ir_measures.evaluator(standard, _for_ir_measures(table)) if standard else None
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
@@ -78,7 +80,7 @@ class Evaluation:
             columns[measure] = result.value if isinstance(result, Utility) else result
         if self._standard is not None:
             columns.update(self._standard_values(run))
-        index = pd.Index(self.judgments.query_ids, name="query_id", dtype=object if not len(self.judgments) else None)
+        index = pd.Index(self.judgments.query_ids, name="query_id")
         return pd.DataFrame({name: columns[measure] for name, measure in self.measures.items()}, index=index)
 
     def _standard_values(self, run: Any) -> dict[Measure, list[float]]:
@@ -91,18 +93,25 @@ class Evaluation:
 
 
 def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
-    """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``."""
+    """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
+
+    Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
+    the one with the highest grade, as in ``Judgments.grade`` (rows of named aspects: that of ``relevance``).
+    """
     import pandas as pd
 
+    table = table.with_columns(aspect_column(table))
+    if (table["aspect"] == "relevance").any():
+        table = table.filter(pl.col("aspect") == "relevance")
+    table = table.sort("relevance", maintain_order=True)
     grade = table["relevance"].to_numpy()
     whole = bool((grade == np.floor(grade)).all())
-    aspect = aspect_column(table)
     return pd.DataFrame(
         {
             "query_id": table["query_id"].to_list(),
             "doc_id": table["doc_id"].to_list(),
             "relevance": grade.astype(np.int64) if whole else grade,
-            "iteration": aspect.to_list(),
+            "iteration": table["aspect"].to_list(),
         }
     )
 
@@ -120,7 +129,7 @@ def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) ->
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
     Args:
-        measures: a measure or a string such as ``"TSE@1000"``, or a sequence of them.
+        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
         qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``, ``doc_id`` and
             ``relevance``, a dict of dicts, or an iterable of named tuples such as ``ir_measures.Qrel``. Subtopics come
             from ``subtopic_id`` or ``iteration``, aspects from further columns.
@@ -142,10 +151,9 @@ def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) ->
     AP     0.4167
     dtype: float64
     """
-    values = Evaluation(measures, qrels).of(run)
-    if not aggregate:
-        return values
-    return means(values, parse_measures(measures))
+    evaluation = Evaluation(measures, qrels)
+    values = evaluation.of(run)
+    return means(values, evaluation.measures) if aggregate else values
 
 
 def means(values: pd.DataFrame, measures: Mapping[str, Measure]) -> pd.Series:

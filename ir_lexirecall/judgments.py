@@ -68,8 +68,7 @@ class Judgments:
         rows = _without_repetitions(rows)
         new_doc = (
             rows.select(
-                (pl.col("query_id") != pl.col("query_id").shift())
-                | (pl.col("doc_id") != pl.col("doc_id").shift())
+                (pl.col("query_id") != pl.col("query_id").shift()) | (pl.col("doc_id") != pl.col("doc_id").shift())
             )
             .to_series()
             .fill_null(True)

@@ -73,21 +73,16 @@ class _Measure(Measure):  # type: ignore[misc]
                 f"{self.__name__} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
         given = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
-        super().__init__(
-            **{k: v for k, v in given.items() if v is not None and v != self.SUPPORTED_PARAMS[k].default}
-        )
+        super().__init__(**{k: v for k, v in given.items() if v is not None and v != self.SUPPORTED_PARAMS[k].default})
 
     def validate_params(self) -> None:
         """Raise a ``ValueError`` that names the first parameter out of range."""
-        if self.validated:
-            return
         for name, param in self.SUPPORTED_PARAMS.items():
             value = self[name]
             if not param.validate(value):
                 problem = "is required" if value is None else f"must be {param.expects}, not {value!r}"
                 raise ValueError(f"{self.__name__}: {name} {problem} ({param.desc})")
         self.check_together()
-        self.validated = True
 
     def check_together(self) -> None:
         """Raise a ``ValueError`` for parameters that do not go together."""
@@ -145,9 +140,7 @@ def _max_rel(required: bool) -> Param:
 
 
 def _n() -> Param:
-    return Param(
-        int, "documents in the collection", check=lambda n: n >= 1, expects="an integer of at least 1"
-    )
+    return Param(int, "documents in the collection", check=lambda n: n >= 1, expects="an integer of at least 1")
 
 
 def _gain() -> Param:
@@ -358,9 +351,7 @@ class _CWL_ERR11(_Measure):
     FORMULA = "C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i)"
     SOURCE = "Azzopardi et al., ICTIR 2021"
     SUPPORTED_PARAMS = {
-        "T": Param(
-            _NUMBER, "gain the user hopes for", default=1.35, check=lambda t: t > 0, expects="a number above 0"
-        ),
+        "T": Param(_NUMBER, "gain the user hopes for", default=1.35, check=lambda t: t > 0, expects="a number above 0"),
         "max_rel": _max_rel(required=True),
         "gain": _gain(),
         "unjudged": _unjudged(),
@@ -495,7 +486,9 @@ class _AspectMeasure(_Measure):
         except (NameError, SyntaxError, ValueError, AssertionError) as error:
             raise ValueError(f"{self.__name__}: base={self['base']!r} is not a measure: {error}") from None
         if isinstance(base, _AspectMeasure):
-            raise ValueError(f"{self.__name__}: base={self['base']!r} judges several aspects itself; name one that does not")
+            raise ValueError(
+                f"{self.__name__}: base={self['base']!r} judges several aspects itself; name one that does not"
+            )
         if self["cutoff"] is not None:
             own = base.params.get("cutoff", self["cutoff"])
             if "cutoff" not in base.SUPPORTED_PARAMS or own != self["cutoff"]:

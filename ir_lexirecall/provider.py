@@ -179,9 +179,7 @@ def _aspect_top_grades(measure: Measure, judgments: Judgments) -> Floats:
 
 def _toma(measure: Measure, ranks: JudgedRanks) -> Floats:
     positions, embedding = _labels(measure, ranks.judgments)
-    weight, k = toma.label_weights(
-        embedding, positions, distance=measure["distance"], gate=measure["gate"]
-    )
+    weight, k = toma.label_weights(embedding, positions, distance=measure["distance"], gate=measure["gate"])
     threshold = max(k // 2, 1) if measure["binarize"] == "half" else measure["binarize"]
     return base_values(measure.base_measure(), threshold, ranks.with_grades(weight.astype(np.float64)))
 
@@ -343,7 +341,11 @@ SCORERS: dict[str, Callable[[Measure, JudgedRanks], Floats | Utility]] = {
 
 def _warn_of_missing_aspects(asked: Iterable[Measure], judgments: Judgments) -> None:
     """Say that RBU was asked of judgments that name one aspect only."""
-    if any(measure.NAME == "RBU" for measure in asked) and len(judgments) and len(judgments.aspects.query) == len(judgments):
+    if (
+        any(measure.NAME == "RBU" for measure in asked)
+        and len(judgments)
+        and len(judgments.aspects.query) == len(judgments)
+    ):
         warnings.warn(
             "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection has subtopics, "
             "give them in 'subtopic_id' or 'iteration' (a dict of dicts cannot hold them).",
@@ -370,13 +372,26 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
         query_ids = self.judgments.query_ids
         for measure, result in self.score(align(self.judgments, run)).items():
             if isinstance(result, Utility):
-                columns = (result.value, result.expected_total_utility, result.expected_total_cost, result.expected_items)
+                columns = (
+                    result.value,
+                    result.expected_total_utility,
+                    result.expected_total_cost,
+                    result.expected_items,
+                )
                 rows = zip(query_ids, *(column.tolist() for column in columns), strict=True)
                 for query_id, value, etu, etc, items in rows:
                     yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)
             else:
                 for query_id, value in zip(query_ids, result.tolist(), strict=True):
                     yield Metric(query_id, measure, value)
+
+    def calc_aggregate(self, run: Any) -> dict[Measure, float]:
+        """Mean of each measure over the queries of the qrels, added up in the order of the query ids."""
+        means = {}
+        for measure, result in self.score(align(self.judgments, run)).items():
+            values = result.value if isinstance(result, Utility) else result
+            means[measure] = float(np.cumsum(values)[-1] / len(values)) if len(values) else float("nan")
+        return means
 
 
 class LexiRecallProvider(Provider):  # type: ignore[misc]

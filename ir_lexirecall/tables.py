@@ -40,13 +40,35 @@ def qrel_table(qrels: Any) -> pl.DataFrame:
     Raises:
         ValueError: a column or id is missing, or a grade is missing or not a finite number.
     """
-    table = _table(qrels, "qrels", QREL_COLUMNS, trec.read_qrels)
+    table = _table(qrels, "qrels", QREL_COLUMNS, _read_qrels)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
     if np.isinf(grade.to_numpy()).any():
         _refuse_number(table["relevance"], grade.is_infinite(), "relevance", "qrels", columns)
-    others = {name: table[name] for name in table if name not in QREL_COLUMNS}
+    others = {name: _comparable(values) for name, values in table.items() if name not in QREL_COLUMNS}
     return pl.DataFrame({**columns, "relevance": grade, **others})
+
+
+def _read_qrels(source: str) -> Any:
+    """Qrels from a file, or else from the ir_datasets data set of that name."""
+    if not os.path.isfile(source):
+        import ir_datasets
+
+        if source in ir_datasets.registry:
+            data_set = ir_datasets.load(source)
+            if not data_set.has_qrels():
+                raise ValueError(f"{source}: this ir_datasets data set has no qrels")
+            return pl.DataFrame(qrel_table(data_set.qrels_iter()))
+        raise ValueError(f"{source}: there is no such file, nor a data set of that name in ir_datasets")
+    return trec.read_qrels(source)
+
+
+def _comparable(values: pl.Series) -> pl.Series:
+    """A further column of qrels in a type that sorts: what is of several types, or of unknown ones, as text."""
+    if values.dtype == pl.Object or values.dtype.is_nested():
+        texts = [None if value is None else str(value) for value in values.to_list()]
+        return pl.Series(values.name, texts, dtype=pl.String)
+    return values
 
 
 def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -80,9 +102,12 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
     for query_id, docs in outer.items():
         if not isinstance(docs, Mapping):
             raise ValueError(f"{what}: query {query_id!r} maps to {docs!r}, not to a dict of documents")
-    kinds = set(map(type, outer)).union(map(type, chain.from_iterable(outer.values())))
-    if kinds <= {str}:
+    try:
+        for keys in (outer, *outer.values()):
+            "".join(keys)  # the quickest way to learn that all are strings
         return outer
+    except TypeError:
+        pass
     copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
     if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
         raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")

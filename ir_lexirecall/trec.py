@@ -7,6 +7,7 @@ import gzip
 import lzma
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -47,7 +48,7 @@ def _read(path: str, fields: Sequence[str], header: bool = False) -> pl.DataFram
         content, skipped = content[content.find(b"\n") + 1 :], 1
     content = _regular(content, len(fields), path, skipped)
     if not content:
-        return pl.DataFrame({name: [] for name in fields}, schema={name: pl.String for name in fields}).with_columns(
+        return pl.DataFrame({name: [] for name in fields}, schema=dict.fromkeys(fields, pl.String)).with_columns(
             pl.col(name).cast(pl.Float64) for name in fields if name in _NUMERIC
         )
     table = pl.read_csv(
@@ -56,7 +57,7 @@ def _read(path: str, fields: Sequence[str], header: bool = False) -> pl.DataFram
         separator=" ",
         quote_char=None,
         new_columns=list(fields),
-        schema={name: pl.String for name in fields},
+        schema=dict.fromkeys(fields, pl.String),
     )
     ids = ("query_id", "doc_id", "iteration", "subtopic_id", "tag", "rank")
     for name in fields:
@@ -81,7 +82,8 @@ def _content(path: str) -> bytes:
     if not file.is_file():
         raise ValueError(f"{path}: there is no such file")
     try:
-        with _OPENERS.get(file.suffix, open)(file, "rb") as stream:
+        opener: Any = _OPENERS.get(file.suffix, open)
+        with opener(file, "rb") as stream:
             content: bytes = stream.read()
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None

@@ -399,9 +399,7 @@ def ndcg(ranking: Sequence[str], grades: Grades, cutoff: int | None = None) -> f
         max(grades.get(doc, 0), 0) / math.log2(i + 1) for i, doc in enumerate(cut(ranking, cutoff), start=1)
     )
     best_order = sorted(grades, key=lambda doc: grades[doc], reverse=True)
-    ideal = math.fsum(
-        max(grades[doc], 0) / math.log2(i + 1) for i, doc in enumerate(cut(best_order, cutoff), start=1)
-    )
+    ideal = math.fsum(max(grades[doc], 0) / math.log2(i + 1) for i, doc in enumerate(cut(best_order, cutoff), start=1))
     return dcg / ideal if ideal > 0 else 0.0
 
 
@@ -425,17 +423,13 @@ def recall(ranking: Sequence[str], grades: Grades, cutoff: int | None = None, re
     return len(positions(ranking, grades, rel, cutoff)) / m if m else 0.0
 
 
-def reciprocal_rank(
-    ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None
-) -> float:
+def reciprocal_rank(ranking: Sequence[str], grades: Grades, rel: float = 1, cutoff: int | None = None) -> float:
     """1 / p_1, and 0 if nothing relevant was retrieved."""
     found = positions(ranking, grades, rel, cutoff)
     return 1 / found[0] if found else 0.0
 
 
-def rbp(
-    ranking: Sequence[str], grades: Grades, p: float = 0.8, rel: float = 1, cutoff: int | None = None
-) -> float:
+def rbp(ranking: Sequence[str], grades: Grades, p: float = 0.8, rel: float = 1, cutoff: int | None = None) -> float:
     """Rank-biased precision, binary: (1 - p) sum_j p^(p_j - 1), no gain beyond the end."""
     return (1 - p) * math.fsum(p ** (rank - 1) for rank in positions(ranking, grades, rel, cutoff))
 
@@ -450,9 +444,7 @@ STANDARD: dict[str, Callable[..., float]] = {
 }
 
 
-def score_base(
-    base: Base, ranking: Sequence[str], grades: Grades, threshold: int | float, cutoff: int | None
-) -> float:
+def score_base(base: Base, ranking: Sequence[str], grades: Grades, threshold: int | float, cutoff: int | None) -> float:
     """`base` on one set of grades: a name such as 'nDCG', 'AP', 'RBP(p=0.9)', 'P(rel=3)', or a callable.
 
     A binary base takes `threshold` as its `rel` unless its own parameters give one. A callable is called as
@@ -507,9 +499,7 @@ def label_of(label: Grades, aspect: str, values: Mapping[float, Fraction]) -> fl
     return grade
 
 
-def tuple_weights(
-    aspects: Aspects, distance: str = "euclidean", gate: str | None = None
-) -> dict[LabelTuple, int]:
+def tuple_weights(aspects: Aspects, distance: str = "euclidean", gate: str | None = None) -> dict[LabelTuple, int]:
     """The weight of every embedded label tuple: the distances to the best one, farthest first: 0, 1, 2, ...
 
     Distances are exact (the euclidean one squared: the same order, the same ties). `gate` leaves out tuples

@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
     """Sum of the ``values`` of each query, added in row order: the same bits however queries are batched."""
-    return np.bincount(query, weights=values, minlength=queries)
+    return np.bincount(query, weights=values, minlength=queries).astype(np.float64, copy=False)
 
 
 def per_query_count(query: Ints, queries: int) -> Ints:

@@ -106,10 +106,11 @@ def cwl(
         (sum of V, sum of V r), each of shape ``(Q,)``.
     """
     keep = (rank <= end) & (r != unjudged[query])
-    query, rank, r = query[keep], rank[keep].astype(np.float64), r[keep]
+    query, r = query[keep], r[keep]
+    i = rank[keep].astype(np.float64)
     # Between the document before and this one stands a stretch of unjudged documents.
-    before = shifted_within_segment(query, rank, 0)
-    stretch = rank - before - 1
+    before = shifted_within_segment(query, i, 0)
+    stretch = i - before - 1
     q = 1 - unjudged if cascade else np.ones(queries)  # what an unjudged document leaves of S
     stays = 1 - r if cascade else np.ones_like(r)
     after = running_product(query, q[query] ** stretch * stays)  # S right after each document
@@ -117,9 +118,9 @@ def cwl(
     s_here = s_before * q[query] ** stretch
 
     v_stretch = s_before * _stretch(discount, before + 1, stretch, q[query])
-    v_here = discount.at(rank) * s_here
+    v_here = discount.at(i) * s_here
     last, s_last = np.zeros(queries), np.ones(queries)
-    last[query], s_last[query] = rank, after  # the last row of each query stays
+    last[query], s_last[query] = i, after  # the last row of each query stays
     v_tail = s_last * _stretch(discount, last + 1, end - last, q)
 
     sum_v_unjudged = per_query_sum(query, v_stretch, queries) + v_tail

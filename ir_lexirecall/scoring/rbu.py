@@ -14,9 +14,7 @@ from ir_lexirecall.scoring.arrays import (
 )
 
 
-def utility(
-    query: Ints, aspect: Ints, rank: Ints, r: Floats, weight: Floats, queries: int, *, p: float
-) -> Floats:
+def utility(query: Ints, aspect: Ints, rank: Ints, r: Floats, weight: Floats, queries: int, *, p: float) -> Floats:
     """Sum over ranks i and aspects t of p^i w_t r(d_i, t) times the product of (1 - r(d_j, t)) over j < i.
 
     One row per retrieved document and aspect, by query, aspect and rank; ``aspect`` numbers the aspects of

@@ -69,7 +69,7 @@ def _distances(values: Sequence[Fraction], unit: int, distance: str) -> NDArray[
 
 def weighted_mean(scores: Floats, p: Floats) -> Floats:
     """CAM = sum of p_a base_a, the p_a scaled to sum to 1; ``scores`` has shape (aspects, Q)."""
-    return ((p / p.sum())[:, None] * scores).sum(axis=0)
+    return np.add.reduce((p / p.sum())[:, None] * scores, axis=0)
 
 
 def harmonic_mean(scores: Floats, p: Floats) -> Floats:

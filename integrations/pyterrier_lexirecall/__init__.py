@@ -1,0 +1,25 @@
+"""PyTerrier plug-in: ``import pyterrier as pt`` is enough for ``pt.lexirecall`` and our measures in ``pt.measures``.
+
+PyTerrier loads this module by its entry point ``pyterrier.modules``. An exception here would break
+``import pyterrier``, so a broken installation is reported as a warning.
+
+>>> import pyterrier as pt
+>>> pt.measures.LR, pt.measures.RBU(p=0.9) @ 20
+(LexiRecall, RBU(p=0.9)@20)
+"""
+
+from __future__ import annotations
+
+import warnings
+
+try:
+    import pyterrier.measures
+
+    from ir_lexirecall.measures import MEASURES
+
+    for _name, _measure in MEASURES.items():
+        # PyTerrier copied ir_measures' registry before it loaded its plug-ins.
+        if not hasattr(pyterrier.measures, _name):
+            setattr(pyterrier.measures, _name, _measure)
+except Exception as error:
+    warnings.warn(f"pt.lexirecall is not available: {type(error).__name__}: {error}", stacklevel=2)

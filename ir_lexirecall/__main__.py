@@ -1,0 +1,5 @@
+"""``python -m ir_lexirecall``."""
+
+from ir_lexirecall.cli import main
+
+raise SystemExit(main())

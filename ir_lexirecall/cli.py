@@ -1,0 +1,265 @@
+"""``ir-lexirecall``: the measures from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from ir_lexirecall import __version__
+from ir_lexirecall.evaluation import Evaluation, means
+from ir_lexirecall.measures import MEASURES, dtype_name
+from ir_lexirecall.tables import qrel_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+FORMATS = ("table", "tsv", "json", "latex", "markdown")
+_EXACT = ("tsv", "json")  # for machines: all digits unless --places asks for fewer
+_DEMO_MEASURES = {
+    "TSE": "TSE",
+    "LR": "LR",
+    "ERR10": "CWL_ERR10(max_rel=3)",
+    "RBU@20": "RBU@20",
+    "TOMA@10": "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10",
+    "nDCG@10": "nDCG@10",
+    "AP": "AP",
+}
+_DEMO_LEGEND = """\
+TSE      how soon everything relevant has been seen: 1 / rank of the last relevant document
+LR       lexicographic recall: recall first, then how early the last relevant document comes, and so on
+ERR10    C/W/L variant of ERR: expected utility per document of a user who stops when satisfied
+RBU@20   rank-biased utility: new subtopics count, repetition and reading effort cost
+TOMA@10  nDCG on relevance, credibility and readability together
+nDCG@10, AP: the standard measures, from ir_measures
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 1 for bad input, 2 for bad usage (which exits)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.command(options) or 0)
+    except ValueError as error:
+        print(f"ir-lexirecall: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
+    )
+    parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    evaluate = commands.add_parser(
+        "eval",
+        help="evaluate runs",
+        description="Evaluate runs: a row per run, a column per measure.",
+        epilog="Example: ir-lexirecall eval qrels.txt bm25.run dph.run -m 'TSE@1000 LR nDCG@10 RBU(p=0.9)@20'",
+    )
+    _add_qrels(evaluate)
+    evaluate.add_argument("runs", metavar="RUN", nargs="+", help="TREC run file (.gz, .bz2, .xz)")
+    evaluate.add_argument(
+        "-m", "--measures", required=True, metavar="'M M ...'", help="measures, separated by blanks (see `measures`)"
+    )
+    evaluate.add_argument("--by-query", action="store_true", help="a row per run and query")
+    _add_output(evaluate)
+    evaluate.set_defaults(command=_evaluate)
+
+    demo = commands.add_parser("demo", help="evaluate five runs on the embedded collection")
+    _add_output(demo)
+    demo.set_defaults(command=_demo)
+
+    measures = commands.add_parser("measures", help="list the measures with their parameters")
+    measures.set_defaults(command=_measures)
+    return parser
+
+
+def _add_qrels(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "qrels",
+        metavar="QRELS",
+        help="qrels file (TREC or ndeval's 4 columns, or with a header line), or an ir_datasets id",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME,...",
+        help="columns of a wide qrels file without a header line, e.g. query_id,iteration,doc_id,relevance,quality",
+    )
+    parser.add_argument(
+        "--aspect",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="4-column qrels file with the labels of a further aspect (repeatable)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=FORMATS, default="table", help="of the output (default: table)")
+    parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv and json)")
+
+
+def _places(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
+def split_measures(text: str) -> list[str]:
+    """Measure strings out of one text; blanks, commas and semicolons part them, but not within brackets or quotes.
+
+    >>> split_measures("TSE@1000 RBU(p=0.9, e=0.1)@20, LR")
+    ['TSE@1000', 'RBU(p=0.9, e=0.1)@20', 'LR']
+    """
+    parts, current, depth, quote = [], "", 0, ""
+    for character in text + " ":
+        if not quote and not depth and character in " \t\n,;":
+            if current:
+                parts.append(current)
+            current = ""
+            continue
+        current += character
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        else:
+            depth += (character in "({[") - (character in ")}]")
+    if current.strip():
+        raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+    return parts
+
+
+def read_qrels(source: str, columns: str | None, aspects: Iterable[str]) -> pl.DataFrame:
+    """The qrels that the command line names: a file or an id, and files of further aspects."""
+    import polars as pl
+
+    from ir_lexirecall import trec
+
+    if columns:
+        table = qrel_table(trec.read_qrels(source, columns=[name.strip() for name in columns.split(",")]))
+    else:
+        table = qrel_table(source)
+    extra = []
+    for text in aspects:
+        name, mark, path = text.partition("=")
+        if not (name and mark and path):
+            raise ValueError(f"--aspect {text!r} must look like NAME=FILE")
+        extra.append(qrel_table(path).select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name)))
+    if extra:
+        first = table.select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit("relevance"))
+        table = pl.concat([first, *extra])
+    return table
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """What runs are called in tables: the file's name without endings, or its path where names would collide.
+
+    >>> run_names(["a/bm25.run.gz", "b/dph.txt"])
+    ['bm25', 'dph']
+    """
+    names = []
+    for path in paths:
+        name = Path(path).name
+        for ending in (".gz", ".bz2", ".xz", ".run", ".txt", ".res"):
+            name = name.removesuffix(ending) or name
+        names.append(name)
+    names = names if len(set(names)) == len(names) else list(paths)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice}: the same run is given twice")
+    return names
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    names = run_names(options.runs)
+    evaluation = Evaluation(
+        split_measures(options.measures), read_qrels(options.qrels, options.columns, options.aspect)
+    )
+    values = {
+        name: evaluation.of(path)
+        for name, path in tqdm(list(zip(names, options.runs, strict=True)), desc="runs", disable=None, leave=False)
+    }
+    _print_values(values, evaluation, options, by_query=options.by_query)
+
+
+def _print_values(
+    values: dict[str, Any], evaluation: Evaluation, options: argparse.Namespace, *, by_query: bool
+) -> None:
+    import pandas as pd
+
+    if by_query:
+        table = pd.concat(values, names=["run", "query_id"]).reset_index()
+        keys = ["run", "query_id"]
+    else:
+        table = pd.DataFrame({name: means(each, evaluation.measures) for name, each in values.items()}).T
+        table = table.rename_axis("run").reset_index()
+        keys = ["run"]
+    print(render(table, keys, options.format, options.places))
+
+
+def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | None) -> str:
+    """A table as text in one of ``FORMATS``; ``keys`` are the columns that name a row."""
+    if places is None and form not in _EXACT:
+        places = 4
+    if form == "json":
+        rounded = table if places is None else table.round(places)
+        return json.dumps(rounded.to_dict(orient="records"), indent=1)
+    shown = table.copy()
+    for column in shown.columns:
+        if column not in keys and shown[column].dtype.kind == "f":
+            shown[column] = [repr(v) if places is None else f"{v:.{places}f}" for v in shown[column].tolist()]
+    if form == "tsv":
+        return "\n".join("\t".join(map(str, row)) for row in [shown.columns, *shown.values.tolist()])
+    if form == "table":
+        return str(shown.to_string(index=False))
+    try:
+        from tabulate import tabulate
+    except ImportError:
+        raise ValueError(f"--format {form} needs the package tabulate: pip install 'ir-lexirecall[tables]'") from None
+    style = "latex_booktabs" if form == "latex" else "github"
+    align = ["left" if column in keys else "right" for column in shown.columns]
+    return str(tabulate(shown, headers="keys", tablefmt=style, showindex=False, disable_numparse=True, colalign=align))
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from ir_lexirecall import demo
+
+    evaluation = Evaluation(_DEMO_MEASURES, demo.qrels())
+    values = {name: evaluation.of(run) for name, run in demo.runs().items()}
+    if options.format == "table":
+        print(f"{len(demo.docs())} passages, {len(evaluation.judgments)} queries, {len(values)} runs. Means:\n")
+    _print_values(values, evaluation, options, by_query=False)
+    if options.format == "table":
+        print(f"\n{_DEMO_LEGEND}")
+
+
+def _measures(options: argparse.Namespace) -> None:
+    for name, measure in MEASURES.items():
+        if name != measure.NAME:
+            continue
+        aliases = [alias for alias, other in MEASURES.items() if other is measure and alias != name]
+        print(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC} [{measure.SOURCE}]")
+        print(f"    {measure.FORMULA}")
+        for key, param in measure.SUPPORTED_PARAMS.items():
+            how = (
+                "required"
+                if param.required
+                else f"default {param.default!r}"
+                if param.default is not None
+                else "optional"
+            )
+            written = f"@{key}" if key == measure.AT_PARAM else key
+            print(f"    {written:<10} {dtype_name(param.dtype):<7} {how:<21} {param.desc}")
+        print()

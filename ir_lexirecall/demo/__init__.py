@@ -1,0 +1,89 @@
+"""The embedded collection: 90 short passages on seven everyday subjects, 16 queries, graded judgments with subtopics
+and two further aspects (credibility, readability), and five runs by simple retrieval functions.
+
+Everything was written for this library and comes with it: no network is needed.
+"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FOLDER = Path(__file__).parent
+RUNS = ("bm25", "bm25_rerank", "ql", "tfidf", "overlap")
+
+
+def _read(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(
+        FOLDER / name,
+        sep="\t",
+        quoting=csv.QUOTE_NONE,
+        keep_default_na=False,
+        dtype={"query_id": str, "doc_id": str, "subtopic_id": str},
+    )
+
+
+def docs() -> pd.DataFrame:
+    """The passages: ``doc_id``, ``title``, ``text``.
+
+    >>> len(docs())
+    90
+    """
+    return _read("docs.tsv")
+
+
+def queries() -> pd.DataFrame:
+    """The queries: ``query_id``, ``text``.
+
+    >>> len(queries())
+    16
+    """
+    return _read("queries.tsv")
+
+
+def subtopics() -> pd.DataFrame:
+    """What each subtopic of a query asks for: ``query_id``, ``subtopic_id``, ``text``.
+
+    >>> len(subtopics())
+    50
+    """
+    return _read("subtopics.tsv")
+
+
+def qrels() -> pd.DataFrame:
+    """The judgments, a row per query, subtopic and document: ``relevance`` 0-3 for the subtopic, ``credibility`` and
+    ``readability`` 0-2 for the document.
+
+    >>> list(qrels().columns)
+    ['query_id', 'subtopic_id', 'doc_id', 'relevance', 'credibility', 'readability']
+    """
+    return _read("qrels.tsv")
+
+
+def run(name: str) -> pd.DataFrame:
+    """One of the runs in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
+
+    >>> list(run("bm25").columns)
+    ['query_id', 'doc_id', 'score']
+    """
+    import pandas as pd
+
+    from ir_lexirecall.trec import read_run
+
+    table = read_run(str(FOLDER / "runs" / f"{name}.run"))
+    return pd.DataFrame({column: table[column].to_list() for column in table.columns})
+
+
+def runs() -> dict[str, pd.DataFrame]:
+    """All runs by name.
+
+    >>> list(runs())
+    ['bm25', 'bm25_rerank', 'ql', 'tfidf', 'overlap']
+    """
+    return {name: run(name) for name in RUNS}
