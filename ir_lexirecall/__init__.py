@@ -30,6 +30,7 @@ from ir_lexirecall.measures import (
     TSE,
     LexiRecall,
 )
+from ir_lexirecall.preferences import Preferences, compare
 
 __version__ = "0.1.0"
 
@@ -48,7 +49,9 @@ __all__ = [
     "JudgedRanks",
     "Judgments",
     "LexiRecall",
+    "Preferences",
     "align",
+    "compare",
     "evaluate",
 ]
 

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall.alignment import align
-from ir_lexirecall.judgments import Judgments, aspect_column
+from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility
-from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table, with_string_keys
+from ir_lexirecall.tables import RUN_COLUMNS, run_table, with_string_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,18 +65,23 @@ class Evaluation:
     def __init__(self, measures: Any, qrels: Any) -> None:
         self.measures = parse_measures(measures)
         standard = [measure for measure in self.measures.values() if not is_ours(measure)]
-        table = qrel_table(qrels)
-        self.judgments = Judgments.of(table)
+        self.judgments = Judgments.of(qrels)
         self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
-        self._standard: Any = ir_measures.evaluator(standard, _for_ir_measures(table)) if standard else None
+        self._standard: Any = (
+            ir_measures.evaluator(standard, _for_ir_measures(self.judgments.rows)) if standard else None
+        )
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
+        run = run if isinstance(run, Mapping) else run_table(run)
+        return self.of_ranks(align(self.judgments, run), run)
+
+    def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
+        """``of`` for a run that is aligned already."""
         import pandas as pd
 
-        run = run if isinstance(run, Mapping) else run_table(run)
         columns: dict[Measure, Any] = {}
-        for measure, result in self._ours.score(align(self.judgments, run)).items():
+        for measure, result in self._ours.score(ranks).items():
             columns[measure] = result.value if isinstance(result, Utility) else result
         if self._standard is not None:
             columns.update(self._standard_values(run))
@@ -100,7 +105,6 @@ def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    table = table.with_columns(aspect_column(table))
     if (table["aspect"] == "relevance").any():
         table = table.filter(pl.col("aspect") == "relevance")
     table = table.sort("relevance", maintain_order=True)

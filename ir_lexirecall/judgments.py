@@ -39,13 +39,14 @@ class Judgments:
         doc_id: its id.
         grade: its grade; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
+        rows: the qrels as given, sorted, with ``doc`` (the row of the document above) and ``aspect``.
     """
 
     query_ids: list[str]
     query: Ints
     doc_id: pl.Series
     grade: Floats
-    _rows: pl.DataFrame = field(repr=False)  # the qrels as given: doc (row above), aspect, relevance, others
+    rows: pl.DataFrame = field(repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -87,7 +88,7 @@ class Judgments:
             query=query_of_doc,
             doc_id=docs["doc_id"],
             grade=grade,
-            _rows=rows.with_columns(pl.Series("doc", doc)),
+            rows=rows.with_columns(pl.Series("doc", doc)),
         )
 
     def __len__(self) -> int:
@@ -138,7 +139,7 @@ class Judgments:
         Raises:
             ValueError: a weight is not a number, negative, or differs within one aspect of a query.
         """
-        rows = self._rows
+        rows = self.rows
         doc = rows["doc"].to_numpy()
         query = self.query[doc]
         pair = pl.DataFrame({"query": query, "aspect": rows["aspect"]})
@@ -154,12 +155,12 @@ class Judgments:
 
     def _aspect_weights(self, aspect: Ints, pairs: pl.DataFrame) -> Floats:
         weight = np.ones(len(pairs))
-        if "weight" in self._rows.columns:
-            given = numeric_column(self._rows, "weight")
+        if "weight" in self.rows.columns:
+            given = numeric_column(self.rows, "weight")
             weight[aspect] = given
             bad = np.flatnonzero(~(given >= 0) | (given != weight[aspect]) | np.isinf(given))
             if len(bad):
-                row = self._rows.row(int(bad[0]), named=True)
+                row = self.rows.row(int(bad[0]), named=True)
                 raise ValueError(
                     f"qrels: aspect {row['aspect']!r} of query {row['query_id']!r} has weight {row['weight']!r} at "
                     f"document {row['doc_id']!r}; an aspect needs one weight per query, not negative"
@@ -176,28 +177,28 @@ class Judgments:
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
         """
-        in_rows = set(self._rows["aspect"].unique())
+        in_rows = set(self.rows["aspect"].unique())
         by_rows = any(name in in_rows for name in aspects)
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
     def _label(self, name: str, in_rows: set[str], by_rows: bool) -> Floats:
-        doc = self._rows["doc"].to_numpy()
+        doc = self.rows["doc"].to_numpy()
         label = np.full(len(self.grade), np.nan)
         if name in in_rows:
-            picked = (self._rows["aspect"] == name).to_numpy()
-            label[doc[picked]] = self._rows["relevance"].to_numpy()[picked]
+            picked = (self.rows["aspect"] == name).to_numpy()
+            label[doc[picked]] = self.rows["relevance"].to_numpy()[picked]
             return label
-        columns = [c for c in self._rows.columns if c not in ("query_id", "doc_id", "doc", "aspect", *_ASPECT_COLUMNS)]
+        columns = [c for c in self.rows.columns if c not in ("query_id", "doc_id", "doc", "aspect", *_ASPECT_COLUMNS)]
         if name not in columns or (name == "relevance" and by_rows):
             known = sorted(set(columns) | (in_rows if len(in_rows) > 1 else set()))
             raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
         if name == "relevance":
             return self.grade
-        given = numeric_column(self._rows, name)
+        given = numeric_column(self.rows, name)
         label[doc] = given
         differs = np.flatnonzero((label[doc] != given) & ~(np.isnan(label[doc]) & np.isnan(given)))
         if len(differs):
-            row = self._rows.row(int(differs[0]), named=True)
+            row = self.rows.row(int(differs[0]), named=True)
             raise ValueError(
                 f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} has different labels for the aspect "
                 f"{name!r}{and_more(len(differs) - 1)}"

@@ -1,0 +1,101 @@
+"""Pictures of comparisons, with matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ir_lexirecall.preferences.result import Preferences
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("pictures need matplotlib: pip install 'ir-lexirecall[plots]'") from None
+    import sys
+
+    if "matplotlib.pyplot" in sys.modules:  # somebody is drawing interactively
+        return sys.modules["matplotlib.pyplot"].subplots(figsize=size, layout="constrained")[1]
+    return Figure(figsize=size, layout="constrained").subplots()
+
+
+def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
+    """Mean preference of the row's system over the column's, best system first; ``*``: significant."""
+    order = list(preferences.ranking("mean", preference).index)
+    mean = preferences.matrix(preference).loc[order, order].to_numpy()
+    size = max(4.0, 0.55 * len(order) + 2)
+    ax = _axes(ax, (size + 1, size))
+    image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
+    ax.set_xticks(range(len(order)), order, rotation=45, ha="right")
+    ax.set_yticks(range(len(order)), order)
+    ax.set_xlabel("over this system")
+    ax.set_ylabel("preference of this system")
+    table = preferences.table()
+    if "preference" in table:
+        table = table[table["preference"] == preference]
+    significant = {
+        frozenset(pair)
+        for *pair, reject in table[["system_a", "system_b", "reject"]].itertuples(index=False, name=None)
+        if reject
+    }
+    for i, row in enumerate(order):
+        for j, column in enumerate(order):
+            if i != j:
+                star = "*" if frozenset((row, column)) in significant else ""
+                ax.text(
+                    j,
+                    i,
+                    f"{mean[i, j]:.2f}{star}",
+                    ha="center",
+                    va="center",
+                    fontsize="x-small",
+                    color="white" if abs(mean[i, j]) > 0.6 else "black",
+                )
+    ax.figure.colorbar(image, ax=ax, label=f"mean preference ({preference})", shrink=0.8)
+    ax.set_title(f"* p < {preferences.test.alpha:g}", fontsize="small", loc="left")
+    _footnote(ax, preferences)
+    return ax
+
+
+def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = None) -> Any:
+    """A bar per query, as high as the preference (a measure: the difference of values), sorted; ties are dots."""
+    table = preferences.explain(a, b, preference)
+    if "value_a" in table:
+        height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
+    else:
+        height, what = np.nan_to_num(table["preference"].to_numpy()), f"preference ({preference})"
+    order = np.argsort(-height, kind="stable")
+    height = height[order]
+    ax = _axes(ax, (max(6.0, 0.18 * len(height)), 3.5))
+    colour = np.where(height > 0, "tab:blue", "tab:red")
+    ax.bar(range(len(height)), height, color=colour, width=0.8)
+    ties = np.flatnonzero(height == 0)
+    ax.plot(ties, np.zeros(len(ties)), ".", color="grey")
+    ax.axhline(0, color="black", linewidth=0.8)
+    if len(height) <= 60:
+        ax.set_xticks(range(len(height)), table["query_id"].to_numpy()[order], rotation=90, fontsize="x-small")
+    else:
+        ax.set_xticks([])
+    ax.set_xlabel(f"{len(height)} queries")
+    ax.set_ylabel(what)
+    ax.set_title(f"{a} (blue) against {b} (red)", fontsize="medium")
+    _footnote(ax, preferences)
+    return ax
+
+
+def _footnote(ax: Any, preferences: Preferences) -> None:
+    ax.annotate(
+        preferences.caption,
+        (0, 0),
+        (2, 2),
+        "figure points",
+        "offset points",
+        fontsize=4,
+        color="grey",
+        annotation_clip=False,
+    )

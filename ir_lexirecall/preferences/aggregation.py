@@ -1,0 +1,48 @@
+"""From preferences on queries to one order of the systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ir_lexirecall.scoring.arrays import Floats, Ints
+
+_TELEPORT = 0.05  # keeps MC4's chain connected where a system is never beaten
+
+
+def borda(wins: Ints, ties: Ints) -> Floats:
+    """Mean points per query: one for each system beaten, half for each tie. Counts have shape ``(S, S)``."""
+    queries = max(1, int(wins[0].max() + 0) if len(wins) == 1 else int((wins + wins.T + ties)[0, 1]))
+    points = wins.astype(np.float64) + ties / 2
+    np.fill_diagonal(points, 0)
+    return points.sum(axis=1) / queries
+
+
+def mc4(wins: Ints, ties: Ints) -> Floats:
+    """Stationary distribution of MC4: from a system go to a random one, if most queries prefer that."""
+    size = len(wins)
+    step = (wins < wins.T).astype(np.float64) / size  # from the row's system to the column's
+    np.fill_diagonal(step, 0)
+    np.fill_diagonal(step, 1 - step.sum(axis=1))
+    step = (1 - _TELEPORT) * step + _TELEPORT / size
+    # pi (step - 1) = 0 with sum pi = 1
+    equations = np.vstack([step.T - np.eye(size), np.ones(size)])
+    return np.linalg.lstsq(equations, np.r_[np.zeros(size), 1.0], rcond=None)[0]
+
+
+def bradley_terry(wins: Ints, ties: Ints) -> Floats:
+    """Log strengths of the Bradley-Terry model, ties half a win for each; slightly regularised, by choix."""
+    try:
+        import choix
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "ranking('bradley-terry') needs choix: pip install 'ir-lexirecall[compare]'"
+        ) from None
+    won = wins + ties / 2
+    np.fill_diagonal(won, 0)
+    strengths: Floats = choix.ilsr_pairwise_dense(won, alpha=0.01)
+    return strengths
+
+
+METHODS: dict[str, Callable[[Ints, Ints], Floats]] = {"borda": borda, "mc4": mc4, "bradley-terry": bradley_terry}

@@ -1,0 +1,147 @@
+"""``compare``: from runs to preferences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.evaluation import Evaluation, parse_measures
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.preferences.result import Preferences, Test
+from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.tables import run_table
+
+
+def compare(
+    qrels: Any,
+    runs: Mapping[str, Any],
+    preference: Any = "lexirecall",
+    *,
+    reference: str | None = None,
+    rel: float = 1,
+    cutoff: int | None = None,
+    test: str = "sign",
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Preferences:
+    """Compare systems per query by preferences between their rankings, exactly.
+
+    Args:
+        qrels: judgments in any format that ``evaluate`` takes.
+        runs: at least two runs by name, each in any format that ``evaluate`` takes.
+        preference: ``'lexirecall'`` (more relevant documents, then the earlier last one, then the one before it, ...),
+            ``'lexiprecision'`` (the same from the top), ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'``
+            (recall-paired preference and its weighted variants), ``'dominance'`` (a partial order), any measure of
+            ir_measures (the sign of its difference), or a list of those.
+        reference: compare every other system with this one, instead of all pairs.
+        rel: smallest grade that counts as relevant.
+        cutoff: what is ranked below counts as not retrieved.
+        test: ``'sign'`` (exact, without ties), ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'`` (randomised
+            Tukey HSD on the mean preference against all other systems).
+        correction: for several comparisons, by any name that statsmodels' ``multipletests`` knows; None for none.
+        alpha: significance level, and 1 - confidence of the intervals.
+        n_resamples: of the bootstrap and Tukey's HSD.
+        seed: of their random numbers.
+        progress: show progress bars; by default on a terminal only.
+
+    Returns:
+        ``Preferences``: table, matrix, ranking, explanations, plots. Queries without relevant documents take no part; a
+        query that a run lacks is an empty ranking.
+
+    Raises:
+        ValueError: bad input, fewer than two runs, or an unknown preference, reference, test or correction.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    doi 10.1145/3728373.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
+    >>> good = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> weak = {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> table = compare(qrels, {"good": good, "weak": weak}, correction=None).table()
+    >>> table[["system_a", "system_b", "wins", "losses", "ties", "mean"]]
+      system_a system_b  wins  losses  ties  mean
+    0     good     weak     1       0     1   0.5
+    """
+    if not isinstance(runs, Mapping):
+        raise ValueError("compare: give the runs as a mapping of names to runs")
+    judgments = Judgments.of(qrels)
+    named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
+    evaluation = Evaluation(measures, judgments) if measures else None
+    ranks: dict[str, JudgedRanks] = {}
+    scores: dict[str, list[Floats]] = {measure: [] for measure in measures}
+    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
+        run = run if isinstance(run, Mapping) else run_table(run)
+        ranks[str(name)] = align(judgments, run)
+        if evaluation is not None:
+            values = evaluation.of_ranks(ranks[str(name)], run)
+            for measure in measures:
+                scores[measure].append(values[measure].to_numpy())
+    return compare_ranks(
+        ranks,
+        named,
+        reference=reference,
+        rel=rel,
+        cutoff=cutoff,
+        scores={measure: np.stack(rows) for measure, rows in scores.items() if rows},
+        test=Test(test, correction, alpha, n_resamples, seed, progress),
+    )
+
+
+def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:
+    """The names of the preferences asked for, in order, and those among them that are measures."""
+    if isinstance(rel, bool) or not isinstance(rel, (int, float)) or not 0 < rel < float("inf"):
+        raise ValueError(f"compare: rel must be a number above 0, not {rel!r}")
+    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1):
+        raise ValueError(f"compare: cutoff must be an integer of at least 1, not {cutoff!r}")
+    many = isinstance(preference, Sequence) and not isinstance(preference, str)
+    asked = list(dict.fromkeys(preference)) if many else [preference]
+    if not asked:
+        raise ValueError("compare: no preference was asked for")
+    own = [each for each in asked if isinstance(each, str) and each in NAMES]
+    try:
+        measures = dict(parse_measures([each for each in asked if each not in own])) if len(own) < len(asked) else {}
+    except ValueError as error:
+        raise ValueError(f"compare: {error}; preferences are {', '.join(NAMES)} and all measures") from None
+    return [str(each) for each in asked], measures
+
+
+def compare_ranks(
+    ranks: Mapping[str, JudgedRanks],
+    preferences: Sequence[str] = ("lexirecall",),
+    *,
+    reference: str | None = None,
+    rel: float = 1,
+    cutoff: int | None = None,
+    scores: Mapping[str, Floats] | None = None,
+    test: Test | None = None,
+) -> Preferences:
+    """``compare`` for runs that are aligned already, all with the same ``Judgments``.
+
+    Args:
+        ranks: what ``align`` gave, by the systems' names.
+        preferences: names of preferences; what is not one of ours must be in ``scores``.
+        scores: for each measure, its values per system and query of the judgments, shape ``(S, Q)``.
+        reference, rel, cutoff: as in ``compare``.
+        test: how to test, see ``Test``.
+    """
+    if len(ranks) < 2:
+        raise ValueError(f"compare: at least two runs are needed, not {len(ranks)}")
+    if reference is not None and reference not in ranks:
+        raise ValueError(f"compare: there is no run {reference!r} to refer to; there are {', '.join(ranks)}")
+    return Preferences(
+        ranks=dict(ranks),
+        names=list(preferences),
+        rel=rel,
+        cutoff=cutoff,
+        measure_scores=dict(scores or {}),
+        reference=reference,
+        test=test or Test(),
+    )

@@ -1,0 +1,93 @@
+"""What decided a preference between two systems, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.preferences.functions import PAIRWISE, Positions
+from ir_lexirecall.scoring.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FROM_THE_END = "lexirecall"
+_FROM_THE_TOP = ("lexiprecision", "rrlexiprecision")
+
+
+def explain(
+    preference: str,
+    names: tuple[str, str],
+    pair: tuple[int, int],
+    systems: Sequence[JudgedRanks],
+    positions: Positions,
+    query_ids: Sequence[str],
+    values: Floats,
+    scores: Floats | None,
+) -> pd.DataFrame:
+    """A row per query; ``values`` are the preferences of the first over the second system, see ``Preferences.explain``."""
+    import pandas as pd
+
+    winner = [names[0] if value > 0 else names[1] if value < 0 else None for value in values.tolist()]
+    table: dict[str, Any] = {"query_id": list(query_ids), "winner": winner, "preference": values}
+    if scores is not None:
+        table |= {"value_a": scores[pair[0]], "value_b": scores[pair[1]]}
+    elif preference == _FROM_THE_END or preference in _FROM_THE_TOP:
+        level, tied = _deciding_levels(positions, pair, values, from_the_end=preference == _FROM_THE_END)
+        table["level"] = _whole(level)
+        table["tied_levels"] = tied
+        rank, doc_id = zip(*(_at_level(positions, systems[s], s, level) for s in pair), strict=True)
+        a_wins = values > 0
+        table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
+        table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
+        table["other_doc_id"] = np.where(a_wins, doc_id[1], doc_id[0])
+    elif preference in PAIRWISE:
+        ahead = [_levels_ahead(positions, q, pair) for q in range(len(query_ids))]
+        table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
+    return pd.DataFrame(table)
+
+
+def _deciding_levels(p: Positions, pair: tuple[int, int], values: Floats, *, from_the_end: bool) -> tuple[Ints, Ints]:
+    """The recall level (from 1) at which two systems first differ, 0 for a tie, and the levels that tied before."""
+    level, tied = np.zeros((2, len(values)), dtype=np.int64)
+    for q in range(len(values)):  # the levels of one query are one comparison of arrays
+        a, b = (p.rank[p.start[s, q] : p.start[s, q] + p.r[s, q]] for s in pair)
+        m, longest = int(p.m[q]), max(len(a), len(b))
+        both = min(len(a), len(b))
+        if from_the_end:
+            differ = np.flatnonzero(a != b) if len(a) == len(b) else np.array([longest - 1])
+            level[q] = differ[-1] + 1 if len(differ) else 0
+            tied[q] = m - level[q]
+        else:
+            differ = np.flatnonzero(a[:both] != b[:both])
+            level[q] = differ[0] + 1 if len(differ) else (both + 1 if len(a) != len(b) else 0)
+            tied[q] = level[q] - 1 if level[q] else m
+    return level, tied
+
+
+def _at_level(p: Positions, system: JudgedRanks, s: int, level: Ints) -> tuple[Ints, Any]:
+    """Rank (0: none) and document with which a system reaches a recall level of each query."""
+    query = np.arange(len(level))
+    there = (level > 0) & (p.r[s] >= level)
+    place = (p.start[s] + level - 1)[there]
+    rank = np.zeros(len(query), dtype=np.int64)
+    rank[there] = p.rank[place]
+    doc_id = np.full(len(query), None, dtype=object)
+    doc_id[there] = system.judgments.doc_id.gather(system.doc[p.row[place]]).to_list()
+    return rank, doc_id
+
+
+def _levels_ahead(p: Positions, query: int, pair: tuple[int, int]) -> tuple[int, int]:
+    ranks = p.padded(query)
+    a, b = ranks[pair[0]], ranks[pair[1]]
+    return int((a < b).sum()), int((b < a).sum())
+
+
+def _whole(values: Ints) -> Any:
+    """Integers in which 0 stands for nothing, as pandas' nullable ones."""
+    import pandas as pd
+
+    return pd.array(values, dtype="Int64").__class__(np.asarray(values), np.asarray(values) == 0)

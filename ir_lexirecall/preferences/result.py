@@ -1,0 +1,480 @@
+"""``Preferences``: the result of a comparison, and everything that can be asked of it."""
+
+from __future__ import annotations
+
+import html
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import version
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall import significance
+from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.preferences import aggregation
+from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.preferences.functions import (
+    PAIRWISE,
+    STANDINGS,
+    Positions,
+    dominance,
+    score_standing,
+)
+from ir_lexirecall.scoring.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BLOCK = 2**22  # preferences that are held at once
+
+
+@dataclass(frozen=True)
+class Test:
+    """How differences are tested.
+
+    Attributes:
+        name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'``.
+        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
+        alpha: significance level.
+        n_resamples, seed: of resampling tests.
+        progress: whether to show progress bars; None: on a terminal.
+    """
+
+    name: str = "sign"
+    correction: str | None = "holm"
+    alpha: float = 0.05
+    n_resamples: int = 10_000
+    seed: int = 0
+    progress: bool | None = None
+
+    __test__ = False  # not one of pytest's
+
+    def __post_init__(self) -> None:
+        if self.name not in significance.TESTS:
+            raise ValueError(f"compare: there is no test {self.name!r}; there are {', '.join(significance.TESTS)}")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
+        if self.n_resamples < 1:
+            raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Of one preference, for every ordered pair of systems, shape ``(S, S)``; and per query against the others."""
+
+    wins: Ints
+    losses: Ints
+    ties: Ints
+    incomparable: Ints
+    mean: Floats
+    against_others: Floats  # (Q, S)
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Preferences between systems, per query, and what follows from them. ``compare`` makes it.
+
+    Methods take the name of a preference where several were asked for; the first one is the default.
+    """
+
+    ranks: dict[str, JudgedRanks] = field(repr=False)
+    names: list[str]
+    rel: float
+    cutoff: int | None
+    measure_scores: dict[str, Floats] = field(repr=False)
+    reference: str | None
+    test: Test
+    _counted: dict[str, _Counts] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Names of the systems, in the order given."""
+        return list(self.ranks)
+
+    @property
+    def _judgments(self) -> Judgments:
+        return next(iter(self.ranks.values())).judgments
+
+    @cached_property
+    def _queries(self) -> Ints:
+        """Positions, in the judgments, of the queries with relevant documents."""
+        return np.flatnonzero(self._judgments.m(self.rel) > 0)
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries compared: those with at least one relevant document."""
+        return [self._judgments.query_ids[q] for q in self._queries]
+
+    @property
+    def excluded(self) -> int:
+        """How many queries of the qrels have no relevant document and take no part."""
+        return len(self._judgments) - len(self.query_ids)
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return Positions.of(list(self.ranks.values()), self.rel, self.cutoff, self._queries)
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What was asked and with what: in the ``attrs`` of every table, and below every text and picture."""
+        resampled = self.test.name in ("bootstrap", "tukey")
+        return {
+            "preference": ", ".join(self.names),
+            "rel": self.rel,
+            "cutoff": self.cutoff,
+            "queries": len(self.query_ids),
+            "excluded_queries": self.excluded,
+            "test": self.test.name,
+            "correction": None if self.test.name == "tukey" else self.test.correction,
+            "alpha": self.test.alpha,
+            "n_resamples": self.test.n_resamples if resampled else None,
+            "seed": self.test.seed if resampled else None,
+            "versions": {
+                "ir_lexirecall": version("ir-lexirecall"),
+                "numpy": version("numpy"),
+                "scipy": version("scipy"),
+                "python": platform.python_version(),
+            },
+        }
+
+    @property
+    def caption(self) -> str:
+        """The provenance in one line."""
+        given = {k: v for k, v in self.provenance.items() if v is not None and k != "versions"}
+        versions = ", ".join(f"{name} {number}" for name, number in self.provenance["versions"].items())
+        return "; ".join(f"{k} {v}" for k, v in given.items()) + f"; {versions}"
+
+    def _name(self, preference: str | None) -> str:
+        if preference is None:
+            return self.names[0]
+        if str(preference) not in self.names:
+            raise ValueError(f"preference {preference!r} was not compared; there are {', '.join(self.names)}")
+        return str(preference)
+
+    def _system(self, name: str) -> int:
+        if name not in self.ranks:
+            raise ValueError(f"there is no system {name!r}; there are {', '.join(self.systems)}")
+        return self.systems.index(name)
+
+    @cached_property
+    def _standings(self) -> dict[str, Ints]:
+        return {}
+
+    def _standing(self, preference: str) -> Ints:
+        """How many systems are better, shape ``(S, Q)``; for preferences that order the systems of a query."""
+        if preference not in self._standings:
+            self._standings[preference] = (
+                STANDINGS[preference](self._positions)
+                if preference in STANDINGS
+                else score_standing(self.measure_scores[preference][:, self._queries])
+            )
+        return self._standings[preference]
+
+    def _blocks(self, preference: str) -> Iterator[tuple[slice, Floats]]:
+        """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
+        size = len(self.systems)
+        if preference in PAIRWISE or preference == "dominance":
+            for query in range(len(self.query_ids)):
+                yield slice(query, query + 1), self._pairwise(preference, query)[None]
+            return
+        standing = self._standing(preference).T
+        step = max(1, _BLOCK // size**2)
+        for start in range(0, len(standing), step):
+            block = standing[start : start + step]
+            yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(np.float64)
+
+    def _pairwise(self, preference: str, query: int) -> Floats:
+        if preference != "dominance":
+            return PAIRWISE[preference](self._positions.padded(query))
+        return dominance([positions.padded(query) for positions in self._positions_by_grade])
+
+    @cached_property
+    def _positions_by_grade(self) -> list[Positions]:
+        """Positions at every grade that counts as relevant."""
+        grades = np.unique(self._judgments.grade)
+        systems = list(self.ranks.values())
+        return [
+            Positions.of(systems, grade, self.cutoff, self._queries) for grade in grades[grades >= self.rel].tolist()
+        ]
+
+    def _count(self, preference: str) -> _Counts:
+        if preference not in self._counted:
+            size, queries = len(self.systems), len(self.query_ids)
+            wins, missing = np.zeros((2, size, size), dtype=np.int64)
+            total = np.zeros((size, size))
+            against_others = np.zeros((queries, size))
+            for where, block in self._blocks(preference):
+                unordered = np.isnan(block)
+                wins += (block > 0).sum(axis=0)
+                missing += unordered.sum(axis=0)
+                block = np.where(unordered, 0, block)
+                total += block.sum(axis=0)
+                against_others[where] = block.sum(axis=2) / max(1, size - 1)
+            losses = wins.T
+            self._counted[preference] = _Counts(
+                wins=wins,
+                losses=losses,
+                ties=queries - wins - losses - missing,
+                incomparable=missing,
+                mean=total / max(1, queries),
+                against_others=against_others,
+            )
+        return self._counted[preference]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs compared: all, in the order of the systems, or each other system with the reference."""
+        if self.reference is None:
+            return list(combinations(self.systems, 2))
+        return [(name, self.reference) for name in self.systems if name != self.reference]
+
+    def tensor(self, preference: str | None = None) -> Floats:
+        """Preference of every pair on every query, shape ``(Q, S, S)``: first over second system; NaN: not comparable."""
+        size = len(self.systems)
+        blocks = [block for _, block in self._blocks(self._name(preference))]
+        return np.concatenate(blocks) if blocks else np.zeros((0, size, size))
+
+    def _of_pairs(self, preference: str) -> Floats:
+        """Preferences per pair and query, shape ``(P, Q)``; what is not comparable counts as 0."""
+        a = [self._system(name) for name, _ in self.pairs]
+        b = [self._system(name) for _, name in self.pairs]
+        out = np.empty((len(a), len(self.query_ids)))
+        for where, block in self._blocks(preference):
+            out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
+        return out
+
+    def table(self) -> pd.DataFrame:
+        """A row per pair: how often each system wins, by how much, and whether that is more than chance.
+
+        Columns: ``system_a``, ``system_b``, ``wins``, ``losses``, ``ties`` (of ``system_a``), ``incomparable`` (with
+        ``dominance``), ``mean`` preference with its t interval ``ci_low``, ``ci_high``, ``p``, ``p_corrected``,
+        ``reject`` and ``effect_size`` (sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial
+        correlation; else mean / standard deviation). ``preference`` comes first where several were asked for.
+        """
+        import pandas as pd
+
+        tables = []
+        for name in self.names:
+            table = self._one_table(name)
+            if len(self.names) > 1:
+                table.insert(0, "preference", name)
+            tables.append(table)
+        whole = pd.concat(tables, ignore_index=True)
+        if "dominance" not in self.names:
+            whole = whole.drop(columns="incomparable")
+        whole.attrs.update(self.provenance)
+        return whole
+
+    def _one_table(self, preference: str) -> pd.DataFrame:
+        import pandas as pd
+
+        counts, test = self._count(preference), self.test
+        a = [self._system(name) for name, _ in self.pairs]
+        b = [self._system(name) for _, name in self.pairs]
+        x = self._of_pairs(preference)
+        if x.shape[1] == 0:
+            low = high = effect = np.full(len(a), np.nan)
+            p = adjusted = np.ones(len(a))
+            reject = np.zeros(len(a), dtype=bool)
+        else:
+            low, high = significance.confidence_interval(x, test.alpha)
+            p, effect = self._tested(preference, x)
+            method = None if test.name == "tukey" else test.correction
+            adjusted, reject = significance.corrected(p, method, test.alpha)
+        columns = {
+            "system_a": [name for name, _ in self.pairs],
+            "system_b": [name for _, name in self.pairs],
+            "wins": counts.wins[a, b],
+            "losses": counts.losses[a, b],
+            "ties": counts.ties[a, b],
+            "incomparable": counts.incomparable[a, b],
+            "mean": counts.mean[a, b],
+            "ci_low": low,
+            "ci_high": high,
+            "p": p,
+            "p_corrected": adjusted,
+            "reject": reject,
+            "effect_size": effect,
+        }
+        return pd.DataFrame(columns)
+
+    def _tested(self, preference: str, x: Floats) -> tuple[Floats, Floats]:
+        test = self.test
+        if test.name in significance.PAIRED:
+            return significance.PAIRED[test.name](x)
+        resampling: dict[str, Any] = {
+            "n_resamples": test.n_resamples,
+            "seed": test.seed,
+            "progress": test.progress,
+        }
+        if test.name == "bootstrap":
+            return significance.bootstrap(x, **resampling)
+        p = significance.tukey_hsd(self._count(preference).against_others, **resampling)
+        a = [self._system(name) for name, _ in self.pairs]
+        b = [self._system(name) for _, name in self.pairs]
+        return p[a, b], significance.effect_of_mean(x)
+
+    def matrix(self, preference: str | None = None) -> pd.DataFrame:
+        """Mean preference of the system of the row over that of the column."""
+        import pandas as pd
+
+        mean = self._count(self._name(preference)).mean
+        matrix = pd.DataFrame(mean, index=self.systems, columns=self.systems)
+        matrix.attrs.update(self.provenance)
+        return matrix
+
+    def per_query(self, preference: str | None = None) -> pd.DataFrame:
+        """The preferences one by one: ``query_id``, ``system_a``, ``system_b``, ``preference`` (NaN: not comparable)."""
+        import pandas as pd
+
+        name = self._name(preference)
+        a = [self._system(first) for first, _ in self.pairs]
+        b = [self._system(second) for _, second in self.pairs]
+        values = [block[:, a, b] for _, block in self._blocks(name)]
+        table = pd.DataFrame(
+            {
+                "query_id": np.repeat(np.array(self.query_ids, dtype=object), len(a)),
+                "system_a": [first for first, _ in self.pairs] * len(self.query_ids),
+                "system_b": [second for _, second in self.pairs] * len(self.query_ids),
+                "preference": np.concatenate(values).ravel() if values else np.zeros(0),
+            }
+        )
+        table.attrs.update(self.provenance)
+        return table
+
+    def scores(self, preference: str | None = None) -> pd.DataFrame:
+        """Mean preference of each system against all others, a row per query, a column per system."""
+        import pandas as pd
+
+        values = self._count(self._name(preference)).against_others
+        table = pd.DataFrame(values, index=pd.Index(self.query_ids, name="query_id"), columns=self.systems)
+        table.attrs.update(self.provenance)
+        return table
+
+    def with_test(self, name: str = "sign", **options: Any) -> Preferences:
+        """The same preferences, tested otherwise; ``options`` are those of ``Test`` (``correction``, ``alpha``, ...)."""
+        return replace(self, test=replace(self.test, name=name, **options))
+
+    def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
+        """The systems, best first, with the score that orders them.
+
+        Args:
+            method: ``'mean'`` preference against all others, ``'borda'`` (points per query: systems beaten, half for
+                ties), ``'mc4'`` (stationary probability of the Markov chain MC4 of Dwork et al., WWW 2001) or
+                ``'bradley-terry'`` (log strength, fitted by the package choix).
+            preference: which of the preferences compared.
+
+        Raises:
+            ValueError: no such method.
+        """
+        import pandas as pd
+
+        counts = self._count(self._name(preference))
+        ties = counts.ties + counts.incomparable
+        if method == "mean":
+            values = counts.against_others.mean(axis=0) if len(self.query_ids) else np.zeros(len(self.systems))
+        elif method in aggregation.METHODS:
+            values = aggregation.METHODS[method](counts.wins, ties)
+        else:
+            raise ValueError(f"there is no ranking method {method!r}; there are mean, {', '.join(aggregation.METHODS)}")
+        order = np.argsort(-values, kind="stable")
+        series = pd.Series(values[order], index=[self.systems[i] for i in order], name=method)
+        series.attrs.update(self.provenance)
+        return series
+
+    def explain(self, a: str, b: str, preference: str | None = None) -> pd.DataFrame:
+        """Per query: which of two systems is preferred, and what decided.
+
+        Columns: ``query_id``, ``winner`` (None: a tie, or not comparable), ``preference`` of ``a`` over ``b``; for
+        ``lexirecall`` and the two lexiprecisions ``level`` (the recall level that decided: the how-manieth relevant
+        document), ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at that level),
+        ``rank_a`` and ``rank_b`` (where each system reaches the level, missing where it does not), ``other_doc_id`` (the
+        loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is
+        ahead); for measures ``value_a`` and ``value_b``.
+        """
+        name = self._name(preference)
+        first, second = self._system(a), self._system(b)
+        values = [block[:, first, second] for _, block in self._blocks(name)]
+        table = explain(
+            name,
+            (a, b),
+            (first, second),
+            list(self.ranks.values()),
+            self._positions,
+            self.query_ids,
+            np.concatenate(values) if values else np.zeros(0),
+            self.measure_scores[name][:, self._queries] if name in self.measure_scores else None,
+        )
+        table.attrs.update(self.provenance)
+        return table
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """When not to trust a result, in words; empty where nothing stands out."""
+        notes = []
+        queries, m = len(self.query_ids), self._positions.m
+        if self.excluded:
+            notes.append(f"{self.excluded} queries have no relevant document (rel={self.rel:g}) and take no part.")
+        if queries < 25:
+            notes.append(f"Only {queries} queries: a test sees no difference but a large one.")
+        if queries and np.median(m) < 3:
+            notes.append(
+                f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare."
+            )
+        for system, ranks in zip(self.systems, self.ranks.values(), strict=True):
+            depth, found = ranks.depth[self._queries], self._positions.r[self._system(system)]
+            shallow = int(((found < m) & (depth < np.maximum(100, m))).sum())
+            if queries and shallow > queries / 2:
+                notes.append(
+                    f"{system}: {shallow} of {queries} rankings are shallow (median depth {np.median(depth):g}) and miss "
+                    "relevant documents: recall decides most of its comparisons."
+                )
+            if queries and (absent := int((depth == 0).sum())):
+                notes.append(f"{system}: no documents at all for {absent} of {queries} queries.")
+        for name in self.names:
+            counts = self._count(name)
+            for a, b in self.pairs:
+                i, j = self._system(a), self._system(b)
+                if queries and counts.ties[i, j] > queries / 2:
+                    notes.append(f"{name}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
+                if queries and counts.incomparable[i, j] > queries / 2:
+                    notes.append(f"{name}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable.")
+        return notes
+
+    def to_markdown(self, places: int = 4) -> str:
+        """The table in Markdown, with the provenance below."""
+        return f"{_tabulated(self.table(), 'github', places)}\n\n{self.caption}"
+
+    def to_latex(self, places: int = 4) -> str:
+        """The table in LaTeX (booktabs), with the provenance as a comment."""
+        return f"% {self.caption}\n{_tabulated(self.table(), 'latex_booktabs', places)}"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.diagnostics)
+        table = self.table().to_html(index=False, float_format="{:.4f}".format, border=0)
+        return f"{table}<p><small>{html.escape(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+
+    def plot(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Heatmap of the mean preferences, systems ordered best first, significant ones marked; returns the axes."""
+        from ir_lexirecall.plots import heatmap
+
+        return heatmap(self, self._name(preference), ax)
+
+    def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
+        """Per query, where two systems differ: a bar for each; returns the axes."""
+        from ir_lexirecall.plots import pair
+
+        return pair(self, a, b, self._name(preference), ax)
+
+
+def _tabulated(table: pd.DataFrame, style: str, places: int) -> str:
+    try:
+        from tabulate import tabulate
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("this needs tabulate: pip install 'ir-lexirecall[tables]'") from None
+    return str(tabulate(table, headers="keys", tablefmt=style, showindex=False, floatfmt=f".{places}f"))

@@ -1,0 +1,166 @@
+"""Significance of differences between systems: paired tests on per-query values, and randomised Tukey HSD.
+
+Each test takes ``x``, the per-query differences (or preferences) of P pairs, shape ``(P, Q)``, and returns a p-value
+and an effect size per pair. Where nothing differs, p is 1 and the effect 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import stats
+from tqdm import tqdm
+
+from ir_lexirecall.scoring.arrays import Floats
+
+_BLOCK = 2**22  # numbers that a resampling block may hold
+
+
+def sign_test(x: Floats) -> tuple[Floats, Floats]:
+    """Exact two-sided binomial test of wins against losses, ties left out; effect (wins - losses) / (wins + losses).
+
+    >>> p, effect = sign_test(np.array([[1.0, 1.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.0]]))
+    >>> p.tolist(), effect.tolist()
+    ([0.625, 1.0], [0.5, 0.0])
+    """
+    wins, losses = (x > 0).sum(axis=1), (x < 0).sum(axis=1)
+    decided = wins + losses
+    # Symmetric under p = 1/2: twice the smaller tail, which is all when both are equal.
+    p = np.minimum(1, 2 * stats.binom.cdf(np.minimum(wins, losses), np.maximum(decided, 1), 0.5))
+    return np.where(decided == 0, 1.0, p), _ratio(wins - losses, decided)
+
+
+def t_test(x: Floats) -> tuple[Floats, Floats]:
+    """Paired t-test; effect mean / standard deviation (Cohen's d_z)."""
+    p = np.ones(len(x))
+    varies = np.any(x != x[:, :1], axis=1) if x.shape[1] > 1 else np.zeros(len(x), dtype=bool)
+    if varies.any():
+        p[varies] = stats.ttest_1samp(x[varies], 0, axis=1).pvalue
+    constant = ~varies & np.any(x != 0, axis=1)
+    p[constant] = 0.0 if x.shape[1] > 1 else np.nan
+    return p, effect_of_mean(x)
+
+
+def wilcoxon(x: Floats) -> tuple[Floats, Floats]:
+    """Wilcoxon signed-rank test, zeros left out; effect: matched-pairs rank-biserial correlation."""
+    p, effect = np.ones(len(x)), np.zeros(len(x))
+    for i, row in enumerate(x):  # scipy takes zeros out per sample
+        row = row[row != 0]
+        if len(row):
+            p[i] = stats.wilcoxon(row).pvalue
+            rank = stats.rankdata(np.abs(row))
+            effect[i] = float(np.sum(rank * np.sign(row)) / rank.sum())
+    return p, effect
+
+
+def bootstrap(x: Floats, *, n_resamples: int, seed: int, progress: bool | None = False) -> tuple[Floats, Floats]:
+    """Paired bootstrap test of the mean (Sakai, SIGIR 2006): the share of resamples, drawn from the differences
+    shifted to mean 0, whose studentised mean is at least as far from 0; effect as in ``t_test``.
+    """
+    queries = x.shape[1]
+    centred = x - x.mean(axis=1, keepdims=True)
+    observed = np.abs(_studentised(x.mean(axis=1), x.std(axis=1, ddof=1), queries)) if queries > 1 else np.zeros(len(x))
+    beyond = np.zeros(len(x))
+    rng = np.random.default_rng(seed)
+    for size in _blocks(n_resamples, queries * max(1, len(x) // 8), progress, "bootstrap"):
+        # How often each query is drawn, the same for all pairs.
+        draw = rng.integers(queries, size=(size, queries))
+        count = np.zeros((size, queries))
+        np.add.at(count, (np.arange(size)[:, None], draw), 1)
+        mean = count @ centred.T / queries
+        variance = np.maximum(count @ (centred**2).T / queries - mean**2, 0) * queries / max(queries - 1, 1)
+        # Wins and losses repeat the same few sums: equal ones must not be told apart by their last bits.
+        beyond += (np.abs(_studentised(mean, np.sqrt(variance), queries)) >= observed * (1 - 1e-9)).sum(axis=0)
+    p = beyond / n_resamples
+    return np.where(np.any(x != 0, axis=1), p, 1.0), effect_of_mean(x)
+
+
+def _studentised(mean: Floats, deviation: Floats, queries: int) -> Floats:
+    """Mean over its standard error; a mean of 0 is 0, another one without any spread infinitely far."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / (deviation / np.sqrt(queries))
+    return np.where(np.abs(mean) < 1e-12, 0.0, t)
+
+
+def tukey_hsd(values: Floats, *, n_resamples: int, seed: int, progress: bool | None = False) -> Floats:
+    """Randomised Tukey HSD (Carterette, TOIS 2012): p-values of all pairs at once, shape ``(S, S)``.
+
+    ``values`` has shape ``(Q, S)``. Each permutation reorders the systems within every query; p is the share of
+    permutations whose largest difference of means is at least the pair's. The family is accounted for already.
+    """
+    queries, systems = values.shape
+    mean = values.mean(axis=0)
+    observed = np.abs(mean[:, None] - mean[None, :])
+    largest = []
+    rng = np.random.default_rng(seed)
+    for size in _blocks(n_resamples, queries * systems, progress, "Tukey HSD"):
+        shuffled = rng.permuted(np.broadcast_to(values, (size, queries, systems)), axis=2)
+        means = shuffled.mean(axis=1)
+        largest.append(means.max(axis=1) - means.min(axis=1))
+    spread = np.sort(np.concatenate(largest))
+    # Sums of the same numbers in another order may differ in the last bits.
+    at_least = n_resamples - np.searchsorted(spread, observed - 1e-12 * np.maximum(1, observed))
+    p = at_least / n_resamples
+    np.fill_diagonal(p, 1.0)
+    return p
+
+
+def _blocks(total: int, width: int, progress: bool | None, what: str) -> Iterator[int]:
+    """Sizes of blocks of resamples that hold a bounded number of values each."""
+    size = max(1, _BLOCK // max(1, width))
+    with tqdm(total=total, desc=what, disable=None if progress is None else not progress, leave=False) as bar:
+        for start in range(0, total, size):
+            block = min(size, total - start)
+            yield block
+            bar.update(block)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.divide(above, below, out=np.zeros(len(below)), where=below != 0)
+
+
+def effect_of_mean(x: Floats) -> Floats:
+    """Cohen's d_z of each row: mean over standard deviation."""
+    if x.shape[1] < 2:
+        return np.zeros(len(x))
+    mean, deviation = x.mean(axis=1), x.std(axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(mean == 0, 0.0, mean / deviation)
+
+
+def confidence_interval(x: Floats, alpha: float) -> tuple[Floats, Floats]:
+    """The t interval of the mean of each row of ``x`` at confidence 1 - ``alpha``."""
+    queries = x.shape[1]
+    mean = x.mean(axis=1)
+    if queries < 2:
+        return np.full(len(x), np.nan), np.full(len(x), np.nan)
+    half = stats.t.ppf(1 - alpha / 2, queries - 1) * x.std(axis=1, ddof=1) / np.sqrt(queries)
+    return mean - half, mean + half
+
+
+def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """p-values adjusted for the family of comparisons, and which are rejected, by statsmodels' ``multipletests``.
+
+    Raises:
+        ValueError: no such method.
+        ModuleNotFoundError: statsmodels is not installed.
+    """
+    if method is None or len(p) == 0:
+        return p, p <= alpha
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "correcting for several comparisons needs statsmodels: pip install 'ir-lexirecall[compare]', "
+            "or ask for correction=None"
+        ) from None
+    try:
+        reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
+    except ValueError as error:
+        raise ValueError(f"correction={method!r}: {error}; statsmodels' multipletests lists the methods") from None
+    return adjusted, reject
+
+
+PAIRED: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {"sign": sign_test, "t": t_test, "wilcoxon": wilcoxon}
+TESTS = (*PAIRED, "bootstrap", "tukey")
