@@ -14,6 +14,9 @@ from tqdm import tqdm
 from ir_lexirecall import __version__
 from ir_lexirecall.evaluation import Evaluation, means
 from ir_lexirecall.measures import MEASURES, dtype_name
+from ir_lexirecall.preferences import compare
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import TESTS
 from ir_lexirecall.tables import qrel_table
 
 if TYPE_CHECKING:
@@ -75,6 +78,38 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--by-query", action="store_true", help="a row per run and query")
     _add_output(evaluate)
     evaluate.set_defaults(command=_evaluate)
+
+    compare = commands.add_parser(
+        "compare",
+        help="compare runs query by query",
+        description="Compare runs by exact preferences between their rankings: a row per pair of runs.",
+        epilog="Example: ir-lexirecall compare qrels.txt bm25.run dph.run --explain bm25 dph",
+    )
+    _add_qrels(compare)
+    compare.add_argument("runs", metavar="RUN", nargs="+", help="TREC run files, at least two")
+    compare.add_argument(
+        "-p",
+        "--preference",
+        default="lexirecall",
+        metavar="'P P ...'",
+        help=f"{', '.join(NAMES)}, or measures (default: lexirecall)",
+    )
+    compare.add_argument("--reference", metavar="RUN", help="compare all others with this run (its name in the table)")
+    compare.add_argument("--rel", type=float, default=1, help="smallest grade that counts as relevant (default: 1)")
+    compare.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
+    compare.add_argument("--test", choices=TESTS, default="sign", help="significance test (default: sign)")
+    compare.add_argument(
+        "--correction", default="holm", help="for several comparisons, 'none' for none (default: holm)"
+    )
+    compare.add_argument("--alpha", type=float, default=0.05, help="significance level (default: 0.05)")
+    compare.add_argument("--resamples", type=int, default=10_000, help="of bootstrap and tukey (default: 10000)")
+    compare.add_argument("--seed", type=int, default=0, help="of bootstrap and tukey (default: 0)")
+    compare.add_argument(
+        "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
+    )
+    compare.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
+    _add_output(compare)
+    compare.set_defaults(command=_compare)
 
     demo = commands.add_parser("demo", help="evaluate five runs on the embedded collection")
     _add_output(demo)
@@ -194,6 +229,41 @@ def _evaluate(options: argparse.Namespace) -> None:
     _print_values(values, evaluation, options, by_query=options.by_query)
 
 
+def _compare(options: argparse.Namespace) -> None:
+    names = run_names(options.runs)
+    result = compare(
+        read_qrels(options.qrels, options.columns, options.aspect),
+        dict(zip(names, options.runs, strict=True)),
+        split_measures(options.preference),
+        reference=options.reference,
+        rel=options.rel,
+        cutoff=options.cutoff,
+        test=options.test,
+        correction=None if options.correction == "none" else options.correction,
+        alpha=options.alpha,
+        n_resamples=options.resamples,
+        seed=options.seed,
+    )
+    if options.explain:
+        a, b = options.explain
+        tables = {name: result.explain(a, b, name) for name in result.names}
+    else:
+        tables = {"": result.table()}
+    for name, table in tables.items():
+        if len(tables) > 1 and options.format == "table":
+            print(f"{name}:")
+        keys = [column for column in table.columns if not is_float(table[column])]
+        print(render(table, keys, options.format, options.places))
+    if options.format == "table":
+        print("\n".join(["", result.caption, *result.diagnostics]))
+    if options.plot:
+        axes = result.plot_pair(*options.explain) if options.explain else result.plot()
+        try:
+            axes.figure.savefig(options.plot)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--plot {options.plot}: {error}") from None
+
+
 def _print_values(
     values: dict[str, Any], evaluation: Evaluation, options: argparse.Namespace, *, by_query: bool
 ) -> None:
@@ -209,17 +279,31 @@ def _print_values(
     print(render(table, keys, options.format, options.places))
 
 
+def _number(value: float, places: int | None) -> str:
+    """A number with ``places`` decimal places; one that would read as 0 but is not keeps its magnitude."""
+    if places is None:
+        return repr(value)
+    text = f"{value:.{places}f}"
+    return f"{value:.1e}" if value and not float(text) else text
+
+
+def is_float(column: pd.Series) -> bool:
+    """Whether a column of a table holds numbers with decimal places."""
+    return bool(getattr(column.dtype, "kind", "O") == "f")
+
+
 def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | None) -> str:
     """A table as text in one of ``FORMATS``; ``keys`` are the columns that name a row."""
     if places is None and form not in _EXACT:
         places = 4
     if form == "json":
         rounded = table if places is None else table.round(places)
+        rounded = rounded.astype(object).where(rounded.notna(), None)
         return json.dumps(rounded.to_dict(orient="records"), indent=1)
     shown = table.copy()
     for column in shown.columns:
-        if column not in keys and shown[column].dtype.kind == "f":
-            shown[column] = [repr(v) if places is None else f"{v:.{places}f}" for v in shown[column].tolist()]
+        if column not in keys and is_float(shown[column]):
+            shown[column] = [_number(v, places) for v in shown[column].tolist()]
     if form == "tsv":
         return "\n".join("\t".join(map(str, row)) for row in [shown.columns, *shown.values.tolist()])
     if form == "table":

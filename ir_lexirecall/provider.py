@@ -17,6 +17,7 @@ from ir_measures.providers.base import NOT_PROVIDED, Evaluator, Provider
 from ir_measures.providers.base import Any as Value
 
 from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.collecting import EXECUTION, collect
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES
 from ir_lexirecall.scoring import cwl, lexirecall, rbu, standard, toma, tse
@@ -365,7 +366,11 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def score(self, ranks: JudgedRanks) -> dict[Measure, Floats | Utility]:
         """Values of all queries, in the order of ``judgments.query_ids``, per measure."""
-        return {measure: SCORERS[measure.NAME](measure, ranks) for measure in self.measures}
+        ordinal = collect(ranks)
+        return {
+            measure: EXECUTION.values(ordinal) if measure == EXECUTION else SCORERS[measure.NAME](measure, ranks)
+            for measure in self.measures
+        }
 
     def iter_calc(self, run: Any) -> Iterator[Metric]:
         """Metrics of every query of the qrels, measure by measure, in the order of the query ids."""
@@ -409,6 +414,8 @@ class LexiRecallProvider(Provider):  # type: ignore[misc]
 
     def supports(self, measure: Measure) -> bool:
         measure.validate_params()
+        if measure == EXECUTION:
+            return True
         ours = MEASURES.get(measure.NAME)
         if ours is not None:
             return isinstance(measure, type(ours))

@@ -12,10 +12,15 @@ from __future__ import annotations
 
 import warnings
 
+__all__ = ["Experiment", "compare", "sign_test"]
+
 try:
     import pyterrier.measures
 
+    from ir_lexirecall import compare
     from ir_lexirecall.measures import MEASURES
+    from pyterrier_lexirecall.experiment import Experiment
+    from pyterrier_lexirecall.testing import sign_test
 
     for _name, _measure in MEASURES.items():
         # PyTerrier copied ir_measures' registry before it loaded its plug-ins.
