@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from ir_lexirecall.preferences.result import Preferences
 
+_COLOURS = ("tab:blue", "tab:red")
+
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
     if ax is not None:
@@ -63,29 +65,53 @@ def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
 
 
 def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = None) -> Any:
-    """A bar per query, as high as the preference (a measure: the difference of values), sorted; ties are dots."""
+    """Where two systems differ, query by query, the first one's wins first.
+
+    For lexicographic preferences: the rank at which each system reaches the recall level that decided (a lost document
+    at the bottom); for the others a bar as high as the preference, or the difference of a measure. Ties are dots.
+    """
     table = preferences.explain(a, b, preference)
+    height = np.nan_to_num(table["preference"].to_numpy())
+    what = f"preference ({preference})"
     if "value_a" in table:
         height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
-    else:
-        height, what = np.nan_to_num(table["preference"].to_numpy()), f"preference ({preference})"
     order = np.argsort(-height, kind="stable")
-    height = height[order]
+    height, table = height[order], table.iloc[order]
     ax = _axes(ax, (max(6.0, 0.18 * len(height)), 3.5))
-    colour = np.where(height > 0, "tab:blue", "tab:red")
-    ax.bar(range(len(height)), height, color=colour, width=0.8)
-    ties = np.flatnonzero(height == 0)
-    ax.plot(ties, np.zeros(len(ties)), ".", color="grey")
-    ax.axhline(0, color="black", linewidth=0.8)
-    if len(height) <= 60:
-        ax.set_xticks(range(len(height)), table["query_id"].to_numpy()[order], rotation=90, fontsize="x-small")
+    if "rank_a" in table:
+        _dumbbells(ax, table, a, b)
     else:
-        ax.set_xticks([])
+        ax.bar(range(len(height)), height, color=np.where(height > 0, _COLOURS[0], _COLOURS[1]), width=0.8)
+        ties = np.flatnonzero(height == 0)
+        ax.plot(ties, np.zeros(len(ties)), ".", color="grey")
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.set_ylabel(what)
+        ax.set_title(f"{a} (blue) against {b} (red)", fontsize="medium")
+    ax.set_xticks(range(len(height)) if len(height) <= 60 else [])
+    if len(height) <= 60:
+        ax.set_xticklabels(table["query_id"].to_numpy(), rotation=90, fontsize="x-small")
     ax.set_xlabel(f"{len(height)} queries")
-    ax.set_ylabel(what)
-    ax.set_title(f"{a} (blue) against {b} (red)", fontsize="medium")
     _footnote(ax, preferences)
     return ax
+
+
+def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
+    ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
+    tie = table["winner"].isna().to_numpy()
+    deepest = np.nanmax(np.concatenate([*ranks, [1.0]]))
+    missing = 2 * deepest
+    shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
+    x = np.arange(len(table))
+    ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="lightgrey", linewidth=2, zorder=1)
+    for name, rank, colour in zip((a, b), shown, _COLOURS, strict=True):
+        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=name, zorder=2)
+    ax.plot(x[tie], np.ones(tie.sum()), ".", color="grey")
+    ax.axhline(missing, color="grey", linewidth=0.8, linestyle=":")
+    ax.text(len(table), missing, " not retrieved", va="center", fontsize="x-small", color="grey")
+    ax.set_yscale("log")
+    ax.set_ylim(1.5 * missing, 0.8)
+    ax.set_ylabel("rank at the deciding level")
+    ax.legend(fontsize="small", loc="upper right")
 
 
 def _footnote(ax: Any, preferences: Preferences) -> None:
