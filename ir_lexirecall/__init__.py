@@ -12,8 +12,9 @@ query_id
 q1        0.333       0.933     0.92
 """
 
-from ir_lexirecall import measures, provider
+from ir_lexirecall import measures, on_import, provider
 from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.benchmarking import benchmark
 from ir_lexirecall.evaluation import evaluate
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import (
@@ -51,9 +52,12 @@ __all__ = [
     "LexiRecall",
     "Preferences",
     "align",
+    "benchmark",
     "compare",
     "evaluate",
 ]
 
 measures.register()
 provider.register()
+# The embedded collection becomes the data set `lexirecall/demo` when somebody uses ir_datasets.
+on_import.import_after("ir_datasets", "ir_datasets_lexirecall.demo")

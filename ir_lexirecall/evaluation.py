@@ -32,17 +32,18 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     >>> list(parse_measures(["LR", "nDCG@10"]).values())
     [LexiRecall, nDCG@10]
     """
-    if not isinstance(measures, Mapping):
-        asked = [measures] if isinstance(measures, (str, Measure)) else list(measures)
-        measures = {str(measure): measure for measure in asked}
+    if isinstance(measures, Mapping):
+        asked = dict(measures)
+    else:
+        asked = {str(each): each for each in ([measures] if isinstance(measures, (str, Measure)) else measures)}
     parsed = {}
-    for name, measure in measures.items():
+    for name, measure in asked.items():
         try:
             parsed[name] = ir_measures.parse_measure(measure)
             parsed[name].validate_params()
         except (NameError, SyntaxError, AssertionError, TypeError, AttributeError) as error:
             raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}") from None
-    if not parsed:
+    if not parsed and not isinstance(measures, Mapping):
         raise ValueError("no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
     return parsed
 

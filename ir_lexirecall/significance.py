@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy import stats
 from tqdm import tqdm
 
 from ir_lexirecall.scoring.arrays import Floats
@@ -24,6 +23,8 @@ def sign_test(x: Floats) -> tuple[Floats, Floats]:
     >>> p.tolist(), effect.tolist()
     ([0.625, 1.0], [0.5, 0.0])
     """
+    from scipy import stats  # takes longer to import than all of this library
+
     wins, losses = (x > 0).sum(axis=1), (x < 0).sum(axis=1)
     decided = wins + losses
     # Symmetric under p = 1/2: twice the smaller tail, which is all when both are equal.
@@ -33,6 +34,8 @@ def sign_test(x: Floats) -> tuple[Floats, Floats]:
 
 def t_test(x: Floats) -> tuple[Floats, Floats]:
     """Paired t-test; effect mean / standard deviation (Cohen's d_z)."""
+    from scipy import stats  # takes longer to import than all of this library
+
     p = np.ones(len(x))
     varies = np.any(x != x[:, :1], axis=1) if x.shape[1] > 1 else np.zeros(len(x), dtype=bool)
     if varies.any():
@@ -44,6 +47,8 @@ def t_test(x: Floats) -> tuple[Floats, Floats]:
 
 def wilcoxon(x: Floats) -> tuple[Floats, Floats]:
     """Wilcoxon signed-rank test, zeros left out; effect: matched-pairs rank-biserial correlation."""
+    from scipy import stats  # takes longer to import than all of this library
+
     p, effect = np.ones(len(x)), np.zeros(len(x))
     for i, row in enumerate(x):  # scipy takes zeros out per sample
         row = row[row != 0]
@@ -131,6 +136,8 @@ def effect_of_mean(x: Floats) -> Floats:
 
 def confidence_interval(x: Floats, alpha: float) -> tuple[Floats, Floats]:
     """The t interval of the mean of each row of ``x`` at confidence 1 - ``alpha``."""
+    from scipy import stats  # takes longer to import than all of this library
+
     queries = x.shape[1]
     mean = x.mean(axis=1)
     if queries < 2:

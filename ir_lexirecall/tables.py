@@ -6,6 +6,7 @@ A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, 
 
 from __future__ import annotations
 
+import importlib
 import math
 import numbers
 import os
@@ -51,16 +52,19 @@ def qrel_table(qrels: Any) -> pl.DataFrame:
 
 def _read_qrels(source: str) -> Any:
     """Qrels from a file, or else from the ir_datasets data set of that name."""
-    if not os.path.isfile(source):
-        import ir_datasets
+    return trec.read_qrels(source) if os.path.isfile(source) else qrel_table(collection(source).qrels)
 
-        if source in ir_datasets.registry:
-            data_set = ir_datasets.load(source)
-            if not data_set.has_qrels():
-                raise ValueError(f"{source}: this ir_datasets data set has no qrels")
-            return pl.DataFrame(qrel_table(data_set.qrels_iter()))
-        raise ValueError(f"{source}: there is no such file, nor a data set of that name in ir_datasets")
-    return trec.read_qrels(source)
+
+def collection(dataset_id: str) -> Any:
+    """The ir_datasets data set of that name, as the integration ``ir_datasets_lexirecall`` loads it.
+
+    Raises:
+        ValueError: there is no such data set.
+    """
+    try:
+        return importlib.import_module("ir_datasets_lexirecall").load(dataset_id)
+    except ValueError as error:
+        raise ValueError(f"{dataset_id}: there is no such file; {error}") from None
 
 
 def _comparable(values: pl.Series) -> pl.Series:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.evaluation import Evaluation, parse_measures
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences, Test
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.tables import run_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def compare(
@@ -72,27 +74,29 @@ def compare(
     """
     if not isinstance(runs, Mapping):
         raise ValueError("compare: give the runs as a mapping of names to runs")
-    judgments = Judgments.of(qrels)
     named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
-    evaluation = Evaluation(measures, judgments) if measures else None
-    ranks: dict[str, JudgedRanks] = {}
-    scores: dict[str, list[Floats]] = {measure: [] for measure in measures}
-    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        run = run if isinstance(run, Mapping) else run_table(run)
-        ranks[str(name)] = align(judgments, run)
-        if evaluation is not None:
-            values = evaluation.of_ranks(ranks[str(name)], run)
-            for measure in measures:
-                scores[measure].append(values[measure].to_numpy())
+    ranks, values = evaluate_runs(Evaluation(measures, qrels), runs, progress)
     return compare_ranks(
         ranks,
         named,
         reference=reference,
         rel=rel,
         cutoff=cutoff,
-        scores={measure: np.stack(rows) for measure, rows in scores.items() if rows},
+        scores={measure: np.stack([each[measure].to_numpy() for each in values.values()]) for measure in measures},
         test=Test(test, correction, alpha, n_resamples, seed, progress),
     )
+
+
+def evaluate_runs(
+    evaluation: Evaluation, runs: Mapping[str, Any], progress: bool | None
+) -> tuple[dict[str, JudgedRanks], dict[str, pd.DataFrame]]:
+    """The aligned ranks and the values per query of every run, each read once."""
+    ranks, values = {}, {}
+    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
+        run = run if isinstance(run, Mapping) else run_table(run)
+        ranks[str(name)] = align(evaluation.judgments, run)
+        values[str(name)] = evaluation.of_ranks(ranks[str(name)], run)
+    return ranks, values
 
 
 def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:

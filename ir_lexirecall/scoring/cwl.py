@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import digamma, zeta
 
 from ir_lexirecall.scoring.arrays import (
     Floats,
@@ -51,6 +50,8 @@ class Reciprocal:
         return 1 / rank
 
     def total(self, first: Floats, last: Floats) -> Floats:
+        from scipy.special import digamma  # here and below: SciPy takes longer to import than all of this library
+
         return digamma(last + 1) - digamma(first)
 
 
@@ -77,6 +78,8 @@ class InverseSquare:
         return (2 * self.T / (rank + 2 * self.T - 1)) ** 2
 
     def total(self, first: Floats, last: Floats) -> Floats:
+        from scipy.special import zeta
+
         beyond = np.where(np.isinf(last), 0, zeta(2, np.where(np.isinf(last), 1, last) + 2 * self.T))
         return (2 * self.T) ** 2 * (zeta(2, first + 2 * self.T - 1) - beyond)
 

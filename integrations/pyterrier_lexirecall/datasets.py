@@ -1,0 +1,62 @@
+"""``pt.get_dataset("lexirecall:demo")``: the embedded collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyterrier as pt
+
+from ir_lexirecall import demo
+
+
+class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
+    """Finds the data sets ``lexirecall:NAME``."""
+
+    def get_dataset(self, name: str) -> pt.datasets.Dataset:
+        """The data set of that name; only ``demo`` exists."""
+        if name != "demo":
+            raise KeyError(f"there is no data set lexirecall:{name}; there is lexirecall:demo")
+        return DemoDataset()
+
+    def list_dataset_names(self) -> Iterable[str]:
+        """Names of the data sets."""
+        return ["demo"]
+
+
+class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
+    """The embedded collection with PyTerrier's column names.
+
+    >>> data_set = pt.get_dataset("lexirecall:demo")
+    >>> data_set.get_topics().head(1)
+       qid                           query
+    0  q01  how do bees survive the winter
+    """
+
+    def get_corpus_iter(self, *, verbose: bool = True) -> pt.model.IterDict:
+        """The passages: ``docno``, ``title``, ``text``."""
+        passages = demo.docs().rename(columns={"doc_id": "docno"}).to_dict(orient="records")
+        documents = pt.tqdm(passages, desc="lexirecall:demo documents") if verbose else passages
+        return pt.utils.GeneratorLen(iter(documents), len(passages))
+
+    def get_corpus_lang(self) -> str:
+        """English."""
+        return "en"
+
+    def get_topics(self, variant: str | None = None) -> pt.model.pd.DataFrame:
+        """The queries: ``qid``, ``query``."""
+        return demo.queries().rename(columns={"query_id": "qid", "text": "query"})
+
+    def get_topics_lang(self) -> str:
+        """English."""
+        return "en"
+
+    def get_qrels(self, variant: str | None = None) -> pt.model.pd.DataFrame:
+        """The judgments: ``qid``, ``docno``, ``label``, subtopics in ``iteration``, and two further aspects."""
+        names = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "subtopic_id": "iteration"}
+        return demo.qrels().rename(columns=names)
+
+    def _describe_component(self, component: str) -> bool | None:
+        return True if component in ("topics", "qrels", "corpus") else None
+
+    def __repr__(self) -> str:
+        return "DemoDataset()"
