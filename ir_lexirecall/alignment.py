@@ -6,7 +6,9 @@ document id, descending in byte order. A run that is sorted this way already is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall.tables import and_more, run_table, with_string_keys
+from ir_lexirecall.trec import run_batches
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,18 @@ class JudgedRanks:
         r = np.bincount(query, minlength=len(self.judgments))
         return Relevant(query=query, rank=rank, m=self.judgments.m(rel), r=r)
 
+    def without(self, query_ids: set[str]) -> JudgedRanks:
+        """The same, as if nothing had been retrieved for the given queries."""
+        gone = np.array([query_id in query_ids for query_id in self.judgments.query_ids], dtype=bool)
+        keep = ~gone[self.query]
+        return replace(
+            self,
+            query=self.query[keep],
+            doc=self.doc[keep],
+            rank=self.rank[keep],
+            depth=np.where(gone, 0, self.depth),
+        )
+
     def with_grades(self, grade: Floats) -> JudgedRanks:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
@@ -87,13 +102,82 @@ def align(judgments: Judgments, run: Any) -> JudgedRanks:
     Raises:
         ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
     """
-    blocks = _blocks_of_dict(judgments, run) if isinstance(run, Mapping) else _blocks_of_table(judgments, run)
+    if isinstance(run, (str, os.PathLike)):
+        return _align_file(judgments, os.fspath(run))
+    return _align_blocks(
+        judgments, _blocks_of_dict(judgments, run) if isinstance(run, Mapping) else _blocks_of_table(judgments, run)
+    )
+
+
+def _align_blocks(judgments: Judgments, blocks: _Blocks) -> JudgedRanks:
     depth = np.zeros(len(judgments), dtype=np.int64)
     depth[blocks.query] = blocks.length
     rank = _ranks(blocks, judgments)
     query = judgments.query[blocks.doc]
     order = np.lexsort((rank, query))
     return JudgedRanks(judgments, query=query[order], doc=blocks.doc[order], rank=rank[order], depth=depth)
+
+
+def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
+    """Align a file some whole queries at a time, so that memory is bounded however long the file is.
+
+    Where a query's lines do not stand together, its lines are gathered in a second reading.
+    """
+    parts: list[JudgedRanks] = []
+    seen: set[str] = set()
+    scattered: set[str] = set()
+    for table in _whole_queries(map(run_table, run_batches(path))):
+        queries = set(table["query_id"].unique())
+        scattered |= queries & seen
+        seen |= queries
+        if judged := queries & judgments.query_set - scattered:
+            if len(judged) < len(queries):
+                table = table.filter(pl.col("query_id").is_in(list(judged)))
+            parts.append(align(judgments, table))
+    scattered &= judgments.query_set
+    if scattered:
+        warnings.warn(
+            f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
+            "gathered in a second reading. Sort the file by query to save time and memory.",
+            stacklevel=4,
+        )
+        wanted = pl.col("query_id").is_in(list(scattered))
+        gathered = pl.concat([run_table(batch).filter(wanted) for batch in run_batches(path)])
+        parts = [part.without(scattered) for part in parts]
+        parts.append(align(judgments, gathered))
+    return joined(judgments, parts)
+
+
+def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, cut between queries: what a batch's last query has so far waits for the next batch."""
+    waiting: list[pl.DataFrame] = []
+    for batch in batches:
+        query = batch["query_id"]
+        if len(query) == 0:
+            continue
+        same = query == query[-1]
+        last = len(query) - int((~same).arg_true().max() + 1) if not same.all() else len(query)
+        if last < len(query):
+            yield pl.concat([*waiting, batch[: len(query) - last]])
+            waiting = []
+        elif waiting and waiting[-1]["query_id"][-1] != query[0]:
+            yield pl.concat(waiting)
+            waiting = []
+        waiting.append(batch[len(query) - last :])
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def joined(judgments: Judgments, parts: Sequence[JudgedRanks]) -> JudgedRanks:
+    """One ``JudgedRanks`` of several over different queries of the same judgments."""
+    none = np.zeros(0, dtype=np.int64)
+    query, doc, rank = (
+        np.concatenate([none, *columns])
+        for columns in ([p.query for p in parts], [p.doc for p in parts], [p.rank for p in parts])
+    )
+    order = np.lexsort((rank, query))
+    depth = np.sum([p.depth for p in parts], axis=0) if parts else np.zeros(len(judgments), dtype=np.int64)
+    return JudgedRanks(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_qrels(evaluate)
     evaluate.add_argument("runs", metavar="RUN", nargs="+", help="TREC run file (.gz, .bz2, .xz)")
     evaluate.add_argument(
-        "-m", "--measures", required=True, metavar="'M M ...'", help="measures, separated by blanks (see `measures`)"
+        "-m",
+        "--measures",
+        metavar="'M M ...'",
+        help="measures, separated by blanks (see `measures`); by default those that an ir_datasets collection recommends",
     )
     evaluate.add_argument("--by-query", action="store_true", help="a row per run and query")
     _add_output(evaluate)

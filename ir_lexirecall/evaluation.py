@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +75,18 @@ class Evaluation:
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
-        run = run if isinstance(run, Mapping) else run_table(run)
-        return self.of_ranks(align(self.judgments, run), run)
+        return self.of_ranks(*self.read(run))
+
+    def read(self, run: Any) -> tuple[JudgedRanks, Any]:
+        """The aligned ranks of a run, and the run in a form that can be read again (a generator cannot)."""
+        if not isinstance(run, (Mapping, str, os.PathLike)) or (
+            self._standard is not None and not isinstance(run, Mapping)
+        ):
+            run = run_table(run)
+        return align(self.judgments, run), run
 
     def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
-        """``of`` for a run that is aligned already."""
+        """``of`` for what ``read`` gave."""
         import pandas as pd
 
         columns: dict[Measure, Any] = {}

@@ -1,109 +1,190 @@
-"""TREC runs and qrels from files."""
+"""Runs and qrels from files: TREC's formats in blocks, tables (Parquet, CSV, TSV) by their columns.
+
+A file is read a few million bytes at a time. Regular text (single blanks) goes straight to a columnar parser; a block that
+is not regular is normalised first, and a line that cannot be read is named.
+"""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import lzma
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-import numpy as np
 import polars as pl
 
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
-_NUMERIC = ("score", "relevance")
+_TEXT = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
+_BLOCK = 32 * 2**20  # bytes
+_ROWS = 2**21  # of a Parquet file at a time
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 
-def read_run(path: str) -> pl.DataFrame:
-    """A TREC run (``query Q0 document rank score tag``, any white space; ``.gz``, ``.bz2``, ``.xz``).
+def run_batches(path: str) -> Iterator[pl.DataFrame]:
+    """A run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
+
+    Args:
+        path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
+            (``.parquet``, ``.csv``, ``.tsv``). Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
 
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
     """
-    return _read(path, RUN_FIELDS).select("query_id", "doc_id", "score")
+    columns = ["query_id", "doc_id", "score"]
+    kind = _kind(path)
+    if kind == ".parquet":
+        yield from _parquet(path, columns)
+    elif kind in (".csv", ".tsv"):
+        yield _delimited(path, kind)
+    else:
+        for table in _text_batches(path, RUN_FIELDS, header=False):
+            yield table.select(columns)
+
+
+def read_run(path: str) -> pl.DataFrame:
+    """A whole run, see ``run_batches``."""
+    batches = [*run_batches(path)]
+    if not batches:
+        return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
+    return pl.concat(batches, how="vertical_relaxed")
 
 
 def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """TREC or ndeval qrels (``query iteration document grade``), or a wide file with a header line.
+    """Qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), or a table with a header.
 
-    A file whose first line names ``query_id``, ``doc_id`` and ``relevance`` is wide: its further columns are
-    subtopics, iterations, weights or aspects. ``columns`` names the columns of a wide file without a header.
+    Args:
+        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``. A text file whose first line names
+            ``query_id``, ``doc_id`` and ``relevance`` has a header; further columns are subtopics, weights or aspects.
+        columns: names of the columns of a text file without a header.
 
     Raises:
-        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number.
+        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
     """
-    return _read(path, tuple(columns) if columns else QREL_FIELDS, header=columns is None)
+    kind = _kind(path)
+    if kind == ".parquet":
+        return pl.read_parquet(path)
+    if kind in (".csv", ".tsv") and columns is None and "query_id" in _first_line(path):
+        return _delimited(path, kind)
+    fields = tuple(columns) if columns else QREL_FIELDS
+    header = columns is None and {"query_id", "doc_id", "relevance"} <= set(_first_line(path).split())
+    if header:
+        fields = tuple(_first_line(path).split())
+    types = {name: pl.String if name in _TEXT else pl.Float64 for name in fields}
+    return pl.concat([pl.DataFrame(schema=types), *_text_batches(path, fields, header)])
 
 
-def _read(path: str, fields: Sequence[str], header: bool = False) -> pl.DataFrame:
-    content = _content(path).translate(_BLANKS)
-    first = content[: content.find(b"\n")].decode("utf-8", "replace").split() if content else []
-    skipped = 0
-    if header and {"query_id", "doc_id", "relevance"} <= set(first):
-        fields = first
-        content, skipped = content[content.find(b"\n") + 1 :], 1
-    content = _regular(content, len(fields), path, skipped)
-    if not content:
-        return pl.DataFrame({name: [] for name in fields}, schema=dict.fromkeys(fields, pl.String)).with_columns(
-            pl.col(name).cast(pl.Float64) for name in fields if name in _NUMERIC
-        )
-    table = pl.read_csv(
-        content,
-        has_header=False,
-        separator=" ",
-        quote_char=None,
-        new_columns=list(fields),
-        schema=dict.fromkeys(fields, pl.String),
-    )
-    ids = ("query_id", "doc_id", "iteration", "subtopic_id", "tag", "rank")
-    for name in fields:
-        if name not in ids:
-            numeric = table[name].cast(pl.Float64, strict=False)
-            bad = numeric.is_null()
-            if bad.any():
-                row = int(bad.arg_true()[0])
-                raise ValueError(
-                    f"{path}: the {name} of document {table['doc_id'][row]!r} for query "
-                    f"{table['query_id'][row]!r} is {table[name][row]!r}, not a number"
-                )
-            table = table.with_columns(numeric.alias(name))
+def _kind(path: str) -> str:
+    """The ending that tells a file's format, without that of the compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _OPENERS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _open_gzip(path: str) -> Any:
+    try:
+        return importlib.import_module("isal.igzip").open(path, "rb")  # several times faster, where it is installed
+    except ModuleNotFoundError:
+        return gzip.open(path, "rb")
+
+
+def _open_zstd(path: str) -> Any:
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(name).open(path, "rb")
+        except ModuleNotFoundError:
+            continue
+    raise ValueError(f"{path}: reading .zst needs a package: pip install 'ir-lexirecall[files]'")
+
+
+_OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
+
+
+def _open(path: str) -> BinaryIO:
+    if not Path(path).is_file():
+        raise ValueError(f"{path}: there is no such file")
+    opener: Any = _OPENERS.get(Path(path).suffix.lower())
+    stream: BinaryIO = opener(path) if opener else open(path, "rb")  # noqa: SIM115
+    return stream
+
+
+def _first_line(path: str) -> str:
+    with _open(path) as stream:
+        try:
+            return stream.readline().decode("utf-8", "replace")
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl.DataFrame]:
+    line = 1
+    for block in _blocks(path):
+        if header and line == 1:
+            block = block[block.find(b"\n") + 1 :]
+            line = 2
+        if block:
+            yield _parsed(block, fields, path, line)
+        line += block.count(b"\n")
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    """The file's content in blocks of whole lines."""
+    rest = b""
+    with _open(path) as stream:
+        try:
+            while chunk := stream.read(_BLOCK):
+                end = chunk.rfind(b"\n") + 1
+                if end:
+                    yield rest + chunk[:end]
+                    rest = chunk[end:]
+                else:
+                    rest += chunk
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise ValueError(f"{path} cannot be read: {error}") from None
+    if rest:
+        yield rest + b"\n"
+
+
+def _parsed(block: bytes, fields: Sequence[str], path: str, line: int) -> pl.DataFrame:
+    """The columns of a block of lines, the first of which is line number ``line`` of the file."""
+    if b"\t" not in block:
+        table = _columns(block, fields)
+        if table is not None:
+            return table
+    table = _columns(_normalised(block, len(fields), path, line), fields)
+    if table is None:
+        _refuse_numbers(block, fields, path, line)
+    assert table is not None
     return table
 
 
-_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+def _columns(block: bytes, fields: Sequence[str]) -> pl.DataFrame | None:
+    """The columns of a block of regular lines; None if a line is not regular, or a number none."""
+    types = {name: pl.String if name in _TEXT else pl.Float64 for name in fields}
+    if not block:
+        return pl.DataFrame(schema=types)
+    try:
+        table = pl.read_csv(block, has_header=False, separator=" ", quote_char=None, schema=types)
+    except pl.exceptions.PolarsError:
+        return None
+    # An empty field (two blanks) or a missing one reads as null.
+    return None if any(column.null_count() for column in table) else table
 
 
-def _content(path: str) -> bytes:
-    file = Path(path)
-    if not file.is_file():
-        raise ValueError(f"{path}: there is no such file")
+def _normalised(block: bytes, fields: int, path: str, line: int) -> bytes:
+    """The block with single blanks and no empty lines."""
     try:
-        opener: Any = _OPENERS.get(file.suffix, open)
-        with opener(file, "rb") as stream:
-            content: bytes = stream.read()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-    try:
-        content.decode("utf-8")
+        block.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
-    return content
-
-
-def _regular(content: bytes, fields: int, path: str, skipped: int) -> bytes:
-    """``content`` with single spaces, no blank lines, and ``fields`` fields in every line."""
-    if content and not content.endswith(b"\n"):
-        content += b"\n"
-    if _is_regular(content, fields):
-        return content
+        at = line + block.count(b"\n", 0, error.start)
+        raise ValueError(f"{path}, line {at}: not UTF-8 ({error.reason})") from None
     lines = []
-    for number, line in enumerate(content.split(b"\n"), start=1 + skipped):
-        parts = line.split()
+    for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=line):
+        parts = text.split()
         if parts and len(parts) != fields:
             raise ValueError(f"{path}, line {number}: {len(parts)} fields where {fields} are expected")
         if parts:
@@ -111,12 +192,44 @@ def _regular(content: bytes, fields: int, path: str, skipped: int) -> bytes:
     return b"\n".join(lines) + b"\n" if lines else b""
 
 
-def _is_regular(content: bytes, fields: int) -> bool:
-    """Whether every line has ``fields`` fields with single spaces between them."""
-    text = np.frombuffer(content, dtype=np.uint8)
-    marks = np.flatnonzero((text == 32) | (text == 10))  # every blank and line end
-    if len(marks) % fields or not len(marks):
-        return False
-    per_line = text[marks].reshape(-1, fields)
-    apart = np.diff(marks, prepend=-1) > 1
-    return bool(apart.all() and (per_line[:, :-1] == 32).all() and (per_line[:, -1] == 10).all())
+def _refuse_numbers(block: bytes, fields: Sequence[str], path: str, line: int) -> None:
+    """Name the first number that is none."""
+    for number, text in enumerate(block.translate(_BLANKS).decode("utf-8").split("\n"), start=line):
+        for name, value in zip(fields, text.split(), strict=False):
+            if name in _TEXT:
+                continue
+            try:
+                float(value)
+            except ValueError:
+                row = dict(zip(fields, text.split(), strict=True))
+                raise ValueError(
+                    f"{path}, line {number}: the {name} of document {row['doc_id']!r} for query {row['query_id']!r} is "
+                    f"{value!r}, not a number"
+                ) from None
+    raise ValueError(f"{path}: the lines from {line} on cannot be read")
+
+
+def _delimited(path: str, kind: str) -> pl.DataFrame:
+    """A CSV or TSV file with a header line; ids stay text, whatever they look like."""
+    names = _first_line(path).rstrip("\r\n").split("\t" if kind == ".tsv" else ",")
+    with _open(path) as stream:
+        try:
+            return pl.read_csv(
+                stream.read(),
+                separator="\t" if kind == ".tsv" else ",",
+                quote_char=None if kind == ".tsv" else '"',
+                schema_overrides={name: pl.String for name in names if name in _TEXT},
+                infer_schema_length=None,
+            )
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def _parquet(path: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    if not Path(path).is_file():
+        raise ValueError(f"{path}: there is no such file")
+    rows = pl.scan_parquet(path)
+    rows = rows.select([name for name in columns if name in rows.collect_schema().names()])
+    total = rows.select(pl.len()).collect().item()
+    for start in range(0, total, _ROWS):
+        yield rows.slice(start, _ROWS).collect()

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences, Test
 from ir_lexirecall.scoring.arrays import Floats
-from ir_lexirecall.tables import run_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,9 +92,8 @@ def evaluate_runs(
     """The aligned ranks and the values per query of every run, each read once."""
     ranks, values = {}, {}
     for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        run = run if isinstance(run, Mapping) else run_table(run)
-        ranks[str(name)] = align(evaluation.judgments, run)
-        values[str(name)] = evaluation.of_ranks(ranks[str(name)], run)
+        ranks[str(name)], readable = evaluation.read(run)
+        values[str(name)] = evaluation.of_ranks(ranks[str(name)], readable)
     return ranks, values
 
 
