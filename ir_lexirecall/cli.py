@@ -17,7 +17,7 @@ from ir_lexirecall.measures import MEASURES, dtype_name
 from ir_lexirecall.preferences import compare
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import TESTS
-from ir_lexirecall.tables import qrel_table
+from ir_lexirecall.tables import collection, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,9 +222,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
 
 def _evaluate(options: argparse.Namespace) -> None:
     names = run_names(options.runs)
-    evaluation = Evaluation(
-        split_measures(options.measures), read_qrels(options.qrels, options.columns, options.aspect)
-    )
+    evaluation = Evaluation(_asked_measures(options), read_qrels(options.qrels, options.columns, options.aspect))
     values = {
         name: evaluation.of(path)
         for name, path in tqdm(list(zip(names, options.runs, strict=True)), desc="runs", disable=None, leave=False)
@@ -265,6 +263,14 @@ def _compare(options: argparse.Namespace) -> None:
             axes.figure.savefig(options.plot)
         except (OSError, ValueError) as error:
             raise ValueError(f"--plot {options.plot}: {error}") from None
+
+
+def _asked_measures(options: argparse.Namespace) -> Any:
+    if options.measures:
+        return split_measures(options.measures)
+    if Path(options.qrels).is_file():
+        raise ValueError(f"{options.qrels}: a file recommends no measures; name some with -m")
+    return collection(options.qrels).recommended()
 
 
 def _print_values(
