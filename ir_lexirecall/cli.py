@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"{', '.join(NAMES)}, or measures (default: lexirecall)",
     )
     compare.add_argument("--reference", metavar="RUN", help="compare all others with this run (its name in the table)")
-    compare.add_argument("--rel", type=float, default=1, help="smallest grade that counts as relevant (default: 1)")
+    compare.add_argument("--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)")
     compare.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
     compare.add_argument("--test", choices=TESTS, default="sign", help="significance test (default: sign)")
     compare.add_argument(
@@ -237,7 +237,7 @@ def _compare(options: argparse.Namespace) -> None:
         dict(zip(names, options.runs, strict=True)),
         split_measures(options.preference),
         reference=options.reference,
-        rel=options.rel,
+        rel=_rel(options),
         cutoff=options.cutoff,
         test=options.test,
         correction=None if options.correction == "none" else options.correction,
@@ -263,6 +263,12 @@ def _compare(options: argparse.Namespace) -> None:
             axes.figure.savefig(options.plot)
         except (OSError, ValueError) as error:
             raise ValueError(f"--plot {options.plot}: {error}") from None
+
+
+def _rel(options: argparse.Namespace) -> float:
+    if options.rel is not None:
+        return float(options.rel)
+    return 1 if Path(options.qrels).is_file() else float(collection(options.qrels).rel)
 
 
 def _asked_measures(options: argparse.Namespace) -> Any:

@@ -1,0 +1,80 @@
+"""The embedded collection as a data set of ir_datasets and of PyTerrier."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import ir_datasets
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+NAME = "lexirecall/demo"
+
+
+def test_it_has_documents_queries_and_judgments() -> None:
+    data_set = ir_datasets.load(NAME)
+    assert [data_set.docs_count(), data_set.queries_count(), data_set.qrels_count()] == [
+        len(demo.docs()),
+        len(demo.queries()),
+        len(demo.qrels()),
+    ]
+    assert [doc.doc_id for doc in data_set.docs_iter()] == demo.docs()["doc_id"].tolist()
+    assert {qrel.query_id for qrel in data_set.qrels_iter()} == set(demo.queries()["query_id"])
+
+
+def test_documents_are_looked_up_and_sliced() -> None:
+    data_set = ir_datasets.load(NAME)
+    ids = demo.docs()["doc_id"].tolist()
+    assert data_set.docs_store().get(ids[3]).doc_id == ids[3]
+    assert set(data_set.docs_store().get_many(ids[:2])) == set(ids[:2])
+    assert [doc.doc_id for doc in data_set.docs_iter()[5:8]] == ids[5:8]
+    assert data_set.docs_iter()[-1].doc_id == ids[-1]
+
+
+def test_its_id_is_enough() -> None:
+    by_id = irl.evaluate(["RBU@20", "LR"], NAME, demo.run("ql"))
+    by_table = irl.evaluate(["RBU@20", "LR"], demo.qrels(), demo.run("ql"))
+    assert (by_id == by_table).all().all()
+
+
+@pytest.mark.parametrize(("first", "second"), [("ir_datasets", "ir_lexirecall"), ("ir_lexirecall", "ir_datasets")])
+def test_it_is_registered_whatever_is_imported_first(first: str, second: str) -> None:
+    code = f"import {first}, {second}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "16"
+
+
+def test_importing_the_library_imports_neither_ir_datasets_nor_pandas() -> None:
+    code = "import sys, ir_lexirecall; print([m for m in ('ir_datasets', 'pandas', 'scipy.stats') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
+    before = sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))
+    code = f"""
+        import ir_datasets, ir_lexirecall
+        data_set = ir_datasets.load({NAME!r})
+        data_set.docs_store().get("bee-01")
+        print(data_set.docs.lookup("bee-02").doc_id)
+    """
+    environment = {**os.environ, "IR_DATASETS_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.check_output([sys.executable, "-c", textwrap.dedent(code)], text=True, env=environment)
+    assert done.strip() == "bee-02"
+    assert (sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))) == before
+    assert not list(tmp_path.rglob("*lexirecall*"))
+
+
+def test_pyterrier_finds_it_both_ways() -> None:
+    pt = pytest.importorskip("pyterrier")
+    ours, theirs = pt.get_dataset("lexirecall:demo"), pt.get_dataset(f"irds:{NAME}")
+    assert ours.get_topics().equals(theirs.get_topics())
+    assert ours.get_qrels()["label"].tolist() == theirs.get_qrels()["label"].tolist()
+    ids = [[doc["docno"] for doc in each.get_corpus_iter(verbose=False)] for each in (ours, theirs)]
+    assert ids[0] == ids[1] == demo.docs()["doc_id"].tolist()
+    with pytest.raises(KeyError, match="nope"):
+        pt.get_dataset("lexirecall:nope")

@@ -1,0 +1,49 @@
+"""``benchmark``: from a collection's id and runs to an answer."""
+
+from __future__ import annotations
+
+import pytest
+from ir_datasets_lexirecall import load
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.cli import main
+
+RUNS = demo.runs()
+
+
+def test_it_gives_what_evaluate_and_compare_give() -> None:
+    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], preference=["lexirecall", "AP"])
+    for name, run in RUNS.items():
+        values = irl.evaluate(["LR", "AP"], demo.qrels(), run)
+        assert (result.per_query.loc[name] == values).all().all()
+        assert result.table.loc[name].tolist() == irl.evaluate(["LR", "AP"], demo.qrels(), run, aggregate=True).tolist()
+    assert result.preferences is not None
+    expected = irl.compare(demo.qrels(), RUNS, ["lexirecall", "AP"]).table()
+    assert result.preferences.table().equals(expected)
+
+
+@pytest.mark.parametrize("dataset", ["lexirecall/demo", load("lexirecall/demo")])
+def test_a_collection_recommends_its_measures(dataset: object) -> None:
+    result = irl.benchmark(dataset, {"ql": RUNS["ql"]})
+    assert list(result.table.columns) == [str(measure) for measure in load("lexirecall/demo").recommended()]
+    assert result.preferences is None
+
+
+def test_the_command_line_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(demo.FOLDER / "runs" / f"{name}.run") for name in RUNS]
+    assert main(["eval", "lexirecall/demo", *files, "--format", "tsv"]) == 0
+    header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    table = irl.benchmark("lexirecall/demo", RUNS).table
+    assert header[1:] == list(table.columns)
+    assert {row[0]: [float(cell) for cell in row[1:]] for row in rows} == {n: table.loc[n].tolist() for n in RUNS}
+
+
+def test_an_unknown_collection_is_named() -> None:
+    with pytest.raises(ValueError, match="no/such"):
+        irl.benchmark("no/such", RUNS)
+
+
+def test_qrels_without_an_id_need_measures() -> None:
+    with pytest.raises(ValueError, match="name the measures"):
+        irl.benchmark(demo.qrels(), RUNS)
