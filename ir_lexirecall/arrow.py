@@ -7,7 +7,7 @@ ranks of their judged documents, small enough to be brought together (``ranks_fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from ir_lexirecall.tables import run_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RANK_COLUMNS = ("query_id", "doc_id", "rank", "depth")
+RANK_TYPES = {"query_id": "string", "doc_id": "string", "rank": "int64", "depth": "int64"}
 
 
 def evaluate_arrow(measures: Any, qrels: pa.Table, run: pa.Table, *, aspects: Iterable[str] = ()) -> pa.Table:
@@ -52,12 +52,16 @@ def evaluate_arrow(measures: Any, qrels: pa.Table, run: pa.Table, *, aspects: It
     """
     _require_pyarrow()
     named = parse_measures(measures)
+    if "query_id" in named:
+        raise ValueError("no measure can have the column 'query_id': give it another name")
     judgments, table = judgments_of_part(qrels, aspects), run_table(run)
-    if not len(judgments):
-        return _arrow({"query_id": [], **dict.fromkeys(named, [])}, strings=["query_id"], floats=list(named))
-    values = Evaluation(named, judgments).of(table)
-    columns = {name: values[name].to_numpy(dtype=np.float64) for name in named}
-    return _arrow({"query_id": judgments.query_ids, **columns}, strings=["query_id"], floats=list(named))
+    columns: dict[str, Any] = {"query_id": judgments.query_ids}
+    if len(judgments):
+        values = Evaluation(named, judgments).of(table)
+        columns |= {name: values[name].to_numpy(dtype=np.float64) for name in named}
+    else:
+        columns |= {name: [] for name in named}
+    return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
 
 def align_arrow(qrels: pa.Table, run: pa.Table) -> pa.Table:
@@ -100,7 +104,7 @@ def ranks_to_arrow(ranks: JudgedRanks) -> pa.Table:
     found = pl.DataFrame({"query": ranks.query, "doc_id": judgments.doc_id.gather(ranks.doc), "rank": ranks.rank})
     queries = judgments.query_numbers.with_columns(depth=pl.Series(ranks.depth, dtype=pl.Int64))
     rows = queries.join(found, on="query", how="left").sort("query", "rank")
-    return _arrow({name: rows[name] for name in RANK_COLUMNS}, strings=["query_id", "doc_id"])
+    return _arrow({name: rows[name] for name in RANK_TYPES}, RANK_TYPES)
 
 
 def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
@@ -121,7 +125,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
     >>> ranks_from_arrow(judgments, ranks_to_arrow(ranks)).rank
     array([2])
     """
-    rows = pl.DataFrame(ranks.select(list(RANK_COLUMNS))).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
+    rows = pl.DataFrame(ranks.select(list(RANK_TYPES))).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
     rows = rows.join(judgments.query_numbers.cast({"query": pl.Int32}), on="query_id", how="left")
     rows = rows.join(judgments.keys, on=["query", "doc_id"], how="left").sort("query", "rank")
     unknown = rows.filter(pl.col("query").is_null() | (pl.col("doc_id").is_not_null() & pl.col("doc").is_null()))
@@ -177,15 +181,11 @@ class _Part(Judgments):
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
 
-def _arrow(columns: dict[str, Any], strings: Sequence[str], floats: Sequence[str] = ()) -> pa.Table:
-    """An Arrow table of strings, float64 and int64 in the plain types that every framework takes."""
+def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
+    """An Arrow table in the plain types that every framework takes, not in those of Polars."""
     import pyarrow as pa
 
-    types = {**dict.fromkeys(strings, pa.string()), **dict.fromkeys(floats, pa.float64())}
-    if len(columns) < len(strings) + len(floats):
-        raise ValueError("no measure can have the column 'query_id': give it another name")
-    table = pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest())
-    return table.cast(pa.schema([(name, types.get(name, pa.int64())) for name in columns]))
+    return pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(list(types.items())))
 
 
 def _require_pyarrow() -> None:

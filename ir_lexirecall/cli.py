@@ -98,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"{', '.join(NAMES)}, or measures (default: lexirecall)",
     )
     compare.add_argument("--reference", metavar="RUN", help="compare all others with this run (its name in the table)")
-    compare.add_argument("--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)")
+    compare.add_argument(
+        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
+    )
     compare.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
     compare.add_argument("--test", choices=TESTS, default="sign", help="significance test (default: sign)")
     compare.add_argument(

@@ -10,7 +10,8 @@ import bz2
 import gzip
 import importlib
 import lzma
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -121,44 +122,38 @@ def _first_line(path: str) -> str:
 
 
 def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl.DataFrame]:
-    line = 1
-    for block in _blocks(path):
-        if header and line == 1:
-            block = block[block.find(b"\n") + 1 :]
-            line = 2
-        if block:
-            yield _parsed(block, fields, path, line)
-        line += block.count(b"\n")
+    for number, block in enumerate(_blocks(path)):
+        skipped = block.find(b"\n") + 1 if header and number == 0 else 0
+        if skipped < len(block):
+            yield _parsed(block[skipped:], fields, path, number, int(skipped > 0))
 
 
 def _blocks(path: str) -> Iterator[bytes]:
     """The file's content in blocks of whole lines."""
-    rest = b""
     with _open(path) as stream:
         try:
-            while chunk := stream.read(_BLOCK):
-                end = chunk.rfind(b"\n") + 1
-                if end:
-                    yield rest + chunk[:end]
-                    rest = chunk[end:]
-                else:
-                    rest += chunk
+            while block := stream.read(_BLOCK):
+                block += stream.readline()
+                yield block if block.endswith(b"\n") else block + b"\n"
         except (OSError, EOFError, lzma.LZMAError) as error:
             raise ValueError(f"{path} cannot be read: {error}") from None
-    if rest:
-        yield rest + b"\n"
 
 
-def _parsed(block: bytes, fields: Sequence[str], path: str, line: int) -> pl.DataFrame:
-    """The columns of a block of lines, the first of which is line number ``line`` of the file."""
+def _parsed(block: bytes, fields: Sequence[str], path: str, number: int, skipped: int) -> pl.DataFrame:
+    """The columns of block ``number`` of the file, without its first ``skipped`` lines."""
     if b"\t" not in block:
         table = _columns(block, fields)
         if table is not None:
             return table
-    table = _columns(_normalised(block, len(fields), path, line), fields)
+
+    def place(line: int) -> str:
+        # Lines are counted only where one must be named.
+        before = sum(earlier.count(b"\n") for earlier in islice(_blocks(path), number))
+        return f"{path}, line {before + skipped + line}"
+
+    table = _columns(_normalised(block, len(fields), place), fields)
     if table is None:
-        _refuse_numbers(block, fields, path, line)
-    assert table is not None
+        raise _no_number(block, fields, place)
     return table
 
 
@@ -175,38 +170,36 @@ def _columns(block: bytes, fields: Sequence[str]) -> pl.DataFrame | None:
     return None if any(column.null_count() for column in table) else table
 
 
-def _normalised(block: bytes, fields: int, path: str, line: int) -> bytes:
+def _normalised(block: bytes, fields: int, place: Callable[[int], str]) -> bytes:
     """The block with single blanks and no empty lines."""
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
-        at = line + block.count(b"\n", 0, error.start)
-        raise ValueError(f"{path}, line {at}: not UTF-8 ({error.reason})") from None
+        line = 1 + block.count(b"\n", 0, error.start)
+        raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
     lines = []
-    for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=line):
+    for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=1):
         parts = text.split()
         if parts and len(parts) != fields:
-            raise ValueError(f"{path}, line {number}: {len(parts)} fields where {fields} are expected")
+            raise ValueError(f"{place(number)}: {len(parts)} fields where {fields} are expected")
         if parts:
             lines.append(b" ".join(parts))
     return b"\n".join(lines) + b"\n" if lines else b""
 
 
-def _refuse_numbers(block: bytes, fields: Sequence[str], path: str, line: int) -> None:
-    """Name the first number that is none."""
-    for number, text in enumerate(block.translate(_BLANKS).decode("utf-8").split("\n"), start=line):
-        for name, value in zip(fields, text.split(), strict=False):
-            if name in _TEXT:
-                continue
+def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str]) -> ValueError:
+    """The error that names the first number that is none."""
+    for line, text in enumerate(block.translate(_BLANKS).decode("utf-8").split("\n"), start=1):
+        row = dict(zip(fields, text.split(), strict=False))
+        for name in row.keys() - _TEXT:
             try:
-                float(value)
+                float(row[name])
             except ValueError:
-                row = dict(zip(fields, text.split(), strict=True))
-                raise ValueError(
-                    f"{path}, line {number}: the {name} of document {row['doc_id']!r} for query {row['query_id']!r} is "
-                    f"{value!r}, not a number"
-                ) from None
-    raise ValueError(f"{path}: the lines from {line} on cannot be read")
+                return ValueError(
+                    f"{place(line)}: the {name} of document {row['doc_id']!r} for query {row['query_id']!r} is "
+                    f"{row[name]!r}, not a number"
+                )
+    return ValueError(f"{place(1)} and those after it cannot be read")
 
 
 def _delimited(path: str, kind: str) -> pl.DataFrame:

@@ -7,7 +7,7 @@ one sort, and preferences are signs of differences. A *pairwise* function gives 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class Positions:
         start = (np.cumsum(r) - r.ravel()).reshape(r.shape)
         m = systems[0].judgments.m(rel)
         return cls(np.concatenate(ranks), np.concatenate(rows), start[:, queries], r[:, queries], m[queries])
+
+    def part(self, queries: slice) -> Positions:
+        """The same on some of the queries."""
+        return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
 
     def padded(self, query: int) -> Floats:
         """p_1, ..., p_m of every system on a query, infinite where missing; shape ``(S, m)``."""

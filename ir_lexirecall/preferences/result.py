@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall import significance
 from ir_lexirecall.alignment import JudgedRanks
@@ -162,17 +163,22 @@ class Preferences:
         return self.systems.index(name)
 
     @cached_property
-    def _standings(self) -> dict[str, Ints]:
+    def _standings(self) -> dict[str, NDArray[np.int32]]:
         return {}
 
-    def _standing(self, preference: str) -> Ints:
+    def _standing(self, preference: str) -> NDArray[np.int32]:
         """How many systems are better, shape ``(S, Q)``; for preferences that order the systems of a query."""
         if preference not in self._standings:
-            self._standings[preference] = (
-                STANDINGS[preference](self._positions)
-                if preference in STANDINGS
-                else score_standing(self.measure_scores[preference][:, self._queries])
-            )
+            standing = np.empty((len(self.systems), len(self.query_ids)), dtype=np.int32)
+            step = max(1, _BLOCK // len(self.systems))
+            for start in range(0, standing.shape[1], step):
+                block = slice(start, start + step)
+                standing[:, block] = (
+                    STANDINGS[preference](self._positions.part(block))
+                    if preference in STANDINGS
+                    else score_standing(self.measure_scores[preference][:, self._queries[block]])
+                )
+            self._standings[preference] = standing
         return self._standings[preference]
 
     def _blocks(self, preference: str) -> Iterator[tuple[slice, Floats]]:
@@ -239,14 +245,26 @@ class Preferences:
         blocks = [block for _, block in self._blocks(self._name(preference))]
         return np.concatenate(blocks) if blocks else np.zeros((0, size, size))
 
-    def _of_pairs(self, preference: str) -> Floats:
-        """Preferences per pair and query, shape ``(P, Q)``; what is not comparable counts as 0."""
-        a = [self._system(name) for name, _ in self.pairs]
-        b = [self._system(name) for _, name in self.pairs]
-        out = np.empty((len(a), len(self.query_ids)))
-        for where, block in self._blocks(preference):
-            out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
-        return out
+    @cached_property
+    def _pair_indices(self) -> tuple[list[int], list[int]]:
+        """The systems of every pair by their place among the systems."""
+        place = {name: i for i, name in enumerate(self.systems)}
+        return [place[a] for a, _ in self.pairs], [place[b] for _, b in self.pairs]
+
+    def _of_pairs(self, preference: str) -> Iterator[Floats]:
+        """Preferences per pair and query, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
+        a, b = self._pair_indices
+        if preference in PAIRWISE or preference == "dominance":
+            out = np.empty((len(a), len(self.query_ids)))
+            for where, block in self._blocks(preference):
+                out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
+            yield out
+            return
+        standing = self._standing(preference)
+        step = max(1, _BLOCK // max(1, standing.shape[1]))
+        for start in range(0, len(a), step):
+            some = slice(start, start + step)
+            yield np.sign(standing[b[some]] - standing[a[some]]).astype(np.float64)
 
     def table(self) -> pd.DataFrame:
         """A row per pair: how often each system wins, by how much, and whether that is more than chance.
@@ -274,16 +292,18 @@ class Preferences:
         import pandas as pd
 
         counts, test = self._count(preference), self.test
-        a = [self._system(name) for name, _ in self.pairs]
-        b = [self._system(name) for _, name in self.pairs]
-        x = self._of_pairs(preference)
-        if x.shape[1] == 0:
+        a, b = self._pair_indices
+        if len(self.query_ids) == 0:
             low = high = effect = np.full(len(a), np.nan)
             p = adjusted = np.ones(len(a))
             reject = np.zeros(len(a), dtype=bool)
         else:
-            low, high = significance.confidence_interval(x, test.alpha)
-            p, effect = self._tested(preference, x)
+            tests = [
+                (*self._tested(x), *significance.confidence_interval(x, test.alpha)) for x in self._of_pairs(preference)
+            ]
+            p, effect, low, high = (np.concatenate(column) for column in zip(*tests, strict=True))
+            if test.name == "tukey":
+                p = self._tukey(preference)[a, b]
             method = None if test.name == "tukey" else test.correction
             adjusted, reject = significance.corrected(p, method, test.alpha)
         columns = {
@@ -303,21 +323,19 @@ class Preferences:
         }
         return pd.DataFrame(columns)
 
-    def _tested(self, preference: str, x: Floats) -> tuple[Floats, Floats]:
+    def _tested(self, x: Floats) -> tuple[Floats, Floats]:
+        """p-values and effect sizes of some pairs; p-values of Tukey's HSD come for all pairs at once."""
         test = self.test
         if test.name in significance.PAIRED:
             return significance.PAIRED[test.name](x)
-        resampling: dict[str, Any] = {
-            "n_resamples": test.n_resamples,
-            "seed": test.seed,
-            "progress": test.progress,
-        }
         if test.name == "bootstrap":
-            return significance.bootstrap(x, **resampling)
-        p = significance.tukey_hsd(self._count(preference).against_others, **resampling)
-        a = [self._system(name) for name, _ in self.pairs]
-        b = [self._system(name) for _, name in self.pairs]
-        return p[a, b], significance.effect_of_mean(x)
+            return significance.bootstrap(x, n_resamples=test.n_resamples, seed=test.seed, progress=test.progress)
+        return np.ones(len(x)), significance.effect_of_mean(x)
+
+    def _tukey(self, preference: str) -> Floats:
+        test = self.test
+        values = self._count(preference).against_others
+        return significance.tukey_hsd(values, n_resamples=test.n_resamples, seed=test.seed, progress=test.progress)
 
     def matrix(self, preference: str | None = None) -> pd.DataFrame:
         """Mean preference of the system of the row over that of the column."""
@@ -333,8 +351,7 @@ class Preferences:
         import pandas as pd
 
         name = self._name(preference)
-        a = [self._system(first) for first, _ in self.pairs]
-        b = [self._system(second) for _, second in self.pairs]
+        a, b = self._pair_indices
         values = [block[:, a, b] for _, block in self._blocks(name)]
         table = pd.DataFrame(
             {

@@ -7,7 +7,9 @@ from math import comb
 
 import numpy as np
 
-from ir_lexirecall.scoring.arrays import Floats, Ints, per_query_count
+from ir_lexirecall.scoring.arrays import Floats, Ints, per_query_count, position_in_segment
+
+_EXACT = 2.0**53  # integers below are floats without rounding
 
 
 def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
@@ -17,18 +19,50 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
     ``query`` and ``rank`` are the retrieved relevant documents, by query and rank; ``m`` has shape ``(Q,)``.
     """
     value = np.zeros(len(m))
-    r_per_query = per_query_count(query, len(m))
-    ends = np.cumsum(r_per_query)
-    ranks = rank.tolist()
-    # Exact integers have no width: one query at a time, each in a few big-integer operations.
-    for q in np.flatnonzero(r_per_query).tolist():
-        r, end, m_q = int(r_per_query[q]), int(ends[q]), int(m[q])
-        *before, p_r = ranks[end - r : end]
-        better = sum(map(comb, [p - 1 for p in before], range(1, r)))  # N'
-        placements = comb(p_r - 1, r - 1)
+    found, first, r = np.unique(query, return_index=True, return_counts=True)
+    if len(found) == 0:
+        return value
+    i = position_in_segment(query) + 1
+    last = first + r - 1
+    p_r = rank[last]
+    term = _binomials(rank - 1, i)
+    term[last] = 0
+    better = np.add.reduceat(term, first)  # N'
+    placements = _binomials(p_r - 1, r - 1)
+    with np.errstate(over="ignore", invalid="ignore"):
         p_star = (p_r - 1) * placements + better + 1  # p* times `placements`
-        value[q] = (r * (p_star + placements)) / ((m_q + 1) * p_star)
+        above, below = r * (p_star + placements), (m[found] + 1) * p_star
+    small = (above < _EXACT) & (below < _EXACT)
+    value[found[small]] = above[small] / below[small]
+    # Larger integers have no width: one query at a time, each in a few big-integer operations.
+    for q, start, end in zip(found[~small].tolist(), first[~small].tolist(), (last + 1)[~small].tolist(), strict=True):
+        value[q] = _nested_of(rank[start:end].tolist(), int(m[q]))
     return value
+
+
+def _nested_of(ranks: list[int], m: int) -> float:
+    *before, p_r = ranks
+    r = len(ranks)
+    better = sum(map(comb, [p - 1 for p in before], range(1, r)))
+    placements = comb(p_r - 1, r - 1)
+    p_star = (p_r - 1) * placements + better + 1
+    return (r * (p_star + placements)) / ((m + 1) * p_star)
+
+
+def _binomials(n: Ints, k: Ints) -> Floats:
+    """C(n, k), exact below 2^53 and infinite from there on."""
+    product = np.where(k > n, 0.0, 1.0)
+    k = np.minimum(k, n - k)  # C(n, k) = C(n, n - k)
+    open_ = np.arange(len(n))
+    for j in range(1, int(k.max(initial=0)) + 1):
+        open_ = open_[(k[open_] >= j) & (product[open_] < _EXACT)]
+        if len(open_) == 0:
+            break
+        # C(n, j) = C(n, j - 1) (n - j + 1) / j: the product is exact below 2^53, and so is the quotient.
+        product[open_] = product[open_] * (n[open_] - j + 1)
+        exact = product[open_] < _EXACT
+        product[open_] = np.where(exact, product[open_] / j, np.inf)
+    return product
 
 
 def weighted(query: Ints, rank: Ints, m: Ints, *, n: int, eps: float) -> Floats:

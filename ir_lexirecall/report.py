@@ -1,0 +1,516 @@
+"""An evaluation as one HTML file: tables, pictures, what decided, and how it was made. Nothing else is needed to read it."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import io
+import os
+import platform
+import re
+import warnings
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import numpy as np
+from tqdm import tqdm
+
+from ir_lexirecall.preferences.result import Preferences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_lexirecall.benchmarking import Benchmark
+
+_MOST_CELLS = 20_000  # of the values by query
+_MOST_ROWS = 250  # of a table of queries
+_MOST_RUNS = 40  # in a heatmap
+_VECTORS_UP_TO = 300  # queries; the marks of more are drawn as pixels
+
+_RELIED_ON = (
+    *("ir-lexirecall", "ir-measures", "ir-datasets", "numpy", "scipy", "pandas", "polars", "statsmodels"),
+    *("pytrec-eval-terrier", "cwl-eval", "matplotlib", "jinja2"),
+)
+
+# What columns are called in the report ({a}, {b}: the two runs of a pair), and what they mean.
+_COLUMNS = {
+    "query_id": ("query", ""),
+    "system_a": ("run A", ""),
+    "system_b": ("run B", ""),
+    "wins": ("wins", "queries on which run A is preferred"),
+    "losses": ("losses", "queries on which run B is preferred"),
+    "ties": ("ties", "queries on which neither is"),
+    "incomparable": ("incomparable", "queries on which a partial order does not say"),
+    "mean": ("mean", "mean preference for run A over the queries, from -1 to 1"),
+    "ci_low": ("CI low", "confidence interval of the mean, at 1 - alpha"),
+    "ci_high": ("CI high", ""),
+    "p": ("p", "of the test, for this pair alone"),
+    "p_corrected": ("p corrected", "for all pairs together"),
+    "reject": ("significant", "whether the corrected p is below alpha"),
+    "effect_size": (
+        "effect size",
+        "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
+    ),
+    "winner": ("winner", "the run preferred; none: a tie, or not comparable"),
+    "preference": ("preference", "for the first run over the second, from -1 to 1"),
+    "level": ("level", "the recall level that decided: the how-manieth relevant document"),
+    "tied_levels": ("tied levels", "how many levels were equal before"),
+    "doc_id": ("document", "the winner's document at the deciding level"),
+    "rank_a": ("rank, {a}", "where the run reaches the deciding level; none: it does not"),
+    "rank_b": ("rank, {b}", ""),
+    "other_doc_id": ("other document", "the loser's document at the deciding level"),
+    "levels_a": ("levels, {a}", "recall levels at which the run is ahead"),
+    "levels_b": ("levels, {b}", ""),
+    "value_a": ("value, {a}", "of the measure"),
+    "value_b": ("value, {b}", ""),
+}
+
+# Pictures are drawn in colours that stand for those of the page, so that they follow its light or dark scheme.
+_INK = "#010203"
+_PAGE_COLOURS = {
+    _INK: "currentColor",
+    "#808080": "var(--muted)",  # grey
+    "#d3d3d3": "var(--line)",  # lightgrey
+    "#1f77b4": "var(--first)",  # tab:blue
+    "#d62728": "var(--second)",  # tab:red
+}
+_STYLE = {
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), _INK),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor"), "none"),
+    "legend.edgecolor": "none",
+    "font.size": 12,
+    "font.sans-serif": ["DejaVu Sans"],
+    "text.parse_math": False,  # a run may be called a$b$c
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ir-lexirecall",  # makes ids, and so the file, reproducible
+}
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+@dataclass(frozen=True)
+class Report:
+    """An evaluation as a page that stands alone: ``Report.of(result).write("report.html")``.
+
+    The file needs no network, follows the reader's light or dark scheme, prints, and reads on a phone. Numbers are shown
+    with four decimal places; the attribute ``data-value`` of their cells has all digits.
+
+    Attributes:
+        table, per_query, preferences: as in ``Benchmark``; what is None is left out, but not all of it.
+        title: of the page.
+        inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25": "bm25.run"}``. A file is
+            listed with its SHA-256 (of its bytes as stored), anything else as it is.
+        command: the command line that made the report, if one did.
+        date: when the evaluation was made; by default, when the report is.
+        details: how many pairs of runs at most get pictures and a table of what decided, counted once per preference;
+            those of the runs that rank highest come first.
+        progress: show a progress bar over the pictures; by default on a terminal only.
+
+    Raises:
+        ValueError: there is nothing to report, or ``details`` is negative.
+
+    >>> from ir_lexirecall import benchmark, demo
+    >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
+    >>> page = Report.of(result, title="Two runs", date=datetime.date(2026, 1, 31)).html()
+    >>> "<h1>Two runs</h1>" in page
+    True
+    """
+
+    table: pd.DataFrame | None = None
+    per_query: pd.DataFrame | None = None
+    preferences: Preferences | None = None
+    title: str = "Retrieval evaluation"
+    inputs: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
+    command: str | None = None
+    date: datetime.date = field(default_factory=_now)
+    details: int = 20
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.table is None and self.preferences is None:
+            raise ValueError("report: there is neither a table of measures nor a comparison to report")
+        if self.details < 0:
+            raise ValueError(f"report: details must be at least 0, not {self.details!r}")
+
+    @classmethod
+    def of(cls, result: Benchmark | Preferences, **options: Any) -> Report:
+        """The report of what ``benchmark`` or ``compare`` gave; ``options`` are attributes of ``Report``, by name."""
+        if isinstance(result, Preferences):
+            return cls(preferences=result, **options)
+        return cls(result.table, result.per_query, result.preferences, **options)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page into a file, which is replaced if it exists.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            ModuleNotFoundError: Jinja2 or matplotlib is not installed.
+            OSError: the file cannot be written, or an input not be read.
+        """
+        page = self.html()
+        path = Path(path)
+        path.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        return path
+
+    def html(self) -> str:
+        """The page as text.
+
+        Raises:
+            ModuleNotFoundError: Jinja2 or matplotlib is not installed.
+            OSError: an input cannot be read.
+        """
+        try:
+            import jinja2
+            import matplotlib  # noqa: F401  # said before anything is computed
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                "reports need Jinja2 and matplotlib: pip install 'ir-lexirecall[report]'"
+            ) from None
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("ir_lexirecall"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters["sha256"] = lambda text: b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        return environment.get_template("report.html").render(
+            title=self.title,
+            version=version("ir-lexirecall"),
+            date=self.date.isoformat(timespec="seconds") if isinstance(self.date, datetime.datetime) else self.date,
+            measures=None if self.table is None else _Table.of(self.table.reset_index(), keys=("run",)),
+            by_query=self._by_query(),
+            comparison=None if self.preferences is None else self._comparison(self.preferences),
+            files=[_File.of(what, os.fspath(source)) for what, source in self.inputs.items()],
+            settings=self._settings(),
+            command=self.command,
+            versions={"Python": platform.python_version(), **_versions()},
+        )
+
+    def _by_query(self) -> dict[str, Any] | None:
+        """The values by query: a table per measure, with a row per query and a column per run."""
+        if self.per_query is None:
+            return None
+        if self.per_query.size > _MOST_CELLS:
+            return {"size": self.per_query.size, "tables": {}}
+        unstacked = {name: values.unstack("run", sort=False).reset_index() for name, values in self.per_query.items()}
+        return {
+            "size": self.per_query.size,
+            "tables": {name: _Table.of(table, keys=("query_id",)) for name, table in unstacked.items()},
+        }
+
+    def _settings(self) -> dict[str, str]:
+        """What was asked."""
+        settings: dict[str, Any] = {}
+        if self.table is not None:
+            settings["measures"] = ", ".join(map(str, self.table.columns))
+        if self.preferences is not None:
+            made = {name: value for name, value in self.preferences.provenance.items() if name != "versions"}
+            settings |= {**made, "reference": self.preferences.reference}
+        return {name.replace("_", " "): "none" if value is None else str(value) for name, value in settings.items()}
+
+    def _comparison(self, preferences: Preferences) -> dict[str, Any]:
+        table = preferences.table()
+        rankings = {name: preferences.ranking("mean", name) for name in preferences.names}
+        pairs = _best_first(preferences.pairs, list(rankings[preferences.names[0]].index))
+        shown = pairs[: -(-self.details // len(preferences.names))]
+        pictured = bool(preferences.query_ids)
+        bar = tqdm(
+            total=pictured * len(preferences.names) * (1 + len(shown)),
+            desc="pictures",
+            disable=None if self.progress is None else not self.progress,
+            leave=False,
+        )
+        with bar:
+            draw = _Pictures(preferences, bar.update) if pictured else None
+            return {
+                "runs": len(preferences.systems),
+                "queries": len(preferences.query_ids),
+                "reference": preferences.reference,
+                "test": preferences.test,
+                "correction": preferences.provenance["correction"],
+                "significant": int(table["reject"].sum()),
+                "table": _Table.of(table, keys=("preference", "system_a", "system_b")),
+                "most_runs": _MOST_RUNS,
+                "preferences": [
+                    {
+                        "name": name,
+                        "ranking": list(ranking.items()),
+                        "heatmap": draw.heatmap(name) if draw and len(ranking) <= _MOST_RUNS else None,
+                        "matrix": _Table.of(
+                            preferences.matrix(name).loc[ranking.index, ranking.index].rename_axis("run").reset_index(),
+                            keys=("run",),
+                        ),
+                    }
+                    for name, ranking in rankings.items()
+                ],
+                "diagnostics": preferences.diagnostics,
+                "all_pairs": len(pairs),
+                "pairs": [self._pair(preferences, *pair, draw) for pair in shown],
+                "meanings": _meanings(table.columns),
+            }
+
+    def _pair(self, preferences: Preferences, a: str, b: str, draw: _Pictures | None) -> dict[str, Any]:
+        return {"a": a, "b": b, "by": [self._by(preferences, a, b, name, draw) for name in preferences.names]}
+
+    def _by(self, preferences: Preferences, a: str, b: str, name: str, draw: _Pictures | None) -> dict[str, Any]:
+        """What one preference says of one pair."""
+        table = preferences.explain(a, b, name)
+        won = {run: int((table["winner"] == run).sum()) for run in (a, b)}
+        summary = f"{a} is preferred on {won[a]} queries, {b} on {won[b]}, neither on {len(table) - sum(won.values())}"
+        return {
+            "name": name,
+            "summary": summary,
+            "picture": draw.pair(a, b, name, summary) if draw else None,
+            "queries": len(table),
+            "table": _Table.of(_strongest(table, _MOST_ROWS), keys=("query_id",), a=a, b=b),
+            "meanings": _meanings(table.columns),
+        }
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    label: str
+    is_key: bool
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of the page: rows of cells, each its text and all digits of its number (None: no number)."""
+
+    columns: list[_Column]
+    rows: list[list[tuple[str, str | None]]]
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, keys: Sequence[str], **names: str) -> _Table:
+        """A data frame as a table; ``keys`` are the columns that name a row, ``names`` fill in the columns' labels."""
+        columns = [
+            _Column(
+                name=name,
+                label=_label(name, **names),
+                is_key=name in keys,
+                is_number=name not in keys and values.dtype.kind in "iuf",
+            )
+            for name, values in ((str(name), values) for name, values in table.items())
+        ]
+        return cls(columns, [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)])
+
+    def cells(self) -> Iterator[Iterator[tuple[_Column, tuple[str, str | None]]]]:
+        """Rows of cells with their columns."""
+        return (zip(self.columns, row, strict=True) for row in self.rows)
+
+
+def _label(name: str, **names: str) -> str:
+    label = _COLUMNS[name][0] if name in _COLUMNS else name
+    for key, value in names.items():
+        label = label.replace(f"{{{key}}}", value)
+    return label
+
+
+def _meanings(columns: Iterable[str]) -> list[tuple[str, str]]:
+    return [
+        (_label(name, a="A", b="B"), _COLUMNS[name][1]) for name in columns if name in _COLUMNS and _COLUMNS[name][1]
+    ]
+
+
+def _cell(value: Any) -> tuple[str, str | None]:
+    import pandas as pd
+
+    if isinstance(value, str):
+        return value, None
+    if isinstance(value, (bool, np.bool_)):
+        return ("yes" if value else "no"), None
+    if value is None or value is pd.NA:
+        return "–", None
+    if isinstance(value, (float, np.floating)):
+        return _number(float(value)), repr(float(value))
+    return str(value), str(value)
+
+
+def _number(value: float) -> str:
+    """A number with four decimal places; one that would read as 0 but is not keeps its magnitude."""
+    if np.isnan(value):
+        return "–"
+    text = f"{value:.4f}"
+    return f"{value:.1e}" if value and not float(text) else text
+
+
+def _strongest(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The queries with the strongest preference (for a measure, the largest difference), in their order."""
+    if len(table) <= most:
+        return table
+    strength = table["value_a"] - table["value_b"] if "value_a" in table else table["preference"]
+    return table.iloc[np.sort(np.argsort(-np.abs(np.nan_to_num(strength.to_numpy())), kind="stable")[:most])]
+
+
+def _best_first(pairs: Sequence[tuple[str, str]], ranking: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of the best runs first: by the place of the worse one, then of the better one."""
+    place = {name: i for i, name in enumerate(ranking)}
+    return sorted(pairs, key=lambda pair: sorted((place[pair[0]], place[pair[1]]), reverse=True))
+
+
+# -- provenance ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _File:
+    """An input: a file with its size in bytes and its SHA-256, or an id that has neither."""
+
+    what: str
+    source: str
+    size: int | None = None
+    sha256: str | None = None
+
+    @classmethod
+    def of(cls, what: str, source: str) -> _File:
+        if not os.path.isfile(source):
+            return cls(what, source)
+        digest = hashlib.sha256()
+        with open(source, "rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+            return cls(what, source, file.tell(), digest.hexdigest())
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what the numbers and pictures come from, as far as installed."""
+    found = {}
+    for name in _RELIED_ON:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+# -- pictures --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Picture:
+    svg: str
+    caption: str
+
+
+@dataclass
+class _Pictures:
+    """The pictures of a comparison as elements of a page, each with ids of its own."""
+
+    preferences: Preferences
+    done: Callable[[], Any]
+    _drawn: int = 0
+
+    def heatmap(self, preference: str) -> _Picture:
+        ranking = list(self.preferences.ranking("mean", preference).index)
+        labels = 0.09 * max(map(len, ranking))
+        size = 0.6 * len(ranking) + 1.2 + labels
+        return self._draw(
+            lambda ax: self.preferences.plot(preference, ax),
+            (max(4.5, size + 1.3), max(3.5, size)),
+            title=f"Mean preference by {preference}, run by run",
+            description=f"Runs, best first: {', '.join(ranking)}. Each cell is the mean preference of the row's run over the "
+            "column's; * marks a significant difference. The same numbers are in the table below.",
+        )
+
+    def pair(self, a: str, b: str, preference: str, summary: str) -> _Picture:
+        queries = len(self.preferences.query_ids)
+        return self._draw(
+            lambda ax: self.preferences.plot_pair(a, b, preference, ax),
+            (float(np.clip(0.22 * queries, 6.5, 11)), 4.0),
+            title=f"{a} and {b} by {preference}, query by query",
+            description=f"{summary}. Queries are ordered from wins of {a} to wins of {b}. What decided is in the table below.",
+            in_pixels=queries > _VECTORS_UP_TO,
+        )
+
+    def _draw(
+        self,
+        plot: Callable[[Any], Any],
+        size: tuple[float, float],
+        title: str,
+        description: str,
+        in_pixels: bool = False,
+    ) -> _Picture:
+        from matplotlib import style
+        from matplotlib.figure import Figure
+        from matplotlib.text import Annotation
+
+        self._drawn += 1
+        written = io.StringIO()
+        with style.context(["default", _STYLE]), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has more fonts
+            figure = Figure(figsize=size, layout="constrained")
+            ax = figure.subplots()
+            plot(ax)
+            for text in ax.texts[:]:
+                if isinstance(text, Annotation):  # the footnote with the provenance: the page has it already
+                    text.remove()
+            if ax.get_yscale() == "log":
+                ax.yaxis.set_major_formatter("{x:g}")
+                ax.yaxis.set_minor_formatter("")
+            if in_pixels:
+                for artist in (*ax.collections, *ax.patches, *(line for line in ax.lines if len(line.get_xdata()) > 2)):
+                    artist.set_rasterized(True)
+            figure.savefig(written, format="svg", dpi=144, metadata={"Date": None})
+        self.done()
+        return _Picture(_inline(written.getvalue(), f"picture{self._drawn}", title, description), title)
+
+
+_NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def _inline(svg: str, name: str, title: str, description: str) -> str:
+    """An SVG file as an element of an HTML page: with words for it, in the page's colours and font, its ids its own."""
+    root = ElementTree.fromstring(_NO_XML.sub("\ufffd", svg))
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith(("}metadata", "}style")):
+                parent.remove(child)
+    referred = set(re.findall(r'(?:href="#|url\(#)([^")]+)', svg))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            key.rpartition("}")[2]: _for_page(key, value, name)
+            for key, value in element.attrib.items()
+            if key != "id" or value in referred
+        }
+    width, height = (float(root.attrib.pop(side).removesuffix("pt")) * 4 / 3 for side in ("width", "height"))
+    root.attrib |= {
+        "style": f"--width: {width:.0f}px; aspect-ratio: {width:.0f} / {height:.0f}",
+        "role": "img",
+        "aria-labelledby": f"{name}-title",
+        "aria-describedby": f"{name}-description",
+    }
+    for place, (tag, text) in enumerate([("title", title), ("desc", description)]):
+        words = ElementTree.Element(tag, id=f"{name}-{'title' if tag == 'title' else 'description'}")
+        words.text = _NO_XML.sub("\ufffd", text)
+        root.insert(place, words)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _for_page(key: str, value: str, name: str) -> str:
+    """An attribute's value with the picture's own ids, and in the page's colours and font."""
+    if key == "id":
+        return f"{name}-{value}"
+    if value.startswith("#") and key.endswith("href"):
+        return f"#{name}-{value[1:]}"
+    if key == "style":
+        value = re.sub(r"font: ([\d.]+px) [^;]+", r"font-size: \1", value)
+        value = re.sub(r"; font-family: [^;]+|font-family: [^;]+; ", "", value)
+        value = value.replace("stroke: #000000", "stroke: currentColor")
+        for drawn, shown in _PAGE_COLOURS.items():
+            value = value.replace(drawn, shown)
+    return value.replace("url(#", f"url(#{name}-") if "url(#" in value else value
