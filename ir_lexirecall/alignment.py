@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall.tables import and_more, run_table, with_string_keys
+from ir_lexirecall.tables import and_more, naming, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
 
 
@@ -126,14 +126,14 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
     parts: list[JudgedRanks] = []
     seen: set[str] = set()
     scattered: set[str] = set()
-    for table in _whole_queries(map(run_table, run_batches(path))):
+    for table in _whole_queries(_checked_batches(path)):
         queries = set(table["query_id"].unique())
         scattered |= queries & seen
         seen |= queries
         if judged := queries & judgments.query_set - scattered:
             if len(judged) < len(queries):
                 table = table.filter(pl.col("query_id").is_in(list(judged)))
-            parts.append(align(judgments, table))
+            parts.append(_align_table(judgments, table, path))
     scattered &= judgments.query_set
     if scattered:
         warnings.warn(
@@ -142,10 +142,21 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
             stacklevel=4,
         )
         wanted = pl.col("query_id").is_in(list(scattered))
-        gathered = pl.concat([run_table(batch).filter(wanted) for batch in run_batches(path)])
+        gathered = pl.concat([batch.filter(wanted) for batch in _checked_batches(path)])
         parts = [part.without(scattered) for part in parts]
-        parts.append(align(judgments, gathered))
+        parts.append(_align_table(judgments, gathered, path))
     return joined(judgments, parts)
+
+
+def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
+    for batch in run_batches(path):
+        with naming(path):
+            yield run_table(batch)
+
+
+def _align_table(judgments: Judgments, table: pl.DataFrame, path: str) -> JudgedRanks:
+    with naming(path):
+        return _align_blocks(judgments, _blocks_of_table(judgments, table))
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -247,14 +258,14 @@ def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) 
     query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
+    ignored = [ranking for name, ranking in run.items() if name not in judgments.query_set]
     try:
-        scores = chain.from_iterable(ranking.values() for ranking in rankings)
-        score = _float32(np.fromiter(scores, dtype=np.float64, count=int(length.sum())))
-        usable = not np.isnan(score).any()
-    except (TypeError, ValueError):
+        score = _float32(_scores(rankings))
+        usable = not (np.isnan(score).any() or np.isnan(_scores(ignored)).any())
+    except TypeError:
         usable = False
     if not usable:
-        return _blocks_of_table(judgments, run)
+        return _blocks_of_table(judgments, run)  # which names the offender
     doc_ids = judgments.doc_id.to_list()
     first_doc = np.searchsorted(judgments.query, np.arange(len(judgments) + 1)).tolist()
     found = [
@@ -285,7 +296,13 @@ def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) 
 
 
 def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
-    return np.fromiter(chain.from_iterable(ranking.values() for ranking in rankings), dtype=np.float64)
+    """All scores; a ``TypeError`` where one is no number (NumPy would read the text ``'1.5'``, too)."""
+    numbers = array("d")
+    for ranking in rankings:
+        numbers.extend(ranking.values())
+        if bool in map(type, ranking.values()):
+            raise TypeError("a score is a bool")
+    return np.frombuffer(numbers) if numbers else np.zeros(0)
 
 
 def _float32(score: Floats) -> NDArray[np.float32]:

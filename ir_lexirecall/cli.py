@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -47,14 +49,16 @@ nDCG@10, AP: the standard measures, from ir_measures
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 for bad input, 2 for bad usage (which exits)."""
     options = _parser().parse_args(arguments)
-    try:
-        return int(options.command(options) or 0)
-    except ValueError as error:
-        print(f"ir-lexirecall: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        return 0
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"ir-lexirecall: {message}", file=sys.stderr)
+        try:
+            return int(options.command(options) or 0)
+        except BrokenPipeError:  # the reader of our output has seen enough
+            sys.stderr.close()
+            return 0
+        except (ValueError, OSError, ModuleNotFoundError, CalledProcessError) as error:
+            print(f"ir-lexirecall: {error}", file=sys.stderr)
+            return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -71,7 +75,12 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Example: ir-lexirecall eval qrels.txt bm25.run dph.run -m 'TSE@1000 LR nDCG@10 RBU(p=0.9)@20'",
     )
     _add_qrels(evaluate)
-    evaluate.add_argument("runs", metavar="RUN", nargs="+", help="TREC run file (.gz, .bz2, .xz)")
+    evaluate.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="run file: TREC's format (also .gz, .bz2, .xz, .zst), or a table (.csv, .tsv, .parquet)",
+    )
     evaluate.add_argument(
         "-m",
         "--measures",
@@ -212,7 +221,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
     names = []
     for path in paths:
         name = Path(path).name
-        for ending in (".gz", ".bz2", ".xz", ".run", ".txt", ".res"):
+        for ending in (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet"):
             name = name.removesuffix(ending) or name
         names.append(name)
     names = names if len(set(names)) == len(names) else list(paths)

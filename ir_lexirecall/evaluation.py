@@ -13,9 +13,9 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.measures import MEASURES
+from ir_lexirecall.measures import MEASURES, UnknownParameter
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility
-from ir_lexirecall.tables import RUN_COLUMNS, run_table, with_string_keys
+from ir_lexirecall.tables import RUN_COLUMNS, and_more, run_table, with_string_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,12 +41,25 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     for name, measure in asked.items():
         try:
             parsed[name] = ir_measures.parse_measure(measure)
-            parsed[name].validate_params()
-        except (NameError, SyntaxError, AssertionError, TypeError, AttributeError) as error:
+        except UnknownParameter:
+            raise
+        except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
             raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}") from None
+        check_parameters(parsed[name])
     if not parsed and not isinstance(measures, Mapping):
         raise ValueError("no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
     return parsed
+
+
+def check_parameters(measure: Measure) -> None:
+    """Refuse a measure with missing or unusable parameters with a ``ValueError`` (ir_measures' own only assert)."""
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if param.required and name not in measure.params:
+            raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
+    try:
+        measure.validate_params()
+    except AssertionError as error:
+        raise ValueError(f"{measure}: {error}") from None
 
 
 def is_ours(measure: Measure) -> bool:
@@ -69,9 +82,21 @@ class Evaluation:
         standard = [measure for measure in self.measures.values() if not is_ours(measure)]
         self.judgments = Judgments.of(qrels)
         self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
+        if standard:
+            self._refuse_fractions(standard[0])
         self._standard: Any = (
             ir_measures.evaluator(standard, _for_ir_measures(self.judgments.rows)) if standard else None
         )
+
+    def _refuse_fractions(self, measure: Measure) -> None:
+        grade = self.judgments.grade
+        odd = np.flatnonzero(grade != np.floor(grade))
+        if len(odd):
+            doc = int(odd[0])
+            raise ValueError(
+                f"{measure} needs whole grades, but document {self.judgments.doc_id[doc]!r} of query "
+                f"{self.judgments.query_ids[self.judgments.query[doc]]!r} has {grade[doc]:g}{and_more(len(odd) - 1)}"
+            )
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
@@ -98,11 +123,13 @@ class Evaluation:
         return pd.DataFrame({name: columns[measure] for name, measure in self.measures.items()}, index=index)
 
     def _standard_values(self, run: Any) -> dict[Measure, list[float]]:
-        by_query: dict[Measure, dict[str, float]] = {}
+        by_query: dict[Measure, dict[str, float]] = {m: {} for m in self.measures.values() if not is_ours(m)}
         for metric in self._standard.iter_calc(_dict_of_dicts(run)):
-            by_query.setdefault(metric.measure, {})[metric.query_id] = metric.value
+            by_query[metric.measure][metric.query_id] = metric.value
+        # ir_measures knows only the queries with a judgment of relevance.
         return {
-            measure: [values[query_id] for query_id in self.judgments.query_ids] for measure, values in by_query.items()
+            measure: [values.get(query_id, measure.DEFAULT) for query_id in self.judgments.query_ids]
+            for measure, values in by_query.items()
         }
 
 
@@ -117,13 +144,11 @@ def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
     if (table["aspect"] == "relevance").any():
         table = table.filter(pl.col("aspect") == "relevance")
     table = table.sort("relevance", maintain_order=True)
-    grade = table["relevance"].to_numpy()
-    whole = bool((grade == np.floor(grade)).all())
     return pd.DataFrame(
         {
             "query_id": table["query_id"].to_list(),
             "doc_id": table["doc_id"].to_list(),
-            "relevance": grade.astype(np.int64) if whole else grade,
+            "relevance": table["relevance"].to_numpy().astype(np.int64),
             "iteration": table["aspect"].to_list(),
         }
     )
@@ -131,7 +156,11 @@ def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
 
 def _dict_of_dicts(run: Any) -> Mapping[str, Mapping[str, float]]:
     if isinstance(run, Mapping):
-        return with_string_keys(run, "run")
+        run = with_string_keys(run, "run")
+        kinds = {kind for docs in run.values() for kind in map(type, docs.values())}
+        if kinds <= {float, int}:
+            return run
+        return {query_id: {doc_id: float(score) for doc_id, score in docs.items()} for query_id, docs in run.items()}
     nested: dict[str, dict[str, float]] = {}
     for query_id, doc_id, score in zip(*(run[name].to_list() for name in RUN_COLUMNS), strict=True):
         nested.setdefault(query_id, {})[doc_id] = score

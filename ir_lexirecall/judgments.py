@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.tables import and_more, numeric_column, qrel_table
+from ir_lexirecall.tables import and_more, id_string, numeric_column, qrel_table
 
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
 
@@ -65,6 +65,7 @@ class Judgments:
         if isinstance(qrels, Judgments):
             return qrels
         table = qrel_table(qrels)
+        empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
         rows = table.with_columns(aspect_column(table)).sort("query_id", "doc_id", "aspect", "relevance")
         rows = _without_repetitions(rows)
         new_doc = (
@@ -77,14 +78,18 @@ class Judgments:
         )
         doc = np.cumsum(new_doc) - 1
         docs = rows.filter(new_doc)
-        query_of_doc = docs["query_id"].rle_id().to_numpy().astype(np.int64)
+        query_ids = sorted({*docs["query_id"].unique().to_list(), *empty})
+        place = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String}).with_columns(
+            q=pl.int_range(pl.len())
+        )
+        query_of_doc = docs.join(place, on="query_id", how="left", maintain_order="left")["q"].to_numpy()
         grade = np.full(len(docs), -np.inf)
         by_name = (rows["aspect"] == "relevance").to_numpy()
         counted = by_name if by_name.any() else np.ones(len(rows), dtype=bool)
         np.maximum.at(grade, doc[counted], rows["relevance"].to_numpy()[counted])
         grade[np.isinf(grade)] = 0  # no label for the aspect `relevance`: the lowest one
         return cls(
-            query_ids=docs["query_id"].unique(maintain_order=True).to_list(),
+            query_ids=query_ids,
             query=query_of_doc,
             doc_id=docs["doc_id"],
             grade=grade,
@@ -122,8 +127,15 @@ class Judgments:
         )
 
     def with_grades(self, grade: Floats) -> Judgments:
-        """The same documents with other grades (a row each)."""
-        return replace(self, grade=grade, _cache={})
+        """The same documents with other grades (a row each), judged for one aspect."""
+        rows = {
+            "query_id": pl.Series(self.query_ids, dtype=pl.String).gather(self.query),
+            "doc_id": self.doc_id,
+            "relevance": grade,
+            "aspect": pl.repeat("0", len(grade), eager=True),
+            "doc": np.arange(len(grade)),
+        }
+        return replace(self, grade=grade, rows=pl.DataFrame(rows), _cache={})
 
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first."""
@@ -205,8 +217,8 @@ class Judgments:
         if len(differs):
             row = self.rows.row(int(differs[0]), named=True)
             raise ValueError(
-                f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} has different labels for the aspect "
-                f"{name!r}{and_more(len(differs) - 1)}"
+                f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} has the labels {given[differs[0]]:g} and "
+                f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
             )
         return label
 
@@ -234,8 +246,10 @@ def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
     )
     if len(conflicts):
         row = conflicts.row(0, named=True)
+        alike = rows.filter(pl.all_horizontal(pl.col(n) == row[n] for n in ("query_id", "doc_id", "aspect")))
+        labels = " and ".join(f"{grade:g}" for grade in alike["relevance"].to_list())
         raise ValueError(
             f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} (aspect {row['aspect']!r}) is judged twice, "
-            f"with different labels{and_more(len(conflicts) - 1)}; keep one judgment"
+            f"with the grades {labels}{and_more(len(conflicts) - 1)}; keep one judgment"
         )
     return rows

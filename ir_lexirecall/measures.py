@@ -54,7 +54,13 @@ class Param(ParamInfo):  # type: ignore[misc]
 
 def dtype_name(dtype: Any) -> str:
     """How errors and the measures' list call a parameter's type."""
+    if dtype == (str, int):
+        return "text or number"
     return "number" if isinstance(dtype, tuple) else str(getattr(dtype, "__name__", dtype))
+
+
+class UnknownParameter(ValueError):
+    """A measure was asked for with a parameter that it does not have."""
 
 
 class _Measure(Measure):  # type: ignore[misc]
@@ -69,7 +75,7 @@ class _Measure(Measure):  # type: ignore[misc]
     def __init__(self, **params: Any) -> None:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
         if unknown:
-            raise ValueError(
+            raise UnknownParameter(
                 f"{self.__name__} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
         given = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
@@ -105,9 +111,11 @@ def _plain(value: Any) -> Any:
             return dict(sorted(items, key=repr))
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+    if type(value).__name__ == "bool_" or type(value).__name__ == "bool":
+        return bool(value)  # NumPy's, too
+    if isinstance(value, numbers.Integral):
         return int(value)
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+    if isinstance(value, numbers.Real):
         number = float(value)
         return int(number) if number.is_integer() else number
     return value
@@ -430,7 +438,7 @@ class _RBU(_Measure):
 
 def _check_aspects(aspects: Any) -> bool:
     def is_number(value: Any) -> bool:
-        return isinstance(value, _NUMBER) and not isinstance(value, bool) and math.isfinite(value)
+        return isinstance(value, _NUMBER) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
     def is_scale(scale: Any) -> bool:
         if isinstance(scale, dict):
@@ -452,8 +460,8 @@ def _aspects() -> Param:
         "judged aspects with their top grade, or with the embedded value of each grade",
         required=True,
         check=_check_aspects,
-        expects="a dict of aspect names to a top grade (integer of at least 1) or to {grade: value} with values that "
-        "do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
+        expects="a dict of aspect names to a top grade (integer of at least 1) or to {grade: value}, all at least 0 "
+        "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
     )
 
 
@@ -482,8 +490,7 @@ class _AspectMeasure(_Measure):
         """
         try:
             base = ir_measures.parse_measure(self["base"])
-            base.validate_params()
-        except (NameError, SyntaxError, ValueError, AssertionError) as error:
+        except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
             raise ValueError(f"{self.__name__}: base={self['base']!r} is not a measure: {error}") from None
         if isinstance(base, _AspectMeasure):
             raise ValueError(
@@ -493,7 +500,14 @@ class _AspectMeasure(_Measure):
             own = base.params.get("cutoff", self["cutoff"])
             if "cutoff" not in base.SUPPORTED_PARAMS or own != self["cutoff"]:
                 raise ValueError(f"{self.__name__}: the base {base} cannot be cut at {self['cutoff']}")
-            base = base @ self["cutoff"]
+            base = base(cutoff=self["cutoff"])
+        missing = [name for name, param in base.SUPPORTED_PARAMS.items() if param.required and name not in base.params]
+        if missing:
+            raise ValueError(f"{self.__name__}: base={self['base']!r} needs {missing[0]}")
+        try:
+            base.validate_params()
+        except (ValueError, AssertionError) as error:
+            raise ValueError(f"{self.__name__}: base={self['base']!r} is not a measure: {error}") from None
         return base
 
     def check_together(self) -> None:

@@ -10,7 +10,8 @@ import importlib
 import math
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -68,11 +69,21 @@ def collection(dataset_id: str) -> Any:
 
 
 def _comparable(values: pl.Series) -> pl.Series:
-    """A further column of qrels in a type that sorts: what is of several types, or of unknown ones, as text."""
-    if values.dtype == pl.Object or values.dtype.is_nested():
-        texts = [None if value is None else str(value) for value in values.to_list()]
-        return pl.Series(values.name, texts, dtype=pl.String)
-    return values
+    """A further column of qrels in a type that sorts: values of several types become pairs of a number and a text."""
+    if values.dtype != pl.Object and not values.dtype.is_nested():
+        return values
+    items = [None if str(value) in _MISSING else value for value in values.to_list()]
+    number = [float(value) if _is_number(value) else None for value in items]
+    text = [str(value) if value is not None and not _is_number(value) else None for value in items]
+    pairs = pl.DataFrame({"number": number, "text": text}, schema={"number": pl.Float64, "text": pl.String})
+    return pairs.to_struct(values.name)
+
+
+_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
 def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -85,7 +96,21 @@ def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[n
     if values.dtype == pl.Null:
         return np.full(len(values), np.nan)
     ids = {key: table[key] for key in ("query_id", "doc_id")}
+    if values.dtype == pl.Struct:
+        text = values.struct.field("text")
+        if text.is_not_null().any():
+            _refuse_number(text, text.is_not_null(), name, "qrels", ids)
+        return values.struct.field("number").fill_null(float("nan")).to_numpy()
     return _numbers(values, name, "qrels", ids, missing=True).to_numpy()
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Let errors within begin with the input they are about: a file's name, say."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{source}: {str(error).removeprefix('run: ')}") from None
 
 
 def id_string(value: Any) -> str:
@@ -112,7 +137,8 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
         return outer
     except TypeError:
         pass
-    copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
+    with naming(what):
+        copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
     if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
         raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
     return copy
@@ -227,7 +253,7 @@ def _numbers(
         column = pl.Series(name, [], dtype=pl.Float64)
     else:
         items = values.to_list()
-        usable = [isinstance(v, numbers.Real) and not isinstance(v, (bool, np.bool_)) for v in items]
+        usable = [_is_number(v) for v in items]
         empty = [v is None or (isinstance(v, float) and math.isnan(v)) for v in items]
         bad = pl.Series([not (u or (missing and e)) for u, e in zip(usable, empty, strict=True)])
         if bad.any():

@@ -39,7 +39,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
     kind = _kind(path)
     if kind == ".parquet":
         yield from _parquet(path, columns)
-    elif kind in (".csv", ".tsv"):
+    elif kind in (".csv", ".tsv") and "query_id" in _first_line(path):
         yield _delimited(path, kind)
     else:
         for table in _text_batches(path, RUN_FIELDS, header=False):
@@ -67,10 +67,14 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """
     kind = _kind(path)
     if kind == ".parquet":
-        return pl.read_parquet(path)
+        return pl.concat([*_parquet(path)])
     if kind in (".csv", ".tsv") and columns is None and "query_id" in _first_line(path):
         return _delimited(path, kind)
     fields = tuple(columns) if columns else QREL_FIELDS
+    if wrong := [name for name in ("query_id", "doc_id", "relevance") if fields.count(name) != 1]:
+        raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(fields)}")
+    if len(set(fields)) < len(fields):
+        raise ValueError(f"columns: a name occurs twice in {', '.join(fields)}")
     header = columns is None and {"query_id", "doc_id", "relevance"} <= set(_first_line(path).split())
     if header:
         fields = tuple(_first_line(path).split())
@@ -188,17 +192,20 @@ def _normalised(block: bytes, fields: int, place: Callable[[int], str]) -> bytes
 
 
 def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str]) -> ValueError:
-    """The error that names the first number that is none."""
-    for line, text in enumerate(block.translate(_BLANKS).decode("utf-8").split("\n"), start=1):
-        row = dict(zip(fields, text.split(), strict=False))
-        for name in row.keys() - _TEXT:
-            try:
-                float(row[name])
-            except ValueError:
-                return ValueError(
-                    f"{place(line)}: the {name} of document {row['doc_id']!r} for query {row['query_id']!r} is "
-                    f"{row[name]!r}, not a number"
-                )
+    """The error that names the first number that is none, and counts the others in the block."""
+    lines = [(number, text.split()) for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=1)]
+    lines = [(number, parts) for number, parts in lines if parts]
+    for i, name in enumerate(fields):
+        values = pl.Series([parts[i].decode("utf-8") for _, parts in lines], dtype=pl.String)
+        bad = values.cast(pl.Float64, strict=False).is_null() if name not in _TEXT else pl.Series([False])
+        if bad.any():
+            number, parts = lines[int(bad.arg_true()[0])]
+            row = dict(zip(fields, (part.decode("utf-8") for part in parts), strict=True))
+            rest = f" (and {bad.sum() - 1} more like it)" if bad.sum() > 1 else ""
+            return ValueError(
+                f"{place(number)}: the {name} of document {row['doc_id']!r} for query {row['query_id']!r} is "
+                f"{row[name]!r}, not a number{rest}"
+            )
     return ValueError(f"{place(1)} and those after it cannot be read")
 
 
@@ -215,14 +222,24 @@ def _delimited(path: str, kind: str) -> pl.DataFrame:
                 infer_schema_length=None,
             )
         except pl.exceptions.PolarsError as error:
-            raise ValueError(f"{path}: {error}") from None
+            raise ValueError(f"{path}: {_first_sentence(error)}") from None
 
 
-def _parquet(path: str, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The file's columns (all, or those of the given ones that it has), some rows at a time."""
     if not Path(path).is_file():
         raise ValueError(f"{path}: there is no such file")
-    rows = pl.scan_parquet(path)
-    rows = rows.select([name for name in columns if name in rows.collect_schema().names()])
-    total = rows.select(pl.len()).collect().item()
-    for start in range(0, total, _ROWS):
-        yield rows.slice(start, _ROWS).collect()
+    try:
+        rows = pl.scan_parquet(path)
+        names = rows.collect_schema().names()
+        rows = rows.select([name for name in columns or names if name in names])
+        total = rows.select(pl.len()).collect().item()
+        for start in range(0, total, _ROWS):
+            yield rows.slice(start, _ROWS).collect()
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(f"{path}: {_first_sentence(error)}") from None
+
+
+def _first_sentence(error: Exception) -> str:
+    """Without the advice for programmers that follows."""
+    return str(error).partition("\n")[0]

@@ -1,0 +1,620 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import ir_measures
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.cli import FORMATS, main, render, run_names, split_measures
+from ir_lexirecall.measures import MEASURES
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data" / "ir_datasets_home"
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 2\n"
+BM25 = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
+DPH = "q1 Q0 c 1 3.0 t\nq1 Q0 a 2 2.0 t\nq2 Q0 x 1 2 t\nq2 Q0 a 2 1 t\n"
+QUALITY = "q1 0 a 0\nq1 0 b 1\nq1 0 c 1\nq2 0 a 1\n"
+TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
+
+
+class Said(NamedTuple):
+    """What a call printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Said]
+
+
+@pytest.fixture
+def cli(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """The command line in a folder with qrels and runs."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"qrels.txt": QRELS, "bm25.run": BM25, "dph.txt": DPH, "quality.txt": QUALITY}.items():
+        Path(name).write_text(text)
+
+    def call(*arguments: str) -> Said:
+        try:
+            code = main(arguments)
+        except SystemExit as leaving:  # argparse's way out
+            code = leaving.code if isinstance(leaving.code, int) else 1
+        return Said(code, *capfd.readouterr())
+
+    return call
+
+
+def process(*arguments: str, cwd: Path, **environment: str) -> Said:
+    """The command line as a program of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ir_lexirecall", *arguments],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+def rows(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+# -- eval ----------------------------------------------------------------------------------------------
+
+
+def test_one_run(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE")
+    assert (said.code, said.err) == (0, "")
+    assert rows(said.out) == [["run", "TSE"], ["bm25", "0.1667"]]
+
+
+def test_several_runs_and_measures(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE@1000 LR, nDCG@10; P@2")
+    assert (said.code, said.err) == (0, "")
+    assert rows(said.out)[0] == ["run", "TSE@1000", "LR", "nDCG@10", "P@2"]
+    assert rows(said.out)[1:] == [
+        [
+            name,
+            *(
+                f"{value:.4f}"
+                for value in irl.evaluate(["TSE@1000", "LR", "nDCG@10", "P@2"], "qrels.txt", path, aggregate=True)
+            ),
+        ]
+        for name, path in (("bm25", "bm25.run"), ("dph", "dph.txt"))
+    ]
+
+
+def test_a_row_per_run_and_query(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE AP", "--by-query")
+    assert rows(said.out) == [
+        ["run", "query_id", "TSE", "AP"],
+        ["bm25", "q1", "0.3333", "0.8333"],
+        ["bm25", "q2", "0.0000", "0.0000"],
+        ["dph", "q1", "0.5000", "1.0000"],
+        ["dph", "q2", "0.5000", "0.5000"],
+    ]
+
+
+def test_options_may_stand_anywhere(cli: Cli) -> None:
+    asked = cli("eval", "-m", "TSE", "--format", "tsv", "qrels.txt", "bm25.run")
+    assert asked == cli("eval", "qrels.txt", "--format=tsv", "bm25.run", "--measures", "TSE")
+    assert asked.code == 0
+
+
+def test_compressed_files(cli: Cli) -> None:
+    plain = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE LR")
+    Path("qrels.gz").write_bytes(gzip.compress(QRELS.encode()))
+    Path("bm25.run.gz").write_bytes(gzip.compress(BM25.encode()))
+    assert cli("eval", "qrels.gz", "bm25.run.gz", "-m", "TSE LR") == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("TSE", ["TSE"]),
+        (" TSE  LR ", ["TSE", "LR"]),
+        ("TSE,LR;AP\nP@5\tR@5", ["TSE", "LR", "AP", "P@5", "R@5"]),
+        ("RBU(p=0.9, e=0.1)@20 LR", ["RBU(p=0.9, e=0.1)@20", "LR"]),
+        ("CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}}) AP", ["CAM(aspects={'a, b': 1, 'c': {0: 0, 1: 2}})", "AP"]),
+        ("CAM(aspects={'a)': 1}) AP", ["CAM(aspects={'a)': 1})", "AP"]),
+        ('CAM(aspects={"it\'s": 1}) AP', ['CAM(aspects={"it\'s": 1})', "AP"]),
+        ("", []),
+    ],
+)
+def test_measures_in_one_argument(text: str, parts: list[str]) -> None:
+    assert split_measures(text) == parts
+
+
+def example(name: str) -> str:
+    """A measure of that name with what it requires."""
+    values = {"max_rel": 3, "aspects": {"relevance": 2}, "cutoff": 10}
+    params = MEASURES[name].SUPPORTED_PARAMS
+    return str(
+        MEASURES[name](**{key: value for key, value in values.items() if key in params and params[key].required})
+    )
+
+
+@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_can_be_asked_for(name: str, cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", example(name), "--format", "json")
+    qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 2}}
+    run = {"q1": {"a": 3.0, "x": 2.0, "c": 1.0}, "q2": {"x": 1.0}}
+    assert json.loads(said.out) == [{"run": "bm25", **irl.evaluate(example(name), qrels, run, aggregate=True)}]
+
+
+# -- names of runs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["runs/bm25.run"], ["bm25"]),
+        (["bm25.run.gz", "dph.txt.bz2", "ql.res.xz", "tfidf"], ["bm25", "dph", "ql", "tfidf"]),
+        (["a/bm25.run", "b/bm25.run"], ["a/bm25.run", "b/bm25.run"]),
+        (["bm25.run", "bm25.run.gz", "dph"], ["bm25.run", "bm25.run.gz", "dph"]),
+        (["v1.2.run", "input.first"], ["v1.2", "input.first"]),
+        ([".run", ".txt"], [".run", ".txt"]),
+    ],
+)
+def test_names_of_runs(paths: list[str], names: list[str]) -> None:
+    assert run_names(paths) == names
+
+
+def test_the_same_run_twice_is_refused(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "bm25.run", "-m", "TSE")
+    assert (said.code, said.out) == (1, "")
+    assert "bm25.run" in said.err
+    assert "twice" in said.err
+
+
+# -- formats -------------------------------------------------------------------------------------------
+
+EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR CWL_ERR10(max_rel=2)")
+
+
+def exact(name: str, path: str) -> dict[str, Any]:
+    values = irl.evaluate(["LR", "CWL_ERR10(max_rel=2)"], "qrels.txt", path, aggregate=True)
+    return {"run": name, **values.to_dict()}
+
+
+def test_json_has_all_digits(cli: Cli) -> None:
+    said = cli(*EVAL, "--format", "json")
+    assert json.loads(said.out) == [exact("bm25", "bm25.run"), exact("dph", "dph.txt")]
+
+
+def test_tsv_has_all_digits(cli: Cli) -> None:
+    said = cli(*EVAL, "--format", "tsv")
+    lines = [line.split("\t") for line in said.out.splitlines()]
+    assert lines[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
+    for line, wanted in zip(lines[1:], (exact("bm25", "bm25.run"), exact("dph", "dph.txt")), strict=True):
+        assert [line[0], *map(float, line[1:])] == list(wanted.values())
+
+
+def test_table_has_four_places(cli: Cli) -> None:
+    said = cli(*EVAL)
+    assert said == cli(*EVAL, "--format", "table", "--places", "4")
+    wanted = exact("bm25", "bm25.run")
+    assert rows(said.out)[1] == ["bm25", *(f"{value:.4f}" for value in list(wanted.values())[1:])]
+
+
+def test_markdown(cli: Cli) -> None:
+    pytest.importorskip("tabulate")
+    lines = cli(*EVAL, "--format", "markdown").out.splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
+    assert all(set(cell) <= set("-:") for cell in cells[1])
+    assert cells[2] == ["bm25", *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:])]
+    assert len(cells) == 4
+
+
+def test_latex(cli: Cli) -> None:
+    pytest.importorskip("tabulate")
+    text = cli(*EVAL, "--format", "latex").out
+    assert text.startswith("\\begin{tabular}{lrr}")
+    assert text.rstrip().endswith("\\end{tabular}")
+    assert "CWL\\_ERR10" in text
+    assert f"{exact('dph', 'dph.txt')['LR']:.4f}" in text
+
+
+def test_latex_of_braces(cli: Cli) -> None:
+    pytest.importorskip("tabulate")
+    text = cli("eval", "qrels.txt", "bm25.run", "-m", "TOMA(aspects={'relevance':2})", "--format", "latex").out
+    assert "aspects=\\{'relevance':2\\}" in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("places", [1, 2, 6])
+def test_places(places: int, form: str, cli: Cli) -> None:
+    if form in ("markdown", "latex"):
+        pytest.importorskip("tabulate")
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--places", str(places))
+    wanted = f"{1 / 6:.{places}f}"
+    assert said.code == 0
+    if form == "json":
+        assert json.loads(said.out) == [{"run": "bm25", "TSE": float(wanted)}]
+    else:
+        assert wanted in said.out.replace("|", " ").split()
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form != "json"])
+def test_a_number_that_would_read_as_0_keeps_its_magnitude(form: str) -> None:
+    if form in ("markdown", "latex"):
+        pytest.importorskip("tabulate")
+    text = render(pd.DataFrame({"run": ["a", "b"], "TSE": [0.00012, 0.0]}), ["run"], form, 3)
+    assert "1.2e-04" in text
+    assert "0.000" in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_format_by_query(form: str, cli: Cli) -> None:
+    if form in ("markdown", "latex"):
+        pytest.importorskip("tabulate")
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--by-query", "--places", "3")
+    assert said.code == 0
+    for part in ("run", "query", "TSE", "bm25", "q1", "q2", "0.333"):
+        assert part in said.out
+
+
+def test_formats_without_tabulate(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tabulate", None)
+    for form in ("latex", "markdown"):
+        said = cli(*EVAL, "--format", form)
+        assert (said.code, said.out) == (1, "")
+        assert "ir-lexirecall[tables]" in said.err
+    assert cli(*EVAL, "--format", "table").code == 0
+
+
+def test_counts_are_printed() -> None:
+    table = pd.DataFrame({"run": ["a"], "NumRet": [3.0]})
+    assert rows(render(table, ["run"], "table", 0)) == [["run", "NumRet"], ["a", "3"]]
+
+
+@pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
+def test_places_that_are_none(name: str, cli: Cli) -> None:
+    said = cli(*EVAL, f"--places={name}")
+    assert (said.code, said.out) == (2, "")
+    assert "--places" in said.err
+
+
+def test_output_for_machines_is_valid_json_even_without_judgments(cli: Cli) -> None:
+    def refuse(constant: str) -> NoReturn:
+        raise AssertionError(f"{constant} is no JSON")
+
+    Path("empty.txt").write_text("")
+    said = cli("eval", "empty.txt", "bm25.run", "-m", "TSE", "--format", "json")
+    if said.code == 0:
+        json.loads(said.out, parse_constant=refuse)
+    else:
+        assert "empty.txt" in said.err
+
+
+# -- qrels ---------------------------------------------------------------------------------------------
+
+
+def wide(separator: str, header: bool) -> str:
+    lines = [["query_id", "iteration", "doc_id", "relevance", "quality"]] if header else []
+    quality = {tuple(line.split()[::2]): line.split()[3] for line in QUALITY.splitlines()}
+    lines += [[*line.split(), quality[tuple(line.split()[::2])]] for line in QRELS.splitlines()]
+    return "".join(separator.join(line) + "\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("file", "separator"), [("wide.tsv", "\t"), ("wide.csv", ","), ("wide.txt", " "), ("wide", "  \t")]
+)
+def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
+    Path(file).write_text(wide(separator, header=True))
+    asked = ("bm25.run", "dph.txt", "-m", f"TSE {TOMA} AP")
+    said = cli("eval", file, *asked)
+    assert (said.code, said.err) == (0, "")
+    assert said == cli("eval", "qrels.txt", *asked, "--aspect", "quality=quality.txt")
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_wide_qrels_without_a_header(blank: str, cli: Cli) -> None:
+    Path("wide.tsv").write_text(wide("\t", header=False))
+    names = f",{blank}".join(["query_id", "iteration", "doc_id", "relevance", "quality"])
+    asked = ("bm25.run", "-m", f"TSE {TOMA} AP")
+    said = cli("eval", "wide.tsv", *asked, "--columns", names)
+    assert (said.code, said.err) == (0, "")
+    assert said == cli("eval", "qrels.txt", *asked, "--aspect", "quality=quality.txt")
+
+
+def test_wide_qrels_are_not_mistaken_for_others(cli: Cli) -> None:
+    Path("wide.tsv").write_text(wide("\t", header=False))
+    said = cli("eval", "wide.tsv", "bm25.run", "-m", "TSE")
+    assert (said.code, said.out) == (1, "")
+    assert "wide.tsv, line 1: 5 fields" in said.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "offender"),
+    [
+        ("query_id,iteration,doc_id,relevance", "5 fields"),
+        ("query_id,iteration,doc_id,relevance,quality,trust", "5 fields"),
+        ("query,iteration,doc_id,relevance,quality", "query_id"),
+        ("query_id,iteration,document,relevance,quality", "doc_id"),
+        ("query_id,iteration,doc_id,grade,quality", "relevance"),
+        ("query_id,iteration,doc_id,relevance,relevance", "relevance"),
+    ],
+)
+def test_columns_that_do_not_fit(columns: str, offender: str, cli: Cli) -> None:
+    Path("wide.tsv").write_text(wide("\t", header=False))
+    said = cli("eval", "wide.tsv", "bm25.run", "-m", "TSE", "--columns", columns)
+    assert (said.code, said.out) == (1, "")
+    assert offender in said.err
+
+
+def test_aspects_from_files(cli: Cli) -> None:
+    Path("trust.txt").write_text("q1 0 a 1\nq1 0 c 0\nq2 0 a 1\n")
+    measure = "CAM(aspects={'relevance':2,'quality':1,'trust':1})"
+    said = cli(
+        *("eval", "qrels.txt", "bm25.run", "-m", f"{measure} TSE AP", "--format", "json"),
+        *("--aspect", "quality=quality.txt", "--aspect", "trust=trust.txt"),
+    )
+    table = pd.DataFrame(
+        {
+            "query_id": ["q1", "q1", "q1", "q2"],
+            "doc_id": ["a", "b", "c", "a"],
+            "relevance": [1, 0, 2, 2],
+            "quality": [0, 1, 1, 1],
+            "trust": [1, 0, 0, 1],
+        }
+    )
+    assert json.loads(said.out) == [
+        {"run": "bm25", **irl.evaluate([measure, "TSE", "AP"], table, "bm25.run", aggregate=True)}
+    ]
+
+
+def test_an_aspect_may_judge_queries_that_relevance_does_not(cli: Cli) -> None:
+    Path("more.txt").write_text(QUALITY + "q7 0 a 1\n")
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", f"TSE {TOMA} AP", "--aspect", "quality=more.txt", "--by-query")
+    assert said.code == 0
+    assert rows(said.out)[3] == ["bm25", "q7", "0.0000", "0.0000", "0.0000"]
+
+
+@pytest.mark.parametrize(
+    ("text", "offender"),
+    [
+        ("quality", "'quality'"),
+        ("quality=", "'quality='"),
+        ("=quality.txt", "'=quality.txt'"),
+        ("quality=nowhere.txt", "nowhere.txt"),
+    ],
+)
+def test_an_aspect_that_is_none(text: str, offender: str, cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--aspect", text)
+    assert (said.code, said.out) == (1, "")
+    assert offender in said.err
+
+
+@pytest.fixture
+def ir_datasets_home(tmp_path: Path) -> str:
+    """A home folder of ir_datasets with two collections; ir_datasets writes to it."""
+    if not DATA.is_dir():
+        pytest.skip(f"{DATA} is missing: it is no part of the project")
+    for name in ("vaswani/qrels.txt", "clueweb12/trec-web-2014/qrels.all"):
+        copy = tmp_path / "home" / name
+        copy.parent.mkdir(parents=True)
+        shutil.copyfile(DATA / name, copy)
+    return str(tmp_path / "home")
+
+
+def test_qrels_of_ir_datasets(tmp_path: Path, ir_datasets_home: str) -> None:
+    (tmp_path / "v.run").write_text("1 Q0 8172 1 2.0 t\n1 Q0 1239 2 1.0 t\n")
+    said = process(
+        "eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", cwd=tmp_path, IR_DATASETS_HOME=ir_datasets_home
+    )
+    assert (said.code, said.err) == (0, "")
+    assert len(rows(said.out)) == 1 + 93
+    assert rows(said.out)[1][:3] == ["v", "1", "1.0000"]
+
+
+def test_subtopics_of_ir_datasets(tmp_path: Path, ir_datasets_home: str) -> None:
+    (tmp_path / "w.run").write_text("251 Q0 clueweb12-0000wb-01-01965 1 2.0 t\n")
+    name = "clueweb12/trec-web-2014/diversity"
+    said = process("eval", name, "w.run", "-m", "RBU@20 R@20", cwd=tmp_path, IR_DATASETS_HOME=ir_datasets_home)
+    assert (said.code, said.err) == (0, "")  # no warning: there are subtopics
+    assert rows(said.out)[0] == ["run", "RBU@20", "R@20"]
+
+
+# -- errors --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("evaluate",),
+        ("eval",),
+        ("eval", "qrels.txt", "-m", "TSE"),
+        ("eval", "qrels.txt", "bm25.run", "-m"),
+        (*EVAL, "--format", "csv"),
+        (*EVAL, "--nope"),
+        ("demo", "extra"),
+        ("measures", "extra"),
+    ],
+    ids=" ".join,
+)
+def test_bad_usage(arguments: tuple[str, ...], cli: Cli) -> None:
+    said = cli(*arguments)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("usage: ir-lexirecall")
+    assert "error:" in said.err
+
+
+BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
+    "no qrels": (("eval", "nowhere.txt", "bm25.run", "-m", "TSE"), ["nowhere.txt", "no such file"]),
+    "no run": (("eval", "qrels.txt", "bm25.run", "nowhere.run", "-m", "TSE"), ["nowhere.run", "no such file"]),
+    "qrels for a run": (("eval", "qrels.txt", "qrels.txt", "-m", "TSE"), ["qrels.txt, line 1", "4 fields"]),
+    "run for qrels": (("eval", "bm25.run", "bm25.run", "-m", "TSE"), ["bm25.run, line 1", "6 fields"]),
+    "no measure named": (("eval", "qrels.txt", "bm25.run"), ["qrels.txt", "-m"]),
+    "no measure": (("eval", "qrels.txt", "bm25.run", "-m", " "), ["measure"]),
+    "unknown measure": (("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"), ["'Nope@5'"]),
+    "open bracket": (("eval", "qrels.txt", "bm25.run", "-m", "TSE RBU(p=0.9"), ["'RBU(p=0.9'", "not closed"]),
+    "open quote": (("eval", "qrels.txt", "bm25.run", "-m", "LR(form='nested)"), ["not closed"]),
+    "parameter out of range": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"), ["RBU", "p ", "7"]),
+    "unknown parameter": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(q=7)"), ["RBU", "'q'"]),
+    "required parameter": (("eval", "qrels.txt", "bm25.run", "-m", "CWL_ERR10"), ["CWL_ERR10", "max_rel", "required"]),
+    "grade above max_rel": (("eval", "qrels.txt", "bm25.run", "-m", "CWL_RBP(max_rel=1)"), ["'c'", "'q1'", "2"]),
+    "unknown aspect": (("eval", "qrels.txt", "bm25.run", "-m", TOMA), ["'quality'", "relevance"]),
+    "blanks around @": (("eval", "qrels.txt", "bm25.run", "-m", "TSE @ 10"), ["'@'"]),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_INPUT)
+def test_bad_input(kind: str, cli: Cli) -> None:
+    arguments, parts = BAD_INPUT[kind]
+    said = cli(*arguments)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("ir-lexirecall: ")
+    assert len(said.err.splitlines()) == 1
+    assert [part for part in parts if part not in said.err] == []
+
+
+@pytest.mark.parametrize(
+    "bad", ["q1 Q0 a 1 nan t\n", "q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", "q1 Q0 a 1 high t\n", "q1 Q0 a 1 2\n"]
+)
+def test_the_bad_one_of_several_runs_is_named(bad: str, cli: Cli) -> None:
+    Path("second.run").write_text(bad)
+    said = cli("eval", "qrels.txt", "bm25.run", "second.run", "dph.txt", "-m", "TSE")
+    assert (said.code, said.out) == (1, "")
+    assert "second" in said.err
+
+
+@pytest.mark.parametrize("measures", ["TSE", "AP", "TSE AP"])
+def test_empty_qrels_are_no_crash(measures: str, cli: Cli) -> None:
+    Path("empty.txt").write_text("")
+    said = cli("eval", "empty.txt", "bm25.run", "-m", measures)
+    assert said.code in (0, 1)
+    assert (said.code == 0) == (said.err == "") == (said.out != "")
+
+
+def test_fractional_grades_of_standard_measures_are_no_crash(cli: Cli) -> None:
+    Path("fractions.txt").write_text("q1 0 a 0.5\nq1 0 b 1.5\n")
+    said = cli("eval", "fractions.txt", "bm25.run", "-m", "TSE(rel=0.5) AP")
+    assert (said.code, said.out) == (1, "")
+    assert "0.5" in said.err
+
+
+@pytest.mark.skipif(not ir_measures.gdeval.is_available(), reason="without perl, ERR comes from this library")
+def test_a_failing_provider_is_no_crash(cli: Cli) -> None:
+    """gdeval gives up on query ids that are not numbers."""
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "ERR@5")
+    assert (said.code, said.out) == (1, "") or (said.code == 0 and "ERR@5" in said.out)
+
+
+def test_a_failing_download_is_no_crash(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    import ir_datasets
+
+    def fail(name: str) -> NoReturn:
+        raise ConnectionError(f"{name} cannot be reached")
+
+    monkeypatch.setattr(ir_datasets, "load", fail)
+    said = cli("eval", "vaswani", "bm25.run", "-m", "TSE")
+    assert (said.code, said.out) == (1, "")
+    assert "vaswani cannot be reached" in said.err
+
+
+def test_a_data_set_without_qrels(cli: Cli) -> None:
+    said = cli("eval", "msmarco-passage", "bm25.run", "-m", "TSE")
+    assert (said.code, said.out) == (1, "")
+    assert "msmarco-passage" in said.err
+    assert "no qrels" in said.err
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(BM25)
+    said = process("eval", "qrels.txt", "bm25.run", "-m", "TSE", cwd=tmp_path)
+    assert (said.code, said.err) == (0, "")  # and no progress bar
+    assert rows(said.out) == [["run", "TSE"], ["bm25", "0.1667"]]
+
+
+def test_errors_as_a_program(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bad.run").write_text("q1 Q0 a 1 nan t\n")
+    for code, arguments in ((1, ("eval", "qrels.txt", "bad.run", "-m", "TSE")), (2, ("eval", "qrels.txt"))):
+        said = process(*arguments, cwd=tmp_path)
+        assert (said.code, said.out) == (code, "")
+        assert "Traceback" not in said.err
+        assert "ir-lexirecall" in said.err
+
+
+def test_advice_does_not_look_like_a_bug(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(BM25)
+    said = process("eval", "qrels.txt", "bm25.run", "-m", "RBU", cwd=tmp_path)
+    assert said.code == 0
+    assert "subtopics" in said.err
+    assert ".py:" not in said.err
+
+
+# -- demo and measures ---------------------------------------------------------------------------------
+
+
+def test_demo(cli: Cli) -> None:
+    said = cli("demo")
+    assert (said.code, said.err) == (0, "")
+    assert f"{len(demo.docs())} passages, {len(demo.queries())} queries, {len(demo.RUNS)} runs" in said.out
+    words = [line.split() for line in said.out.splitlines()]
+    head = next(line for line in words if line[:2] == ["run", "TSE"])
+    assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(demo.RUNS)
+    explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
+    assert set(head[1:]) <= explained
+
+
+def test_demo_values(cli: Cli) -> None:
+    table = json.loads(cli("demo", "--format", "json").out)
+    assert [row["run"] for row in table] == list(demo.RUNS)
+    for row in table:
+        values = irl.evaluate(["TSE", "LR", "RBU@20", "nDCG@10"], demo.qrels(), demo.run(row["run"]), aggregate=True)
+        assert {name: row[name] for name in values.index} == values.to_dict()
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_demo_formats(form: str, cli: Cli) -> None:
+    if form in ("markdown", "latex"):
+        pytest.importorskip("tabulate")
+    said = cli("demo", "--format", form, "--places", "2")
+    assert (said.code, said.err) == (0, "")
+    assert all(name in said.out.replace("\\_", "_") for name in demo.RUNS)
+
+
+def test_list_of_measures(cli: Cli) -> None:
+    said = cli("measures")
+    assert (said.code, said.err) == (0, "")
+    for name, measure in MEASURES.items():
+        assert name in said.out
+        assert measure.SHORT_DESC in said.out
+        assert all(param.desc in said.out for param in measure.SUPPORTED_PARAMS.values())
+
+
+def test_the_list_says_that_binarize_takes_a_word(cli: Cli) -> None:
+    lines = [line.split() for line in cli("measures").out.splitlines() if line.split()[:1] == ["binarize"]]
+    assert len(lines) == 3
+    assert all(line[1] != "number" for line in lines), lines
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli("--version") == (0, f"ir-lexirecall {irl.__version__}\n", "")
+    for arguments in (("--help",), ("eval", "--help"), ("demo", "--help"), ("measures", "--help")):
+        said = cli(*arguments)
+        assert (said.code, said.err) == (0, "")
+        assert said.out.startswith("usage: ir-lexirecall")

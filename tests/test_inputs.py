@@ -1,0 +1,772 @@
+"""The same judgments and rankings in any format give the same values, bit for bit, and are left as they were."""
+
+from __future__ import annotations
+
+import bz2
+import copy
+import functools
+import gzip
+import lzma
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_datasets.datasets.clueweb12 import EhealthQrel, MisinfoQrel
+from ir_datasets.formats import TrecQrel, TrecSubQrel
+from ir_datasets.formats.touche import (
+    ToucheComparativeStance,
+    ToucheControversialStance,
+    ToucheControversialStanceQrel,
+    ToucheQualityCoherenceQrel,
+    ToucheQualityComparativeStanceQrel,
+    ToucheQualityQrel,
+)
+from ir_measures import AP, P, Qrel, ScoredDoc, nDCG
+from numpy.typing import NDArray
+from pandas.testing import assert_frame_equal
+
+import ir_lexirecall as irl
+from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, trec
+
+pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
+
+# Ids are decimal numbers, so that columns of integers can hold them; scores tie, so that their order as strings counts.
+QRELS = [
+    ("1", "9", 1),
+    ("1", "10", 2),
+    ("1", "30", 0),
+    ("1", "31", -1),
+    ("2", "9", 1),
+    ("2", "77", 1),
+    ("5", "8", 0),  # nothing is relevant
+    ("10", "4", 2),  # not in the run
+]
+RUN = [
+    ("2", "50", 3.0),
+    ("2", "77", 2.5),
+    ("2", "51", 2.5),
+    ("2", "9", -1.0),
+    ("1", "100", 4.0),
+    ("1", "9", 2.0),
+    ("1", "10", 2.0),
+    ("1", "31", 7.0),
+    ("3", "9", 1.0),  # not in the qrels
+    ("5", "8", 1.0),
+]
+OURS = [
+    TSE,
+    TSE(exposure="nDCG", n=1000, normalize=True) @ 4,
+    LR,
+    LR(form="weighted", n=60),
+    irl.CWL_ERR8(max_rel=2) @ 3,
+    irl.CWL_ERR9(max_rel=2, gain="linear") @ 10,
+    CWL_ERR10(max_rel=2, unjudged="best"),
+    irl.CWL_ERR11(max_rel=3),
+    irl.CWL_RBP(max_rel=2),
+    RBU(p=0.9) @ 3,
+    TOMA(aspects={"relevance": 2}),
+    CAM(aspects={"relevance": 2}, base="AP"),
+    MM(aspects={"relevance": 2}, base="RBP(p=0.8)"),
+]
+STANDARD = [AP, nDCG @ 10, P @ 2]
+ALL = [*OURS, *STANDARD]
+
+
+class ScoredDocWithTag(NamedTuple):
+    """A named tuple with its fields in another order, and one more."""
+
+    score: float
+    tag: str
+    doc_id: str
+    query_id: str
+
+
+def nested(rows: list[tuple[str, str, Any]], key: Callable[[str], Any] = str) -> dict[Any, dict[Any, Any]]:
+    result: dict[Any, dict[Any, Any]] = {}
+    for query_id, doc_id, value in rows:
+        result.setdefault(key(query_id), {})[key(doc_id)] = value
+    return result
+
+
+def columns(rows: list[tuple[str, str, Any]], value: str) -> dict[str, list[Any]]:
+    query_id, doc_id, values = map(list, zip(*rows, strict=True))
+    return {"query_id": query_id, "doc_id": doc_id, value: values}
+
+
+def frame(rows: list[tuple[str, str, Any]], value: str, ids: Any = object) -> pd.DataFrame:
+    table = pd.DataFrame({name: pd.Series(data, dtype=object) for name, data in columns(rows, value).items()})
+    return table.astype({"query_id": ids, "doc_id": ids, value: type(rows[0][2])})
+
+
+def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Callable[[], Any]]:
+    """Every format but files and named tuples, built anew at each call."""
+
+    def pandas(ids: Any) -> Callable[[], pd.DataFrame]:
+        return lambda: frame(rows, value, ids)
+
+    return {
+        "pandas object": pandas(object),
+        "pandas str": pandas("str"),
+        "pandas string": pandas("string"),
+        "pandas Arrow strings": pandas(pd.ArrowDtype(pa.string())),
+        "pandas Arrow large strings": pandas(pd.ArrowDtype(pa.large_string())),
+        "pandas Arrow dictionary": pandas(pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+        "pandas categorical": pandas("category"),
+        "pandas categorical integers": lambda: frame(rows, value, "int64").astype(
+            {"query_id": "category", "doc_id": "category"}
+        ),
+        "pandas int64": pandas("int64"),
+        "pandas uint8": pandas("uint8"),
+        "pandas Int64": pandas("Int64"),
+        "pandas strings and integers": lambda: frame(rows, value).assign(query_id=[int(q) for q, _, _ in rows]),
+        "pandas more columns": lambda: frame(rows, value).assign(rank=1, note=[{}] * len(rows), empty=None),
+        "pandas other order and index": lambda: frame(rows, value)[[value, "doc_id", "query_id"]].set_index(
+            pd.Index(range(len(rows), 0, -1))
+        ),
+        "pandas nullable values": lambda: frame(rows, value).convert_dtypes(),
+        "pandas values as objects": lambda: frame(rows, value).astype(object),
+        "polars": lambda: pl.DataFrame(columns(rows, value)),
+        "polars categorical": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Categorical}),
+        "polars integers": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Int64, "doc_id": pl.UInt8}),
+        "polars lazy": lambda: pl.LazyFrame(columns(rows, value)),
+        "arrow": lambda: pa.table(columns(rows, value)),
+        "arrow dictionary": lambda: pa.table(
+            {
+                name: pa.array(data).dictionary_encode() if name != value else data
+                for name, data in columns(rows, value).items()
+            }
+        ),
+        "dict": lambda: nested(rows),
+        "dict integers": lambda: nested(rows, int),
+        "dict numpy integers": lambda: nested(rows, np.int64),
+        "dict numpy values": lambda: nested([(q, d, np.array(v)[()]) for q, d, v in rows]),
+    }
+
+
+QREL_FORMATS: dict[str, Callable[[], Any]] = {
+    **table_formats(QRELS, "relevance"),
+    "Qrel list": lambda: [Qrel(*row) for row in QRELS],
+    "Qrel generator": lambda: (Qrel(*row) for row in QRELS),
+    "TrecQrel": lambda: [TrecQrel(*row, "0") for row in QRELS],
+    "TrecQrel Q0": lambda: (TrecQrel(*row, "Q0") for row in QRELS),
+    "TrecSubQrel": lambda: [TrecSubQrel(*row, "1") for row in QRELS],
+    "EhealthQrel": lambda: [EhealthQrel(*row, 10, 20, "0") for row in QRELS],
+    "MisinfoQrel": lambda: [MisinfoQrel(*row, 2, -1) for row in QRELS],
+    "ToucheQualityQrel": lambda: [ToucheQualityQrel(*row, 2, "0") for row in QRELS],
+    "ToucheQualityCoherenceQrel": lambda: [ToucheQualityCoherenceQrel(*row, 2, 1, "0") for row in QRELS],
+    "ToucheControversialStanceQrel": lambda: [
+        ToucheControversialStanceQrel(*row, ToucheControversialStance.PRO) for row in QRELS
+    ],
+    "ToucheQualityComparativeStanceQrel": lambda: [
+        ToucheQualityComparativeStanceQrel(*row, 2, ToucheComparativeStance.NO, "0") for row in QRELS
+    ],
+    "integers in Qrel": lambda: [Qrel(int(q), int(d), g) for q, d, g in QRELS],
+    "twice the same": lambda: [Qrel(*row) for row in [*QRELS, *QRELS]],
+    "whole numbers as floats": lambda: [Qrel(q, d, float(g)) for q, d, g in QRELS],
+}
+RUN_FORMATS: dict[str, Callable[[], Any]] = {
+    **table_formats(RUN, "score"),
+    "ScoredDoc list": lambda: [ScoredDoc(*row) for row in RUN],
+    "ScoredDoc generator": lambda: (ScoredDoc(*row) for row in RUN),
+    "integers in ScoredDoc": lambda: [ScoredDoc(int(q), int(d), s) for q, d, s in RUN],
+    "another named tuple": lambda: iter([ScoredDocWithTag(s, "t", d, q) for q, d, s in RUN]),
+    "queries interleaved": lambda: [ScoredDoc(*row) for row in sorted(RUN, key=lambda row: row[1])],
+    "upside down": lambda: [ScoredDoc(*row) for row in reversed(RUN)],
+    "float32 scores": lambda: frame(RUN, "score").astype({"score": "float32"}),
+    "dict of float32 scores": lambda: nested([(q, d, np.float32(s)) for q, d, s in RUN]),
+}
+
+
+@functools.cache
+def expected() -> pd.DataFrame:
+    return irl.evaluate(ALL, nested(QRELS), nested(RUN))
+
+
+def assert_same(values: pd.DataFrame, wanted: pd.DataFrame) -> None:
+    """Equal to the last bit, and in the order of rows and columns."""
+    assert_frame_equal(values, wanted, check_exact=True)
+
+
+def by_ir_measures(measures: list[Any], qrels: Any, run: Any) -> pd.DataFrame:
+    """ir_measures' values in the shape of ``evaluate``'s."""
+    metrics = list(ir_measures.iter_calc(measures, qrels, run))
+    table = pd.DataFrame(
+        {
+            "query_id": [metric.query_id for metric in metrics],
+            "measure": [str(metric.measure) for metric in metrics],
+            "value": [float(metric.value) for metric in metrics],
+        }
+    ).pivot(index="query_id", columns="measure", values="value")
+    return table[[str(measure) for measure in measures]].rename_axis(columns=None)
+
+
+def test_known_values() -> None:
+    # Query 1: 31, 100, 9, 10 (tied: the greater string first); query 2: 50, 77, 51, 9.
+    values = expected()
+    assert values["TSE"].to_dict() == {"1": 1 / 4, "10": 0.0, "2": 1 / 4, "5": 0.0}
+    assert values["AP"].to_dict() == pytest.approx(
+        {"1": (1 / 3 + 2 / 4) / 2, "10": 0, "2": (1 / 2 + 2 / 4) / 2, "5": 0}
+    )
+
+
+@pytest.mark.parametrize("name", QREL_FORMATS)
+def test_qrels_of_any_format(name: str) -> None:
+    assert_same(irl.evaluate(ALL, QREL_FORMATS[name](), nested(RUN)), expected())
+
+
+@pytest.mark.parametrize("name", RUN_FORMATS)
+def test_runs_of_any_format(name: str) -> None:
+    assert_same(irl.evaluate(ALL, nested(QRELS), RUN_FORMATS[name]()), expected())
+
+
+def ir_measures_reads(name: str) -> bool:
+    return not name.startswith(("polars", "arrow"))
+
+
+def is_kept(name: str) -> bool:
+    return "generator" not in name and name not in ("TrecQrel Q0", "another named tuple")
+
+
+@pytest.mark.parametrize("name", [name for name in QREL_FORMATS if ir_measures_reads(name)])
+def test_qrels_of_any_format_by_ir_measures(name: str) -> None:
+    assert_same(by_ir_measures(OURS, QREL_FORMATS[name](), nested(RUN)), expected()[list(map(str, OURS))])
+
+
+@pytest.mark.parametrize("name", [name for name in RUN_FORMATS if ir_measures_reads(name)])
+def test_runs_of_any_format_by_ir_measures(name: str) -> None:
+    assert_same(by_ir_measures(OURS, nested(QRELS), RUN_FORMATS[name]()), expected()[list(map(str, OURS))])
+
+
+@pytest.mark.parametrize("qrels", ["dict", "pandas object", "pandas str", "Qrel list", "Qrel generator"])
+@pytest.mark.parametrize("run", ["dict", "pandas object", "pandas str", "ScoredDoc list", "ScoredDoc generator"])
+def test_beside_standard_measures_by_ir_measures(qrels: str, run: str) -> None:
+    assert_same(by_ir_measures(ALL, QREL_FORMATS[qrels](), RUN_FORMATS[run]()), expected())
+
+
+@given(st.permutations(QRELS), st.permutations(RUN))
+@settings(max_examples=30, deadline=None)
+def test_order_of_rows_does_not_matter(qrels: list[Any], run: list[Any]) -> None:
+    assert_same(irl.evaluate(OURS, frame(qrels, "relevance"), frame(run, "score")), expected()[list(map(str, OURS))])
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+
+def qrels_text() -> str:
+    return "".join(f"{q} 0 {d} {g}\n" for q, d, g in QRELS)
+
+
+def run_text() -> str:
+    return "".join(f"{q} Q0 {d} {i} {s} tag\n" for i, (q, d, s) in enumerate(RUN))
+
+
+LAYOUTS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "several blanks": lambda text: text.replace(" ", " \t  "),
+    "blanks around": lambda text: "".join(f"  {line} \t\n" for line in text.splitlines()),
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "blank lines": lambda text: "\n \n" + text.replace("\n", "\n\n\t\n"),
+    "no final newline": lambda text: text.rstrip("\n"),
+    "one odd line": lambda text: text.replace(" ", "  ", 1),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("as_path", [str, Path])
+def test_files_of_any_layout(layout: str, as_path: Callable[[Path], Any], tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_bytes(LAYOUTS[layout](qrels_text()).encode())
+    run.write_bytes(LAYOUTS[layout](run_text()).encode())
+    assert_same(irl.evaluate(ALL, as_path(qrels), as_path(run)), expected())
+
+
+@pytest.mark.parametrize(
+    ("ending", "compress"),
+    [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".GZ", gzip.compress)],
+)
+def test_compressed_files(ending: str, compress: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    qrels, run = tmp_path / f"qrels.txt{ending}", tmp_path / f"run.run{ending}"
+    qrels.write_bytes(compress(qrels_text().encode()))
+    run.write_bytes(compress(run_text().encode()))
+    assert_same(irl.evaluate(ALL, qrels, run), expected())
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    ".csv": lambda table, path: table.to_csv(path, index=False),
+    ".tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
+    ".csv.gz": lambda table, path: table.to_csv(path, index=False),
+    ".parquet": lambda table, path: table.to_parquet(path, index=False),
+}
+
+
+@pytest.mark.parametrize("ids", [str, "int64"])
+@pytest.mark.parametrize("ending", WRITERS)
+def test_tables_in_files(ending: str, ids: Any, tmp_path: Path) -> None:
+    qrels, run = tmp_path / f"qrels{ending}", tmp_path / f"run{ending}"
+    WRITERS[ending](frame(QRELS, "relevance", ids)[["relevance", "doc_id", "query_id"]].assign(note="x y"), qrels)
+    WRITERS[ending](frame(RUN, "score", ids)[["score", "doc_id", "query_id"]].assign(tag="x y"), run)
+    assert_same(irl.evaluate(ALL, qrels, run), expected())
+
+
+SCATTERED = [RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)]  # no query's lines stand together
+
+
+@pytest.mark.filterwarnings("ignore:.*do not stand together")
+@pytest.mark.parametrize("block", [1, 10, 30, 100, 10**6])
+@pytest.mark.parametrize(
+    "rows", [RUN, RUN[::-1], SCATTERED, [*RUN[6:], *RUN[:6]]], ids=["plain", "back", "mixed", "split"]
+)
+@pytest.mark.parametrize("layout", ["plain", "tabs", "blank lines", "no final newline"])
+def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", block)
+    text = "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows)
+    (tmp_path / "run.txt").write_text(LAYOUTS[layout](text))
+    (tmp_path / "qrels.txt").write_text(LAYOUTS[layout](qrels_text()))
+    ours = list(map(str, OURS))
+    assert_same(irl.evaluate(OURS, tmp_path / "qrels.txt", tmp_path / "run.txt"), expected()[ours])
+
+
+def test_lines_of_a_query_in_several_places_are_worth_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", 20)
+    (tmp_path / "run.txt").write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED))
+    with pytest.warns(UserWarning, match=r"run\.txt.*do not stand together"):
+        irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")
+
+
+@pytest.mark.parametrize("name", ["noending", "a.run", "a.b.res", "a.tsv", "a b.txt", "ä.txt"])
+def test_trec_files_of_any_name(name: str, tmp_path: Path) -> None:
+    qrels, run = tmp_path / f"qrels {name}", tmp_path / f"run {name}"
+    qrels.write_text(qrels_text().replace(" ", "\t"))
+    run.write_text(run_text().replace(" ", "\t"))
+    assert_same(irl.evaluate(ALL, qrels, run), expected())
+
+
+def test_ids_that_look_special_in_other_file_formats(tmp_path: Path) -> None:
+    ids = ['"a', "NA", "null", "#b", "1e3", "a,b", "ärger-日本", "0010", "10.0", "true"]
+    qrels = {q: dict.fromkeys(ids, 1) for q in ids}
+    run = {q: {d: float(i) for i, d in enumerate(ids)} for q in ids}
+    (tmp_path / "q").write_text("".join(f"{q} 0 {d} 1\n" for q in ids for d in ids), encoding="utf-8")
+    (tmp_path / "r").write_text("".join(f"{q} Q0 {d} 0 {run[q][d]} t\n" for q in ids for d in ids), encoding="utf-8")
+    values = irl.evaluate([TSE, LR, AP], tmp_path / "q", tmp_path / "r")
+    assert sorted(values.index) == sorted(ids)
+    assert_same(values, irl.evaluate([TSE, LR, AP], qrels, run))
+
+
+# -- aspects -------------------------------------------------------------------------------------------
+
+SUBTOPICS = [
+    ("1", "9", 1, "1"),
+    ("1", "9", 2, "2"),
+    ("1", "10", 1, "2"),
+    ("1", "31", 1, "3"),
+    ("2", "77", 1, "1"),
+    ("2", "77", 0, "2"),
+    ("2", "9", 1, "2"),
+]
+
+
+def subtopic_frame(column: str, kind: Any = str) -> pd.DataFrame:
+    return pd.DataFrame(
+        [(q, d, g, kind(t)) for q, d, g, t in SUBTOPICS], columns=["query_id", "doc_id", "relevance", column]
+    )
+
+
+SUBTOPIC_FORMATS: dict[str, Callable[[], Any]] = {
+    "subtopic_id column": lambda: subtopic_frame("subtopic_id"),
+    "integer subtopic_id column": lambda: subtopic_frame("subtopic_id", int),
+    "categorical subtopic_id column": lambda: subtopic_frame("subtopic_id").astype({"subtopic_id": "category"}),
+    "iteration column": lambda: subtopic_frame("iteration"),
+    "subtopic_id before iteration": lambda: subtopic_frame("subtopic_id").assign(iteration="0"),
+    "polars": lambda: pl.DataFrame(subtopic_frame("subtopic_id").to_dict("list")),
+    "arrow": lambda: pa.table(subtopic_frame("iteration").to_dict("list")),
+    "Qrel": lambda: [Qrel(*row) for row in SUBTOPICS],
+    "Qrel generator": lambda: (Qrel(*row) for row in SUBTOPICS),
+    "TrecSubQrel": lambda: [TrecSubQrel(*row) for row in SUBTOPICS],
+    "equal weights": lambda: subtopic_frame("subtopic_id").assign(weight=0.25),
+    "upside down": lambda: subtopic_frame("subtopic_id").iloc[::-1],
+}
+
+
+@pytest.mark.parametrize("name", SUBTOPIC_FORMATS)
+def test_subtopics_of_any_format(name: str) -> None:
+    measures = [RBU, RBU(gain="linear", max_rel=2) @ 3, TSE, LR]
+    wanted = irl.evaluate(measures, subtopic_frame("subtopic_id"), nested(RUN))
+    assert_same(irl.evaluate(measures, SUBTOPIC_FORMATS[name](), nested(RUN)), wanted)
+    if ir_measures_reads(name):
+        assert_same(by_ir_measures(measures, SUBTOPIC_FORMATS[name](), nested(RUN)), wanted)
+
+
+def test_subtopics_in_a_file(tmp_path: Path) -> None:
+    plain, wide = tmp_path / "ndeval.txt", tmp_path / "wide.tsv"
+    plain.write_text("".join(f"{q} {t} {d} {g}\n" for q, d, g, t in SUBTOPICS))
+    wide.write_text(
+        "subtopic_id\tquery_id\trelevance\tdoc_id\n" + "".join(f"{t}\t{q}\t{g}\t{d}\n" for q, d, g, t in SUBTOPICS)
+    )
+    wanted = irl.evaluate([RBU, TSE, AP], subtopic_frame("subtopic_id"), nested(RUN))
+    assert_same(irl.evaluate([RBU, TSE, AP], plain, nested(RUN)), wanted)
+    assert_same(irl.evaluate([RBU, TSE, AP], wide, nested(RUN)), wanted)
+
+
+def test_subtopics_count() -> None:
+    one_aspect = irl.evaluate(RBU, nested([(q, d, g) for q, d, g, _ in SUBTOPICS]), nested(RUN))
+    assert (irl.evaluate(RBU, subtopic_frame("subtopic_id"), nested(RUN))["RBU"] != one_aspect["RBU"]).all()
+
+
+def test_weights_of_subtopics_are_scaled_and_count() -> None:
+    qrels = subtopic_frame("subtopic_id")
+    equal = irl.evaluate(RBU, qrels, nested(RUN))
+    heavy = irl.evaluate(RBU, qrels.assign(weight=[3 if t == "2" else 1 for t in qrels["subtopic_id"]]), nested(RUN))
+    scaled = irl.evaluate(
+        RBU, qrels.assign(weight=[6.0 if t == "2" else 2.0 for t in qrels["subtopic_id"]]), nested(RUN)
+    )
+    assert_same(heavy, scaled)
+    assert (heavy["RBU"] != equal["RBU"]).all()
+
+
+def test_grade_of_a_document_with_several_subtopics_is_the_highest() -> None:
+    # Document 9 has grades 1 and 2, in this order and the other way round.
+    for qrels in (subtopic_frame("subtopic_id"), subtopic_frame("subtopic_id").iloc[::-1]):
+        values = irl.evaluate([TSE(rel=2), AP(rel=2)], qrels, nested(RUN))
+        assert values.loc["1"].tolist() == [1 / 3, 1 / 3]
+
+
+LABELS = [  # query, document, relevance, trustworthiness, understandability
+    ("1", "9", 1, 100, 40),
+    ("1", "10", 2, 30, 0),
+    ("1", "31", 0, 60, 70),
+    ("2", "77", 1, 5, 90),
+    ("2", "9", 2, 80, 80),
+]
+ASPECTS = {"relevance": 2, "trustworthiness": 100, "understandability": 100}
+MULTI = [
+    TOMA(aspects=ASPECTS),
+    TOMA(aspects=ASPECTS, gate="relevance", base="AP"),
+    CAM(aspects=ASPECTS) @ 3,
+    MM(aspects=ASPECTS),
+]
+
+
+def labels_in_columns() -> pd.DataFrame:
+    return pd.DataFrame(LABELS, columns=["query_id", "doc_id", *ASPECTS])
+
+
+def labels_in_rows() -> list[Qrel]:
+    return [Qrel(row[0], row[1], row[2 + i], name) for i, name in enumerate(ASPECTS) for row in LABELS]
+
+
+LABEL_FORMATS: dict[str, Callable[[], Any]] = {
+    "columns": labels_in_columns,
+    "float columns": lambda: labels_in_columns().astype({"trustworthiness": float, "understandability": "Float64"}),
+    "object columns": lambda: labels_in_columns().astype(object),
+    "polars": lambda: pl.DataFrame(labels_in_columns().to_dict("list")),
+    "arrow": lambda: pa.table(labels_in_columns().to_dict("list")),
+    "EhealthQrel": lambda: [EhealthQrel(*row, "0") for row in LABELS],
+    "EhealthQrel generator": lambda: (EhealthQrel(*row, "0") for row in LABELS),
+    "rows named in iteration": labels_in_rows,
+    "generator of rows": lambda: iter(labels_in_rows()),
+    "rows in a frame": lambda: pd.DataFrame(labels_in_rows()),
+    "rows, the first aspect last": lambda: labels_in_rows()[::-1],
+    "rows named in subtopic_id": lambda: [TrecSubQrel(*row) for row in labels_in_rows()],
+}
+
+
+@pytest.mark.parametrize("name", LABEL_FORMATS)
+def test_labels_of_any_format(name: str) -> None:
+    wanted = irl.evaluate([*MULTI, TSE, AP], labels_in_columns(), nested(RUN))
+    assert_same(irl.evaluate([*MULTI, TSE, AP], LABEL_FORMATS[name](), nested(RUN)), wanted)
+    if ir_measures_reads(name):
+        ours = [*MULTI, TSE]
+        assert_same(by_ir_measures(ours, LABEL_FORMATS[name](), nested(RUN)), wanted[list(map(str, ours))])
+
+
+def test_labels_in_a_wide_file(tmp_path: Path) -> None:
+    labels_in_columns().to_csv(tmp_path / "wide.tsv", sep="\t", index=False)
+    wanted = irl.evaluate([*MULTI, TSE, AP], labels_in_columns(), nested(RUN))
+    assert_same(irl.evaluate([*MULTI, TSE, AP], tmp_path / "wide.tsv", nested(RUN)), wanted)
+
+
+def test_text_in_a_further_column_of_a_wide_file_is_no_harm(tmp_path: Path) -> None:
+    table = labels_in_columns().assign(assessor=["A7", "B1", "A7", "C", "B1"])
+    table.to_csv(tmp_path / "wide.tsv", sep="\t", index=False)
+    wanted = irl.evaluate([*MULTI, TSE], table, nested(RUN))
+    assert_same(irl.evaluate([*MULTI, TSE], tmp_path / "wide.tsv", nested(RUN)), wanted)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=repr)
+def test_a_missing_label_is_the_lowest(missing: Any) -> None:
+    lowest = labels_in_columns()
+    lowest.loc[1, "trustworthiness"] = 0
+    gap = labels_in_columns().astype({"trustworthiness": object})
+    gap.loc[1, "trustworthiness"] = missing
+    rows = [row for row in labels_in_rows() if row[:2] != ("1", "10") or row.iteration != "trustworthiness"]
+    wanted = irl.evaluate(MULTI, lowest, nested(RUN))
+    assert_same(irl.evaluate(MULTI, gap, nested(RUN)), wanted)
+    assert_same(irl.evaluate(MULTI, rows, nested(RUN)), wanted)
+
+
+class WeightedQrel(NamedTuple):
+    """A judgment of a subtopic with its weight."""
+
+    query_id: str
+    doc_id: str
+    relevance: float
+    subtopic_id: str
+    weight: float
+
+
+def test_whole_and_fractional_numbers_may_mix() -> None:
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    mixed = [WeightedQrel("1", "a", 1, "s", 1), WeightedQrel("1", "b", 1.0, "t", 0.5)]
+    floats = [WeightedQrel("1", "a", 1.0, "s", 1.0), WeightedQrel("1", "b", 1.0, "t", 0.5)]
+    wanted = irl.evaluate([RBU, TSE], pd.DataFrame(floats), run)
+    assert_same(irl.evaluate([RBU, TSE], floats, run), wanted)
+    assert_same(irl.evaluate([RBU, TSE], mixed, run), wanted)
+
+
+def test_fields_of_misinfo_and_touche_qrels_are_aspects() -> None:
+    run = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    grades, others = [("1", "a", 0), ("1", "b", 2), ("1", "c", 1)], [1, 0, 2]
+    wanted = irl.evaluate(
+        TOMA(aspects={"relevance": 2, "x": 2}),
+        pd.DataFrame(grades, columns=["query_id", "doc_id", "relevance"]).assign(x=others),
+        run,
+    ).iloc[0, 0]
+    qrels: dict[str, list[Any]] = {
+        "effectiveness": [MisinfoQrel(*g, x, -1) for g, x in zip(grades, others, strict=True)],
+        "redibility": [MisinfoQrel(*g, -2, x) for g, x in zip(grades, others, strict=True)],
+        "quality": [ToucheQualityQrel(*g, x, "0") for g, x in zip(grades, others, strict=True)],
+        "coherence": [ToucheQualityCoherenceQrel(*g, 1, x, "0") for g, x in zip(grades, others, strict=True)],
+    }
+    for aspect, rows in qrels.items():
+        assert irl.evaluate(TOMA(aspects={"relevance": 2, aspect: 2}), rows, run).iloc[0, 0] == wanted, aspect
+
+
+def test_base_scores_the_weights_whatever_the_base() -> None:
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    aspects = {"relevance": 1, "quality": 1}
+    for base in ("nDCG", "AP", "TSE", "LR", "RBU", "CWL_ERR10(max_rel=1)"):
+        each = [irl.evaluate(CAM(aspects={name: 1}, base=base), qrels, run).iloc[0, 0] for name in aspects]
+        alone = [irl.evaluate(base, {"1": {"a": 1 - i, "b": i}}, run).iloc[0, 0] for i in (0, 1)]
+        assert each == alone, base
+        assert irl.evaluate(CAM(aspects=aspects, base=base), qrels, run).iloc[0, 0] == pytest.approx(sum(alone) / 2), (
+            base
+        )
+
+
+@pytest.mark.parametrize("base", ["P", "CWL_ERR8(max_rel=2)"])
+def test_base_takes_the_cutoff_it_requires(base: str) -> None:
+    values = irl.evaluate(
+        [CAM(aspects={"relevance": 2}, base=base) @ 3, ir_measures.parse_measure(base) @ 3], nested(QRELS), nested(RUN)
+    )
+    assert values.iloc[:, 0].tolist() == values.iloc[:, 1].tolist()
+
+
+# -- inputs stay as they are ---------------------------------------------------------------------------
+
+
+def deep_copy(data: Any) -> Any:
+    return data.clone() if isinstance(data, (pl.DataFrame, pl.LazyFrame)) else copy.deepcopy(data)
+
+
+def same_data(a: Any, b: Any) -> bool:
+    if isinstance(a, pd.DataFrame):
+        assert_frame_equal(a, b, check_exact=True)
+        return True
+    if isinstance(a, pl.LazyFrame):
+        return bool(a.collect().equals(b.collect()))
+    if isinstance(a, (pl.DataFrame, pa.Table)):
+        return bool(a.equals(b))
+    if isinstance(a, Mapping):  # dicts are equal in any order of their keys
+        return bool(a == b) and [(k, list(v)) for k, v in a.items()] == [(k, list(v)) for k, v in b.items()]
+    return bool(a == b)
+
+
+@pytest.mark.parametrize("name", [name for name in {**QREL_FORMATS, **LABEL_FORMATS} if is_kept(name)])
+def test_qrels_are_not_modified(name: str) -> None:
+    qrels = {**QREL_FORMATS, **LABEL_FORMATS}[name]()
+    before = deep_copy(qrels)
+    measures = [*MULTI, TSE, RBU] if name in LABEL_FORMATS else OURS
+    irl.evaluate([*measures, AP], qrels, nested(RUN))
+    if ir_measures_reads(name):
+        ir_measures.calc_aggregate(measures, qrels, nested(RUN))
+    assert same_data(qrels, before)
+
+
+@pytest.mark.parametrize("name", [name for name in RUN_FORMATS if is_kept(name)])
+def test_runs_are_not_modified(name: str) -> None:
+    run = RUN_FORMATS[name]()
+    before = deep_copy(run)
+    irl.evaluate(OURS if "float32" in name or "numpy" in name else ALL, nested(QRELS), run)
+    if ir_measures_reads(name):
+        ir_measures.calc_aggregate(OURS, nested(QRELS), run)
+    assert same_data(run, before)
+
+
+def test_read_only_arrays_are_enough() -> None:
+    def frozen(values: list[Any]) -> NDArray[Any]:
+        array = np.array(values)
+        array.flags.writeable = False
+        return array
+
+    qrels = pd.DataFrame({name: frozen(data) for name, data in columns(QRELS, "relevance").items()}, copy=False)
+    run = pd.DataFrame({name: frozen(data) for name, data in columns(RUN, "score").items()}, copy=False)
+    assert_same(irl.evaluate(ALL, qrels, run), expected())
+
+
+# -- queries here and there ----------------------------------------------------------------------------
+
+
+def test_a_query_the_run_lacks_counts_as_an_empty_ranking() -> None:
+    values = expected()
+    assert values.loc["10", ["TSE", "LexiRecall", "AP"]].tolist() == [0, 0, 0]
+    means = irl.evaluate([TSE, AP], nested(QRELS), nested(RUN), aggregate=True)
+    assert means["TSE"] == (1 / 4 + 0 + 1 / 4 + 0) / 4
+
+
+def test_a_query_only_the_run_has_is_ignored() -> None:
+    assert "3" not in expected().index
+    assert_same(irl.evaluate(ALL, nested(QRELS), nested([row for row in RUN if row[0] != "3"])), expected())
+
+
+def test_a_query_without_relevant_documents_scores_0_and_counts() -> None:
+    assert expected().loc["5"].tolist() == [0] * len(ALL)
+    without = irl.evaluate([TSE], nested([row for row in QRELS if row[0] != "5"]), nested(RUN), aggregate=True)
+    assert irl.evaluate([TSE], nested(QRELS), nested(RUN), aggregate=True)["TSE"] == without["TSE"] * 3 / 4
+
+
+def test_a_query_without_judgments_in_a_dict_is_a_query() -> None:
+    """ir_measures' standard measures give such a query 0; ours must average over the same queries."""
+    qrels: dict[str, dict[str, int]] = {"1": {"a": 1}, "2": {}}
+    run = {"1": {"a": 1.0}}
+    assert ir_measures.calc_aggregate([AP], qrels, run) == {AP: 0.5}
+    assert ir_measures.calc_aggregate([TSE], qrels, run) == {TSE: 0.5}
+    assert irl.evaluate([TSE, AP], qrels, run, aggregate=True).to_dict() == {"TSE": 0.5, "AP": 0.5}
+
+
+def test_a_query_whose_rows_name_other_aspects_only_is_a_query() -> None:
+    qrels = [*labels_in_rows(), Qrel("7", "9", 50, "trustworthiness")]
+    values = irl.evaluate([TOMA(aspects=ASPECTS), TSE, AP], qrels, nested(RUN))
+    assert values.index.tolist() == ["1", "2", "7"]
+    assert values.loc["7"].tolist() == [0, 0, 0]
+
+
+EMPTY: dict[str, Callable[[str], Any]] = {
+    "dict": lambda value: {},
+    "list": lambda value: [],
+    "generator": lambda value: iter(()),
+    "pandas": lambda value: pd.DataFrame({"query_id": [], "doc_id": [], value: []}),
+    "pandas typed": lambda value: pd.DataFrame({"query_id": [], "doc_id": [], value: []}).astype(
+        {"query_id": "str", "doc_id": "str", value: float}
+    ),
+    "pandas objects": lambda value: pd.DataFrame(columns=["query_id", "doc_id", value]),
+    "polars": lambda value: pl.DataFrame({"query_id": [], "doc_id": [], value: []}),
+    "arrow": lambda value: pa.table({"query_id": [], "doc_id": [], value: []}),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_an_empty_run_scores_0(name: str) -> None:
+    values = irl.evaluate(ALL, nested(QRELS), EMPTY[name]("score"))
+    assert values.index.tolist() == ["1", "10", "2", "5"]
+    not_zero = values.columns[(values != 0).any()].tolist()
+    # Where something is known of documents that were not retrieved: at rank n, or of the best gain.
+    assert not_zero == ["LexiRecall(form='weighted',n=60)", "CWL_ERR10(max_rel=2,unjudged='best')"]
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
+def test_an_empty_run_file_scores_0(text: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.run").write_text(text)
+    assert (irl.evaluate([TSE, RBU, AP], nested(QRELS), tmp_path / "empty.run") == 0).all(axis=None)
+
+
+@pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "with standard ones"])
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_qrels_give_an_empty_table(name: str, measures: list[Any]) -> None:
+    values = irl.evaluate(measures, EMPTY[name]("relevance"), nested(RUN))
+    assert values.shape == (0, len(measures))
+    assert values.columns.tolist() == list(map(str, measures))
+
+
+# -- several measures, several runs --------------------------------------------------------------------
+
+
+def runs() -> Iterator[dict[str, dict[str, float]]]:
+    yield nested(RUN)
+    yield {}
+    yield nested([(q, d, -s) for q, d, s in RUN])
+    yield nested(RUN[:5])
+    yield nested(RUN)
+
+
+def test_an_evaluator_scores_one_run_after_the_other() -> None:
+    evaluator = ir_measures.evaluator(ALL, nested(QRELS))
+    for run in runs():
+        fresh = irl.evaluate(ALL, nested(QRELS), run)
+        got = {(metric.query_id, str(metric.measure)): metric.value for metric in evaluator.iter_calc(run)}
+        assert got == fresh.stack().to_dict()
+        aggregated = evaluator.calc_aggregate(run)
+        assert {str(m): v for m, v in aggregated.items()} == pytest.approx(fresh.mean().to_dict(), rel=1e-14)
+
+
+def test_an_evaluator_reads_a_generator_of_qrels_once() -> None:
+    evaluator = ir_measures.evaluator(OURS, (Qrel(*row) for row in QRELS))
+    for run in runs():
+        assert evaluator.calc_aggregate(run) == ir_measures.calc_aggregate(OURS, nested(QRELS), run)
+
+
+def test_columns_come_in_the_order_asked() -> None:
+    for asked in ([AP, TSE, nDCG @ 10, LR], [LR, nDCG @ 10, TSE, AP], ["P@2", "TSE@3", "AP"]):
+        values = irl.evaluate(asked, nested(QRELS), nested(RUN))
+        assert values.columns.tolist() == list(map(str, asked))
+        for measure in asked:
+            alone = irl.evaluate(measure, nested(QRELS), nested(RUN))
+            assert alone[str(measure)].tolist() == values[str(measure)].tolist()
+
+
+def test_strings_objects_and_names_mean_the_same() -> None:
+    values = irl.evaluate(["LR", LR, "nDCG@10", "TSE( p = 0.8 )@1000"], nested(QRELS), nested(RUN))
+    assert values.columns.tolist() == ["LR", "LexiRecall", "nDCG@10", "TSE( p = 0.8 )@1000"]
+    assert values["LR"].tolist() == values["LexiRecall"].tolist()
+    named = irl.evaluate({"recall, refined": LR, "AP": "AP"}, nested(QRELS), nested(RUN))
+    assert named.columns.tolist() == ["recall, refined", "AP"]
+    assert named["recall, refined"].tolist() == values["LR"].tolist()
+
+
+def test_rows_come_in_the_order_of_query_ids() -> None:
+    assert expected().index.tolist() == ["1", "10", "2", "5"]
+    assert expected().index.name == "query_id"
+
+
+def test_means_are_those_of_ir_measures() -> None:
+    for run in runs():
+        means = irl.evaluate(ALL, nested(QRELS), run, aggregate=True)
+        assert means.index.tolist() == list(map(str, ALL))
+        wanted = {str(m): v for m, v in ir_measures.calc_aggregate(ALL, nested(QRELS), run).items()}
+        ours = list(map(str, OURS))
+        assert means[ours].to_dict() == {name: wanted[name] for name in ours}
+        assert means.to_dict() == pytest.approx(wanted, rel=1e-14)  # other providers add up in another order
+
+
+def test_counts_are_added_up_not_averaged() -> None:
+    means = irl.evaluate(["NumQ", "NumRet", "TSE"], nested(QRELS), nested(RUN), aggregate=True)
+    wanted = ir_measures.calc_aggregate([ir_measures.NumQ, ir_measures.NumRet], nested(QRELS), nested(RUN))
+    assert means["NumQ"] == wanted[ir_measures.NumQ]
+    assert means["NumRet"] == wanted[ir_measures.NumRet]
+
+
+def test_calc_gives_means_and_values_at_once() -> None:
+    means, per_query = ir_measures.calc(ALL, nested(QRELS), nested(RUN))
+    assert {
+        (metric.query_id, str(metric.measure)): metric.value for metric in per_query
+    } == expected().stack().to_dict()
+    assert {str(m): v for m, v in means.items()} == pytest.approx(expected().mean().to_dict(), rel=1e-14)

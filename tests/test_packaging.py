@@ -1,0 +1,148 @@
+"""What is installed: names, entry points, package data, and words about every public name."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from importlib.metadata import distribution
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ["ir_lexirecall", "pyterrier_lexirecall"]
+
+
+def pyproject() -> dict[str, Any]:
+    tomllib = pytest.importorskip("tomllib")
+    content: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return content
+
+
+def requirements(extra: str | None = None) -> set[str]:
+    """Names of the distributions that the project, or an extra of it, asks for."""
+    project = pyproject()["project"]
+    listed = project["dependencies"] if extra is None else project["optional-dependencies"][extra]
+    return {re.split(r"[\[<>=~! ;]", line)[0] for line in listed}
+
+
+def test_names() -> None:
+    project = pyproject()["project"]
+    assert project["name"] == "ir-lexirecall"
+    assert project["version"] == irl.__version__
+    assert project["scripts"] == {"ir-lexirecall": "ir_lexirecall.cli:main"}
+    assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
+    assert (ROOT / project["readme"]).is_file()
+    assert all((ROOT / name).is_file() for name in project["license-files"])
+
+
+def test_the_installed_distribution_is_this_project() -> None:
+    installed = distribution("ir-lexirecall")
+    assert installed.version == irl.__version__
+    assert installed.metadata["Requires-Python"] == pyproject()["project"]["requires-python"]
+
+
+def test_entry_points_can_be_loaded() -> None:
+    ours = distribution("ir-lexirecall").entry_points
+    assert {("console_scripts", "ir-lexirecall"), ("pyterrier.modules", "lexirecall")} <= {
+        (p.group, p.name) for p in ours
+    }
+    for point in ours:
+        if point.group.startswith("pyterrier"):
+            pytest.importorskip("pyterrier.measures")
+        assert point.load() is not None
+
+
+def test_the_library_needs_no_framework() -> None:
+    assert requirements() >= {"numpy", "scipy", "ir-measures"}
+    assert not requirements() & {"pyterrier", "python-terrier", "matplotlib", "tabulate", "lenskit", "pyspark"}
+
+
+def test_every_distribution_that_is_imported_is_asked_for() -> None:
+    project = pyproject()["project"]
+    asked = requirements().union(*map(requirements, project["optional-dependencies"]))
+    known = {name.replace("-", "_") for name in asked} | {path.name for path in (ROOT / "integrations").iterdir()}
+    for path in (ROOT / "ir_lexirecall").rglob("*.py"):
+        imported = imports(ast.parse(path.read_text(encoding="utf-8")))
+        assert imported - set(sys.stdlib_module_names) - {"ir_lexirecall"} <= known, path
+
+
+def imports(code: ast.AST) -> set[str]:
+    """Top-level names of the modules that a module imports anywhere."""
+    names = []
+    for node in ast.walk(code):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.append(node.module)
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_are_typed(package: str) -> None:
+    if package.startswith("pyterrier"):
+        pytest.importorskip("pyterrier.measures")
+    assert files(package).joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    "name", ["docs.tsv", "queries.tsv", "qrels.tsv", "subtopics.tsv", *(f"runs/{r}.run" for r in demo.RUNS)]
+)
+def test_files_of_the_demo_are_package_data(name: str) -> None:
+    file = files("ir_lexirecall.demo").joinpath(*name.split("/"))
+    assert file.is_file()
+    patterns = pyproject()["tool"]["setuptools"]["package-data"]["ir_lexirecall"]
+    assert any(Path("demo", name).match(pattern) for pattern in patterns)
+
+
+def test_the_demo_is_consistent() -> None:
+    docs, queries, qrels = set(demo.docs()["doc_id"]), set(demo.queries()["query_id"]), demo.qrels()
+    assert set(qrels["query_id"]) == queries
+    assert set(qrels["doc_id"]) <= docs
+    assert set(zip(qrels["query_id"], qrels["subtopic_id"], strict=True)) == set(
+        zip(demo.subtopics()["query_id"], demo.subtopics()["subtopic_id"], strict=True)
+    )
+    for name, run in demo.runs().items():
+        assert set(run["doc_id"]) <= docs, name
+        assert set(run["query_id"]) <= queries, name
+
+
+def test_all_names_what_is_there() -> None:
+    assert len(set(irl.__all__)) == len(irl.__all__)
+    assert all(hasattr(irl, name) for name in irl.__all__)
+
+
+@pytest.mark.parametrize("name", irl.__all__)
+def test_public_names_have_docstrings(name: str) -> None:
+    thing = getattr(irl, name)
+    text = inspect.getdoc(type(thing) if isinstance(thing, ir_measures.Measure) else thing)
+    assert text
+    assert text != inspect.getdoc(ir_measures.Measure)
+    assert text.splitlines()[0].rstrip().endswith((".", ":"))
+
+
+@pytest.mark.parametrize("name", [name for name in irl.__all__ if isinstance(getattr(irl, name), ir_measures.Measure)])
+def test_docstrings_of_measures_have_a_source_and_an_example(name: str) -> None:
+    text = inspect.getdoc(type(getattr(irl, name))) or ""
+    assert "Source:" in text
+    assert "doi 10." in text
+    assert ">>>" in text
+
+
+@pytest.mark.parametrize("name", [name for name in irl.__all__ if inspect.isclass(getattr(irl, name))])
+def test_public_methods_have_docstrings(name: str) -> None:
+    kind = getattr(irl, name)
+    methods = [
+        m
+        for m, value in vars(kind).items()
+        if not m.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))
+    ]
+    assert [method for method in methods if not inspect.getdoc(getattr(kind, method))] == []

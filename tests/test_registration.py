@@ -1,0 +1,415 @@
+"""The measures are ir_measures' measures: known by name, printed and parsed, provided without taking anything away."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG, parse_measure
+
+import ir_lexirecall as irl
+from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall.measures import MEASURES
+from ir_lexirecall.provider import LexiRecallEvaluator, LexiRecallProvider
+
+QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
+RUN = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"x": 1.0}}
+
+# -- printing and parsing ------------------------------------------------------------------------------
+
+
+def numbers(floats: st.SearchStrategy[float], *others: float) -> st.SearchStrategy[Any]:
+    """Python's and NumPy's numbers."""
+    return floats | floats.map(np.float64) | st.sampled_from(others) | st.sampled_from(others).map(np.float32)
+
+
+SHARES = numbers(st.floats(0, 1, exclude_min=True, exclude_max=True), 0.25, 0.5)
+ABOVE_0 = numbers(st.floats(0, 1e6, exclude_min=True), 1, 3, 2.5) | st.just(np.int8(3))
+COUNTS = st.integers(1, 10**12) | st.integers(1, 100).map(np.int64) | st.integers(1, 9).map(float)
+NAMES = st.sampled_from(["relevance", "quality", "q", "it's", 'a "b"', "c{d}", "ünder", "x y", "@", "\\"]) | st.text(
+    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
+)
+SCALES = (
+    st.integers(1, 200)
+    | st.integers(1, 9).map(np.int16)
+    | st.dictionaries(
+        st.integers(0, 9) | st.floats(0, 9), st.integers(0, 9) | st.floats(0, 1e3), min_size=1, max_size=4
+    ).map(lambda scale: dict(zip(sorted(scale), sorted(scale.values()), strict=True)))
+)
+ASPECTS = st.dictionaries(NAMES, SCALES, min_size=1, max_size=4)
+WEIGHT = st.integers(1, 5) | st.floats(0.01, 5) | st.just(np.float64(0.5))
+BINARIZE = st.just("half") | st.integers(1, 9) | st.just(np.int64(2))
+BASES = st.sampled_from(
+    [
+        "nDCG",
+        "AP",
+        "AP(rel=2)",
+        "RBP(p=0.8)",
+        "RBU(e=0)",
+        "TSE(exposure='RBP',p=0.7)",
+        AP,
+        nDCG(dcg="exp-log2"),
+        TSE(p=0.5),
+    ]
+)
+CWL = {
+    "max_rel": ABOVE_0,
+    "gain": st.sampled_from(["exp", "linear"]),
+    "unjudged": st.sampled_from(["worst", "best"]),
+}
+VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "TSE": {
+        "cutoff": COUNTS,
+        "rel": ABOVE_0,
+        "exposure": st.sampled_from(["AP", "RR", "nDCG", "RBP", "linear"]),
+        "p": SHARES,
+        "n": COUNTS,
+        "impute": st.sampled_from(["pessimistic", "optimistic"]),
+        "normalize": st.booleans(),
+    },
+    "LexiRecall": {
+        "cutoff": COUNTS,
+        "rel": ABOVE_0,
+        "form": st.sampled_from(["nested", "weighted"]),
+        "n": COUNTS,
+        "eps": ABOVE_0,
+    },
+    "CWL_ERR8": {"cutoff": COUNTS, **CWL},
+    "CWL_ERR9": {"cutoff": COUNTS, **CWL},
+    "CWL_ERR10": {"phi": SHARES, **CWL},
+    "CWL_ERR11": {"T": ABOVE_0, **CWL},
+    "CWL_RBP": {"phi": SHARES, **CWL},
+    "RBU": {
+        "cutoff": COUNTS,
+        "p": SHARES | st.just(1) | st.just(1.0),
+        "e": ABOVE_0 | st.just(0) | st.just(np.int64(0)),
+        "gain": st.sampled_from(["exp", "linear"]),
+        "max_rel": ABOVE_0,
+        "normalize": st.booleans(),
+    },
+    "TOMA": {
+        "cutoff": COUNTS,
+        "aspects": ASPECTS,
+        "distance": st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
+        "base": BASES,
+        "gate": NAMES,  # one of the aspects
+        "binarize": BINARIZE,
+    },
+    "CAM": {"cutoff": COUNTS, "aspects": ASPECTS, "base": BASES, "weights": WEIGHT, "binarize": BINARIZE},
+}
+VALUES["MM"] = VALUES["CAM"]
+
+
+@st.composite
+def valid_measures(draw: st.DrawFn) -> Any:
+    """A measure with any of its parameters, in any order, such that it can be evaluated."""
+    name = draw(st.sampled_from(sorted(VALUES)))
+    measure = MEASURES[name]
+    required = {key for key, param in measure.SUPPORTED_PARAMS.items() if param.required}
+    keys = [key for key in draw(st.permutations(list(VALUES[name]))) if key in required or draw(st.booleans())]
+    given = {key: draw(VALUES[name][key]) for key in keys if key not in ("weights", "gate")}
+    if "gate" in keys:
+        given["gate"] = draw(st.sampled_from(list(given["aspects"])))
+    if "weights" in keys:
+        given["weights"] = {aspect: draw(VALUES[name]["weights"]) for aspect in given["aspects"]}
+    if given.get("exposure") == "linear" or given.get("form") == "weighted":
+        given.setdefault("n", 1000)
+    if given.get("p") == 1:
+        given.pop("normalize", None)
+    if name in ("TOMA", "CAM", "MM"):
+        given.pop("cutoff", None)  # not every base takes one
+    return measure(**given)
+
+
+def test_every_parameter_has_values_to_try() -> None:
+    assert {name: set(values) for name, values in VALUES.items()} == {
+        measure.NAME: set(measure.SUPPORTED_PARAMS) for measure in MEASURES.values()
+    }
+
+
+@given(valid_measures())
+@settings(max_examples=200, deadline=None)
+def test_a_measure_prints_as_a_string_that_means_it(measure: Any) -> None:
+    measure.validate_params()
+    parsed = parse_measure(str(measure))
+    assert parsed == measure
+    assert hash(parsed) == hash(measure)
+    assert str(parsed) == str(measure)
+    assert type(parsed) is type(measure)
+    assert {key: parsed[key] for key in parsed.SUPPORTED_PARAMS} == {
+        key: measure[key] for key in measure.SUPPORTED_PARAMS
+    }
+    parsed.validate_params()
+
+
+@given(valid_measures(), st.integers(1, 1000))
+@settings(max_examples=50, deadline=None)
+def test_a_cutoff_prints_after_the_parameters(measure: Any, k: int) -> None:
+    if "cutoff" in measure.SUPPORTED_PARAMS:
+        assert str(measure @ k).endswith(f"@{k}")
+        assert parse_measure(str(measure @ k)) == measure(cutoff=k)
+
+
+@pytest.mark.parametrize("measure", [m for n, m in MEASURES.items() if n == m.NAME], ids=str)
+def test_without_parameters_a_measure_prints_as_its_name(measure: Any) -> None:
+    assert str(measure) == measure.NAME == measure.__name__
+    assert parse_measure(measure.NAME) is not None
+
+
+@pytest.mark.parametrize(
+    ("measure", "text"),
+    [
+        (TSE(exposure="nDCG", n=1000) @ 10, "TSE(exposure='nDCG',n=1000)@10"),
+        (TSE(n=1000, exposure="nDCG", cutoff=10), "TSE(exposure='nDCG',n=1000)@10"),
+        (TSE(p=0.8, rel=1, exposure="AP", normalize=False), "TSE"),
+        (TSE(rel=2.0), "TSE(rel=2)"),
+        (LR, "LexiRecall"),
+        (LR(form="weighted", n=np.int64(5)), "LexiRecall(form='weighted',n=5)"),
+        (RBU(e=np.float64(0.1), p=np.float32(0.5)), "RBU(p=0.5,e=0.1)"),
+        (CWL_ERR8(max_rel=3) @ 5, "CWL_ERR8(max_rel=3)@5"),
+        (TOMA(aspects={"b": 1, "a": {1: 1, 0: 0}}, base=AP @ 5), "TOMA(aspects={'a':{0:0,1:1},'b':1},base='AP@5')"),
+        (CAM(aspects={"a": 1}, weights={"a": 0.5}), "CAM(aspects={'a':1},weights={'a':0.5})"),
+    ],
+    ids=str,
+)
+def test_how_measures_print(measure: Any, text: str) -> None:
+    assert str(measure) == text
+    assert parse_measure(text) == measure
+
+
+def test_the_order_of_parameters_does_not_matter() -> None:
+    assert TSE(p=0.7, n=5) == TSE(n=5, p=0.7)
+    assert len({TSE(p=0.7, n=5), TSE(n=5, p=0.7), TSE(n=5)(p=0.7), TSE}) == 2
+    assert TOMA(aspects={"a": 1, "b": 2}) == TOMA(aspects={"b": 2, "a": 1})
+
+
+def test_a_scale_with_negative_grades_which_no_string_could_mean_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative label counts as 0"):
+        TOMA(aspects={"relevance": {-1: 0, 0: 0, 1: 1}}).validate_params()
+
+
+def test_a_call_does_not_change_the_measure_called() -> None:
+    aspects = {"relevance": 2}
+    measure = TOMA(aspects=aspects)
+    measure(base="AP") @ 3
+    assert str(measure) == "TOMA(aspects={'relevance':2})"
+    aspects["quality"] = 1
+    assert str(measure) == "TOMA(aspects={'relevance':2})"
+
+
+# -- registration --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_ir_measures_knows_the_name(name: str) -> None:
+    assert ir_measures.measures.registry[name] is MEASURES[name] is getattr(irl, name)
+
+
+def test_ir_measures_knows_the_provider() -> None:
+    ours = [p for p in ir_measures.DefaultPipeline.providers if p.NAME == "ir_lexirecall"]
+    assert len(ours) == 1
+    assert ir_measures.DefaultPipeline.providers[-1] is ours[0] is ir_measures.providers.registry["ir_lexirecall"]
+    assert ours[0].is_available()
+
+
+@pytest.mark.parametrize("kind", [CWL_ERR10(max_rel=2), TSE, LR @ 5, RBU, TOMA(aspects={"relevance": 2})], ids=str)
+def test_only_we_support_our_measures(kind: Any) -> None:
+    assert [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(kind)] == ["ir_lexirecall"]
+
+
+@pytest.mark.parametrize("measure", [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)], ids=str)
+def test_we_do_not_claim_standard_measures(measure: Any) -> None:
+    assert not LexiRecallProvider().supports(measure)
+
+
+def test_doors_of_ir_measures_agree() -> None:
+    wanted = irl.evaluate(TSE, QRELS, RUN)["TSE"].to_dict()
+    assert wanted == {"q1": 1 / 3, "q2": 0}
+    mean = sum(wanted.values()) / 2
+    assert TSE.calc_aggregate(QRELS, RUN) == mean
+    assert ir_measures.calc_aggregate([TSE], QRELS, RUN) == {TSE: mean}
+    assert ir_measures.calc_aggregate([parse_measure("TSE")], QRELS, RUN) == {TSE: mean}
+    assert TSE.calc(QRELS, RUN).aggregated == mean
+    assert TSE.evaluator(QRELS).calc_aggregate(RUN) == {TSE: mean}
+    assert ir_measures.providers.registry["ir_lexirecall"].calc_aggregate([TSE], QRELS, RUN) == {TSE: mean}
+    assert {m.query_id: m.value for m in TSE.iter_calc(QRELS, RUN)} == wanted
+
+
+def python(code: str, *options: str) -> str:
+    """What a fresh Python prints."""
+    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_importing_twice_is_harmless() -> None:
+    before = list(ir_measures.DefaultPipeline.providers)
+    registry = dict(ir_measures.measures.registry)
+    importlib.reload(irl)
+    assert [p.NAME for p in ir_measures.DefaultPipeline.providers] == [p.NAME for p in before]
+    assert ir_measures.measures.registry == registry
+    assert TSE.calc_aggregate(QRELS, RUN) == pytest.approx(1 / 6)
+
+
+def test_importing_afresh_is_harmless() -> None:
+    printed = python(
+        """
+import sys, warnings
+warnings.simplefilter("error")
+import ir_measures, ir_lexirecall
+for name in [name for name in sys.modules if name.startswith("ir_lexirecall")]:
+    del sys.modules[name]
+import ir_lexirecall as again
+print([p.NAME for p in ir_measures.DefaultPipeline.providers].count("ir_lexirecall"))
+print(ir_measures.parse_measure("TSE").calc_aggregate({"q": {"a": 1}}, {"q": {"a": 1.0}}))
+print(ir_measures.calc_aggregate([again.LR], {"q": {"a": 1}}, {"q": {"a": 1.0}}))
+"""
+    )
+    assert printed.splitlines() == ["1", "1.0", "{LexiRecall: 1.0}"]
+
+
+def test_the_library_imports_without_pandas_plots_and_frameworks() -> None:
+    printed = python(
+        """
+import sys, ir_lexirecall
+print([name for name in ("pyterrier", "matplotlib", "tabulate", "ir_datasets", "pandas") if name in sys.modules])
+"""
+    )
+    assert printed.strip() == "[]"
+
+
+TAKEN = """
+import warnings
+import ir_measures
+from ir_measures import measures
+
+class Other(measures.Measure):
+    __name__ = NAME = "TSE"
+    SUPPORTED_PARAMS = {}
+
+theirs = Other()
+measures.register(theirs)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import ir_lexirecall as irl
+print(len([w for w in caught if "'TSE'" in str(w.message) and "ir_lexirecall.TSE" in str(w.message)]))
+print(type(ir_measures.parse_measure("TSE")) is Other, ir_measures.parse_measure("LR") == irl.LR)
+qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
+print(irl.TSE.calc_aggregate(qrels, run), irl.evaluate([irl.TSE], qrels, run).iloc[0, 0])
+print(irl.provider.LexiRecallProvider().supports(theirs))
+"""
+
+
+def test_a_taken_name_warns_and_stays_theirs() -> None:
+    assert python(TAKEN).splitlines() == ["1", "True True", "0.5 0.5", "False"]
+
+
+# -- precedence ----------------------------------------------------------------------------------------
+
+STAND_INS = [NERR8(max_rel=3) @ 5, NERR9(max_rel=3) @ 5, NERR10(max_rel=3), NERR11(max_rel=3)]
+
+
+def provider_of(measure: Any) -> str:
+    return next(p.NAME for p in ir_measures.DefaultPipeline.providers if p.is_available() and p.supports(measure))
+
+
+def without(provider: str, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ir_measures.providers.registry[provider], "is_available", lambda: False)
+
+
+@pytest.mark.parametrize("measure", STAND_INS, ids=str)
+def test_cwl_eval_keeps_its_measures(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cwl")
+    assert provider_of(measure) == "cwl_eval"
+    assert not isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
+    theirs = measure.calc_aggregate(QRELS, RUN)
+    without("cwl_eval", monkeypatch)
+    assert measure.calc_aggregate(QRELS, RUN) == pytest.approx(theirs, rel=1e-12)
+
+
+@pytest.mark.parametrize("measure", STAND_INS, ids=str)
+def test_without_cwl_eval_its_measures_come_from_us(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    without("cwl_eval", monkeypatch)
+    assert provider_of(measure) == "ir_lexirecall"
+    assert isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
+    assert all(isinstance(metric, CwlMetric) for metric in measure.iter_calc(QRELS, RUN))
+
+
+def test_gdeval_keeps_err_and_without_it_err_comes_from_us(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels = {"1": {"a": 1, "b": 2}, "2": {"a": 1}}
+    run = {"1": RUN["q1"], "2": RUN["q2"]}
+    theirs = None
+    if ir_measures.gdeval.is_available():
+        assert provider_of(ERR @ 5) == "gdeval"
+        theirs = (ERR @ 5).calc_aggregate(qrels, run)
+    without("gdeval", monkeypatch)
+    assert provider_of(ERR @ 5) == "ir_lexirecall"
+    ours = (ERR @ 5).calc_aggregate(qrels, run)
+    assert ours == pytest.approx((3 / 16 / 2 + 13 / 16 / 16 / 3 + 0) / 2)
+    assert theirs is None or ours == pytest.approx(theirs, abs=1e-5)  # gdeval prints five digits
+
+
+def test_what_we_cannot_stand_in_for_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    without("cwl_eval", monkeypatch)
+    with pytest.raises(ValueError, match="cwl_eval"):
+        ir_measures.INST(max_rel=3).calc_aggregate(QRELS, RUN)
+
+
+# -- C/W/L metrics -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [CWL_ERR8(max_rel=2) @ 3, CWL_ERR9(max_rel=2) @ 3, CWL_ERR10(max_rel=2), CWL_ERR11(max_rel=2), CWL_RBP(max_rel=2)],
+    ids=str,
+)
+def test_fields_of_cwl_metrics(measure: Any) -> None:
+    metrics = list(measure.iter_calc(QRELS, RUN))
+    assert [metric.query_id for metric in metrics] == ["q1", "q2"]
+    for metric in metrics:
+        assert isinstance(metric, CwlMetric)
+        assert metric.measure == measure
+        assert metric.expected_cost == 1
+        assert metric.expected_total_cost == metric.expected_items >= 1
+        assert metric.value == pytest.approx(metric.expected_total_utility / metric.expected_items)
+        assert all(type(number) is float for number in metric[2:])
+    assert metrics[1][2:4] == (0, 0)
+
+
+def test_values_of_cwl_metrics() -> None:
+    # Gains 0, 3/4, 1/4 with grades 2 and 1 in ranks 2 and 3.
+    metric = next((CWL_ERR8(max_rel=2) @ 3).iter_calc(QRELS, RUN))
+    assert metric.expected_items == pytest.approx(1 + 1 + 1 / 4)
+    assert metric.expected_total_utility == pytest.approx(3 / 4 + 1 / 4 * 1 / 4)
+    metric = next(CWL_RBP(phi=0.5, max_rel=2).iter_calc(QRELS, RUN))
+    assert metric.expected_items == pytest.approx(2)
+    assert metric.expected_total_utility == pytest.approx(0.5 * 3 / 4 + 0.25 * 1 / 4)
+
+
+CHECKS: list[Callable[[Any], Any]] = [
+    lambda evaluator: list(evaluator.iter_calc(RUN)),
+    lambda evaluator: evaluator.calc(RUN).per_query,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_fields_survive_beside_other_providers(check: Callable[[Any], Any]) -> None:
+    measure = CWL_ERR10(max_rel=2)
+    alone = list(measure.iter_calc(QRELS, RUN))
+    beside = [m for m in check(ir_measures.evaluator([AP, measure, TSE], QRELS)) if m.measure == measure]
+    assert beside == alone
+    assert all(isinstance(metric, CwlMetric) for metric in beside)
+
+
+def test_mm_and_cam_agree_on_one_aspect() -> None:
+    for base in ("nDCG", "AP", "RBP(p=0.8)"):
+        values = irl.evaluate([kind(aspects={"relevance": 2}, base=base) for kind in (CAM, MM)], QRELS, RUN)
+        assert values.iloc[:, 0].tolist() == pytest.approx(values.iloc[:, 1].tolist())
