@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,14 @@ class Evaluation:
             self._standard is not None and not isinstance(run, Mapping)
         ):
             run = run_table(run)
-        return align(self.judgments, run), run
+        ranks = align(self.judgments, run)
+        if len(self.judgments) and not ranks.depth.any():
+            warnings.warn(
+                "the run retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+                f"{self.judgments.query_ids[0]!r}",
+                stacklevel=3,
+            )
+        return ranks, run
 
     def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
         """``of`` for what ``read`` gave."""
