@@ -8,14 +8,15 @@ ranks of their judged documents, small enough to be brought together (``ranks_fr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from ir_measures.measures.base import Measure
 
 from ir_lexirecall.alignment import JudgedRanks, align
-from ir_lexirecall.evaluation import Evaluation, parse_measures
+from ir_lexirecall.evaluation import Evaluation, is_ours, parse_measures
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.tables import run_table
@@ -51,17 +52,32 @@ def evaluate_arrow(measures: Any, qrels: pa.Table, run: pa.Table, *, aspects: It
     [{'query_id': '1', 'TSE': 0.333..., 'AP': 0.833...}, {'query_id': '2', 'TSE': 0.0, 'AP': 0.0}]
     """
     _require_pyarrow()
+    named = measures_by_column(measures)
+    judgments, table = _Part.of_part(qrels, frozenset(aspects)), run_table(run)
+    columns: dict[str, Any] = {"query_id": judgments.query_ids, **{name: [] for name in named}}
+    if len(judgments):
+        # ir_measures knows only the queries with a judgment of relevance, as in ``Evaluation``.
+        scored = {name: measure for name, measure in named.items() if is_ours(measure) or not judgments.lacks_relevance}
+        values = Evaluation(scored, judgments).of_ranks(align(judgments, table), table)
+        for name, measure in named.items():
+            default = np.full(len(judgments), measure.DEFAULT)
+            columns[name] = values[name].to_numpy(dtype=np.float64) if name in scored else default
+    return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
+
+
+def measures_by_column(measures: Any) -> dict[str, Measure]:
+    """Measures by the name of their column, beside ``query_id``.
+
+    Raises:
+        ValueError: not a measure, a parameter out of range, or a column called ``query_id``.
+
+    >>> list(measures_by_column("TSE@10"))
+    ['TSE@10']
+    """
     named = parse_measures(measures)
     if "query_id" in named:
         raise ValueError("no measure can have the column 'query_id': give it another name")
-    judgments, table = judgments_of_part(qrels, aspects), run_table(run)
-    columns: dict[str, Any] = {"query_id": judgments.query_ids}
-    if len(judgments):
-        values = Evaluation(named, judgments).of(table)
-        columns |= {name: values[name].to_numpy(dtype=np.float64) for name in named}
-    else:
-        columns |= {name: [] for name in named}
-    return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
+    return named
 
 
 def align_arrow(qrels: pa.Table, run: pa.Table) -> pa.Table:
@@ -147,33 +163,26 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
     return JudgedRanks(judgments, query=query, doc=doc, rank=rank, depth=depth)
 
 
-def judgments_of_part(qrels: Any, aspects: Iterable[str] = ()) -> Judgments:
-    """Judgments of some queries of a collection, read as if the others were there.
-
-    Args:
-        qrels: in any format that ``Judgments.of`` takes.
-        aspects: as in ``evaluate_arrow``.
-
-    Raises:
-        ValueError: as ``Judgments.of``.
-
-    >>> part = judgments_of_part({"q": {"a": 1}}, aspects=["trust"])
-    >>> part.labels(["trust"])
-    {'trust': array([nan])}
-    """
-    judgments, elsewhere = Judgments.of(qrels), frozenset(aspects)
-    if not elsewhere:
-        return judgments
-    if "relevance" in elsewhere and not (judgments.rows["aspect"] == "relevance").any():
-        judgments = judgments.with_grades(np.zeros(len(judgments.grade)))
-    return _Part(**{each.name: getattr(judgments, each.name) for each in fields(Judgments)}, elsewhere=elsewhere)
-
-
 @dataclass(frozen=True)
 class _Part(Judgments):
-    """Judgments that know of aspects which only the rows of other queries name."""
+    """Judgments of some queries, read as if those of all were there.
+
+    Attributes:
+        elsewhere: aspects that rows of other queries may name.
+    """
 
     elsewhere: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_part(cls, qrels: Any, elsewhere: frozenset[str]) -> _Part:
+        own = Judgments.of(qrels)
+        part = cls(**{each.name: getattr(own, each.name) for each in fields(Judgments)}, elsewhere=elsewhere)
+        return replace(part, grade=np.zeros(len(own.grade)), _cache={}) if part.lacks_relevance else part
+
+    @property
+    def lacks_relevance(self) -> bool:
+        """Whether rows of other queries name the aspect ``relevance``, which is then the grade, and none of these do."""
+        return "relevance" in self.elsewhere and not bool((self.rows["aspect"] == "relevance").any())
 
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
         in_rows = set(self.rows["aspect"].unique()) | self.elsewhere

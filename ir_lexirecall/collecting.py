@@ -1,8 +1,8 @@
 """Seeing what a framework scores: the aligned ranks of every run that passes through our evaluator.
 
 A framework that evaluates through ir_measures does not say which system it is scoring, nor in how many batches. While
-``collecting()`` is on, our evaluator hands every aligned run to a ``Collector``; the j-th ranking of a query belongs to
-the j-th system scored.
+``collecting()`` is on, our evaluator hands every aligned run for which the measure ``EXECUTION`` is asked to a
+``Collector``; the j-th ranking of a query belongs to the j-th system scored.
 """
 
 from __future__ import annotations
@@ -101,10 +101,11 @@ class _Execution(Measure):  # type: ignore[misc]
 
     __name__ = "lexirecall_execution"
     NAME = __name__
+    STEP = 1e12
 
     def values(self, ordinal: Ints) -> Floats:
-        """Far enough apart to survive rounded means, and not constant, for which paired tests would warn."""
-        return 1e6 * ordinal + np.arange(len(ordinal)) % 7 * (ordinal + 1)
+        """One number per execution, far from the values of any measure and from each other."""
+        return np.multiply(self.STEP, ordinal + 1, dtype=np.float64)
 
     def validate_params(self) -> None:
         """Nothing to check."""

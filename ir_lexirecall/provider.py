@@ -366,9 +366,8 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def score(self, ranks: JudgedRanks) -> dict[Measure, Floats | Utility]:
         """Values of all queries, in the order of ``judgments.query_ids``, per measure."""
-        ordinal = collect(ranks)
         return {
-            measure: EXECUTION.values(ordinal) if measure == EXECUTION else SCORERS[measure.NAME](measure, ranks)
+            measure: EXECUTION.values(collect(ranks)) if measure == EXECUTION else SCORERS[measure.NAME](measure, ranks)
             for measure in self.measures
         }
 

@@ -56,12 +56,12 @@ _COLUMNS = {
         "effect size",
         "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
     ),
-    "winner": ("winner", "the run preferred; none: a tie, or not comparable"),
+    "winner": ("winner", "the run preferred; –: a tie, or not comparable"),
     "preference": ("preference", "for the first run over the second, from -1 to 1"),
     "level": ("level", "the recall level that decided: the how-manieth relevant document"),
     "tied_levels": ("tied levels", "how many levels were equal before"),
     "doc_id": ("document", "the winner's document at the deciding level"),
-    "rank_a": ("rank, {a}", "where the run reaches the deciding level; none: it does not"),
+    "rank_a": ("rank, {a}", "where the run reaches the deciding level; –: it does not, or nothing decided"),
     "rank_b": ("rank, {b}", ""),
     "other_doc_id": ("other document", "the loser's document at the deciding level"),
     "levels_a": ("levels, {a}", "recall levels at which the run is ahead"),
@@ -186,8 +186,12 @@ class Report:
         return environment.get_template("report.html").render(
             title=self.title,
             version=version("ir-lexirecall"),
-            date=self.date.isoformat(timespec="seconds") if isinstance(self.date, datetime.datetime) else self.date,
-            measures=None if self.table is None else _Table.of(self.table.reset_index(), keys=("run",)),
+            date=(
+                self.date.isoformat(timespec="seconds")
+                if isinstance(self.date, datetime.datetime)
+                else self.date.isoformat()
+            ),
+            measures=None if self.table is None else _Table.of(self.table.rename_axis("run")),
             by_query=self._by_query(),
             comparison=None if self.preferences is None else self._comparison(self.preferences),
             files=[_File.of(what, os.fspath(source)) for what, source in self.inputs.items()],
@@ -202,11 +206,12 @@ class Report:
             return None
         if self.per_query.size > _MOST_CELLS:
             return {"size": self.per_query.size, "tables": {}}
-        unstacked = {name: values.unstack("run", sort=False).reset_index() for name, values in self.per_query.items()}
-        return {
-            "size": self.per_query.size,
-            "tables": {name: _Table.of(table, keys=("query_id",)) for name, table in unstacked.items()},
+        runs = list(dict.fromkeys(self.per_query.index.get_level_values("run")))
+        tables = {
+            str(name): _Table.of(values.unstack("run")[runs], {"query_id": "query"})
+            for name, values in self.per_query.items()
         }
+        return {"size": self.per_query.size, "tables": tables}
 
     def _settings(self) -> dict[str, str]:
         """What was asked."""
@@ -219,62 +224,63 @@ class Report:
         return {name.replace("_", " "): "none" if value is None else str(value) for name, value in settings.items()}
 
     def _comparison(self, preferences: Preferences) -> dict[str, Any]:
-        table = preferences.table()
-        rankings = {name: preferences.ranking("mean", name) for name in preferences.names}
-        pairs = _best_first(preferences.pairs, list(rankings[preferences.names[0]].index))
-        shown = pairs[: -(-self.details // len(preferences.names))]
-        pictured = bool(preferences.query_ids)
+        """The sections on preferences."""
+        names, table = preferences.names, preferences.table()
+        rankings = {name: preferences.ranking("mean", name) for name in names}
+        pairs = _best_first(preferences.pairs, list(rankings[names[0]].index))
+        shown = pairs[: self.details // len(names)]
+        heatmaps = len(preferences.systems) <= _MOST_RUNS
         bar = tqdm(
-            total=pictured * len(preferences.names) * (1 + len(shown)),
+            total=len(names) * (heatmaps + len(shown)),
             desc="pictures",
             disable=None if self.progress is None else not self.progress,
             leave=False,
         )
         with bar:
-            draw = _Pictures(preferences, bar.update) if pictured else None
+            pictures = _Pictures(preferences, bar.update) if preferences.query_ids else None
+            by_preference = []
+            for name, ranking in rankings.items():
+                of_name = table[table["preference"] == name].drop(columns="preference") if len(names) > 1 else table
+                matrix = preferences.matrix(name).loc[ranking.index, ranking.index]
+                by_preference.append(
+                    {
+                        "name": name,
+                        "significant": int(of_name["reject"].sum()),
+                        "ranking": list(ranking.items()),
+                        "picture": pictures.heatmap(name) if pictures and heatmaps else None,
+                        "table": _Table.of(of_name.set_index(["system_a", "system_b"]), _labels("A", "B")),
+                        "matrix": _Table.of(matrix.rename_axis("run")) if heatmaps else None,
+                    }
+                )
+            decided = [(a, b, [_decided(preferences, a, b, name, pictures) for name in names]) for a, b in shown]
             return {
                 "runs": len(preferences.systems),
                 "queries": len(preferences.query_ids),
                 "reference": preferences.reference,
                 "test": preferences.test,
                 "correction": preferences.provenance["correction"],
-                "significant": int(table["reject"].sum()),
-                "table": _Table.of(table, keys=("preference", "system_a", "system_b")),
-                "most_runs": _MOST_RUNS,
-                "preferences": [
-                    {
-                        "name": name,
-                        "ranking": list(ranking.items()),
-                        "heatmap": draw.heatmap(name) if draw and len(ranking) <= _MOST_RUNS else None,
-                        "matrix": _Table.of(
-                            preferences.matrix(name).loc[ranking.index, ranking.index].rename_axis("run").reset_index(),
-                            keys=("run",),
-                        ),
-                    }
-                    for name, ranking in rankings.items()
-                ],
+                "by_preference": by_preference,
                 "diagnostics": preferences.diagnostics,
                 "all_pairs": len(pairs),
-                "pairs": [self._pair(preferences, *pair, draw) for pair in shown],
-                "meanings": _meanings(table.columns),
+                "pairs": decided,
+                "meanings": _meanings(name for name in table.columns if name != "preference"),
+                "pair_meanings": _meanings(name for *_, by in decided for each in by for name in each["columns"]),
             }
 
-    def _pair(self, preferences: Preferences, a: str, b: str, draw: _Pictures | None) -> dict[str, Any]:
-        return {"a": a, "b": b, "by": [self._by(preferences, a, b, name, draw) for name in preferences.names]}
 
-    def _by(self, preferences: Preferences, a: str, b: str, name: str, draw: _Pictures | None) -> dict[str, Any]:
-        """What one preference says of one pair."""
-        table = preferences.explain(a, b, name)
-        won = {run: int((table["winner"] == run).sum()) for run in (a, b)}
-        summary = f"{a} is preferred on {won[a]} queries, {b} on {won[b]}, neither on {len(table) - sum(won.values())}"
-        return {
-            "name": name,
-            "summary": summary,
-            "picture": draw.pair(a, b, name, summary) if draw else None,
-            "queries": len(table),
-            "table": _Table.of(_strongest(table, _MOST_ROWS), keys=("query_id",), a=a, b=b),
-            "meanings": _meanings(table.columns),
-        }
+def _decided(preferences: Preferences, a: str, b: str, name: str, pictures: _Pictures | None) -> dict[str, Any]:
+    """What decided between two runs by one preference."""
+    table = preferences.explain(a, b, name)
+    won = {run: int((table["winner"] == run).sum()) for run in (a, b)}
+    summary = f"{a} is preferred on {won[a]} queries, {b} on {won[b]}, neither on {len(table) - sum(won.values())}."
+    return {
+        "name": name,
+        "summary": summary,
+        "picture": pictures.pair(a, b, name, summary) if pictures else None,
+        "queries": len(table),
+        "table": _Table.of(_strongest(table, _MOST_ROWS).set_index("query_id"), _labels(a, b)),
+        "columns": list(table.columns),
+    }
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -296,35 +302,30 @@ class _Table:
     rows: list[list[tuple[str, str | None]]]
 
     @classmethod
-    def of(cls, table: pd.DataFrame, keys: Sequence[str], **names: str) -> _Table:
-        """A data frame as a table; ``keys`` are the columns that name a row, ``names`` fill in the columns' labels."""
+    def of(cls, table: pd.DataFrame, labels: Mapping[str, str] | None = None) -> _Table:
+        """A data frame as a table; its index is what names a row, ``labels`` are what columns are called."""
+        numbers = [(str(name), dtype.kind in "iuf") for name, dtype in zip(table.columns, table.dtypes, strict=True)]
+        kinds = [(str(name), True, False) for name in table.index.names] + [(name, False, n) for name, n in numbers]
         columns = [
-            _Column(
-                name=name,
-                label=_label(name, **names),
-                is_key=name in keys,
-                is_number=name not in keys and values.dtype.kind in "iuf",
-            )
-            for name, values in ((str(name), values) for name, values in table.items())
+            _Column(name, (labels or {}).get(name, name), is_key, is_number) for name, is_key, is_number in kinds
         ]
-        return cls(columns, [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)])
+        rows = [(*(key if table.index.nlevels > 1 else [key]), *row) for key, *row in table.itertuples(name=None)]
+        return cls(columns, [list(map(_cell, row)) for row in rows])
 
     def cells(self) -> Iterator[Iterator[tuple[_Column, tuple[str, str | None]]]]:
         """Rows of cells with their columns."""
         return (zip(self.columns, row, strict=True) for row in self.rows)
 
 
-def _label(name: str, **names: str) -> str:
-    label = _COLUMNS[name][0] if name in _COLUMNS else name
-    for key, value in names.items():
-        label = label.replace(f"{{{key}}}", value)
-    return label
+def _labels(a: str, b: str) -> dict[str, str]:
+    """What the columns of comparisons are called, for a pair of runs."""
+    return {name: label.format(a=a, b=b) for name, (label, _) in _COLUMNS.items()}
 
 
-def _meanings(columns: Iterable[str]) -> list[tuple[str, str]]:
-    return [
-        (_label(name, a="A", b="B"), _COLUMNS[name][1]) for name in columns if name in _COLUMNS and _COLUMNS[name][1]
-    ]
+def _meanings(columns: Iterable[str]) -> dict[str, str]:
+    """By their labels, what columns of comparisons mean, as far as that needs words."""
+    found = (_COLUMNS[name] for name in dict.fromkeys(columns))
+    return {label.format(a="…", b="…"): meaning for label, meaning in found if meaning}
 
 
 def _cell(value: Any) -> tuple[str, str | None]:
@@ -432,7 +433,7 @@ class _Pictures:
             lambda ax: self.preferences.plot_pair(a, b, preference, ax),
             (float(np.clip(0.22 * queries, 6.5, 11)), 4.0),
             title=f"{a} and {b} by {preference}, query by query",
-            description=f"{summary}. Queries are ordered from wins of {a} to wins of {b}. What decided is in the table below.",
+            description=f"{summary} Queries are ordered from wins of {a} to wins of {b}. What decided is in the table below.",
             in_pixels=queries > _VECTORS_UP_TO,
         )
 
@@ -462,7 +463,11 @@ class _Pictures:
                 ax.yaxis.set_major_formatter("{x:g}")
                 ax.yaxis.set_minor_formatter("")
             if in_pixels:
-                for artist in (*ax.collections, *ax.patches, *(line for line in ax.lines if len(line.get_xdata()) > 2)):
+                for artist in (
+                    *ax.collections,
+                    *ax.patches,
+                    *(line for line in ax.lines if np.size(line.get_xdata()) > 2),
+                ):
                     artist.set_rasterized(True)
             figure.savefig(written, format="svg", dpi=144, metadata={"Date": None})
         self.done()

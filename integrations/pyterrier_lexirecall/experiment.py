@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,11 +12,11 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 from ir_measures.measures.base import Measure
+from pyterrier._evaluation._rendering import _bold_cols, _color_cols
 
 from ir_lexirecall import significance
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.collecting import EXECUTION, collecting
-from ir_lexirecall.evaluation import is_ours
 from ir_lexirecall.measures import LexiRecall
 from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.functions import NAMES
@@ -63,13 +64,20 @@ def Experiment(
     """
     if unknown := [each for each in preferences if each not in NAMES]:
         raise ValueError(f"preferences: there is no {unknown[0]!r}; there are {', '.join(NAMES)}")
+    baseline = options.get("baseline")
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
-        if options.get("baseline") in names:
-            options["baseline"] = names.index(options["baseline"])
+        if isinstance(baseline, str):
+            if baseline not in names:
+                raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
+            options["baseline"] = names.index(baseline)
     else:
-        systems = list(retr_systems)
+        if not isinstance(retr_systems, list):
+            raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
+        systems = retr_systems
         names = [str(system) for system in systems] if names is None else list(names)
+        if len(names) != len(systems):
+            raise ValueError("names should be the same length as retr_systems")
     experiment = _Experiment(systems, names, list(eval_metrics), list(preferences), options)
     result, compared = experiment.run(topics, qrels)
     return (result, compared) if return_preferences else result
@@ -84,7 +92,8 @@ class _Experiment:
         self.systems = systems
         self.names = names
         # The tree plan runs the systems in an order of its own: distinct names tell whose result is whose.
-        self.distinct = [name if names.count(name) == 1 else f"{name} #{i}" for i, name in enumerate(names)]
+        unique = len(set(map(str, names))) == len(names)
+        self.distinct = [str(name) if unique else f"{i}: {name}" for i, name in enumerate(names)]
         self.metrics = metrics
         self.preferences = preferences
         self.highlight = options.pop("highlight", None)
@@ -106,25 +115,22 @@ class _Experiment:
         return self._finished(result, ranks, compared), compared
 
     def _run(self, topics: Any, qrels: Any) -> Any:
-        save_dir = self.options.get("save_dir")
-        names = self.distinct if self.tree else self.names
-        seen = any(isinstance(metric, Measure) and is_ours(metric) for metric in self.metrics)
-        metrics = self.metrics if seen and not self.tree else [*self.metrics, EXECUTION]
-        if save_dir is None:
-            return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
-        before = _csv_columns(save_dir)
-        with warnings.catch_warnings():
-            # The files have never held the hidden measure; whether the others differ is said below.
-            warnings.filterwarnings("ignore", message="Evaluation measures differ")
-            result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
-        _remove_from_csv(save_dir)
-        after = _csv_columns(save_dir)
-        if before is not None and before != after:
-            warnings.warn(
-                f"Evaluation measures differ between the existing aggregated.csv ({', '.join(sorted(before))}) and the "
-                "current run. Missing values will be filled with NaN.",
-                stacklevel=4,
+        options = {**self.options, "test": _blind(self.options.get("test", "t"))}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = pt.Experiment(
+                self.systems,
+                topics,
+                qrels,
+                [*self.metrics, EXECUTION],
+                names=self.distinct if self.tree else self.names,
+                **options,
             )
+        if self.options.get("save_dir") is not None:
+            _remove_from_csv(self.options["save_dir"])
+        for warning in caught:
+            if (message := _without_hidden(str(warning.message))) is not None:
+                warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
         return result
 
     def _execution_order(self, result: Any) -> list[int]:
@@ -233,34 +239,65 @@ class _Experiment:
             for name, table in values.items()
             for system in self.distinct
         ]
-        rows = pd.concat([rows, *further]).sort_values(["name", "qid"], kind="stable")
+        if further:
+            added = pd.concat(further, ignore_index=True)
+            added["value"] = [self._rounded(name, v) for name, v in zip(added["measure"], added["value"], strict=True)]
+            added.index += rows.index.max() + 1
+            rows = pd.concat([rows, added]).sort_values(["name", "qid"], kind="stable")
         rows.attrs["preferences"] = compared
         return rows
 
     def _highlighted(self, table: pd.DataFrame) -> Any:
-        if self.highlight not in ("bold", "color", "colour"):
+        paint = {"bold": _bold_cols, "color": _color_cols, "colour": _color_cols}.get(self.highlight or "")
+        if paint is None:
             return table
-        props = "font-weight: bold" if self.highlight == "bold" else "background-color: lightgreen"
-        small: list[Any] = [c for c in table.columns if c.endswith(" -") or c == "mrt"]
-        large: list[Any] = [
-            c for c in table.columns if c.endswith(" +") or not (c == "name" or c in small or self._is_statistic(c))
-        ]
-        return table.style.highlight_max(subset=large, props=props).highlight_min(subset=small, props=props)
+        counts = (" +", " -")
+        painted = [c for c in table.columns if c != "name" and (c.endswith(counts) or not self._is_statistic(c))]
+        better = {c: "-" if c.endswith(" -") or c == "mrt" else "+" for c in painted if table[c].notna().any()}
+        return table.style.apply(paint, axis=0, col_type=better)
+
+
+def _blind(test: Any) -> Any:
+    """The same test, not bothered with the hidden measure."""
+    if isinstance(test, str):
+        from scipy import stats
+
+        named = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}
+        if test not in named:
+            raise AssertionError(f"Unknown test function name {test}")
+        test = named[test]
+
+    def on_visible(system: Any, baseline: Any) -> Any:
+        return (0.0, 1.0) if np.max(baseline, initial=0.0) >= EXECUTION.STEP else test(system, baseline)
+
+    return on_visible
+
+
+def _without_hidden(message: str) -> str | None:
+    """A warning without the hidden measure; None where that was all it was about."""
+    if not message.startswith("Evaluation measures differ"):
+        return message
+    before, now = (
+        {c for c in part.split(", ") if c.partition(" ")[0] != _HIDDEN} for part in _COLUMNS.findall(message)
+    )
+    return None if before == now else _COLUMNS.sub(lambda m: f"(columns: {_shown(m[1])})", message)
+
+
+_COLUMNS = re.compile(r"\(columns: ([^)]*(?:\([^)]*\)[^)]*)*)\)")
+
+
+def _shown(columns: str) -> str:
+    return ", ".join(c for c in columns.split(", ") if c.partition(" ")[0] != _HIDDEN)
 
 
 def _visible(table: pd.DataFrame) -> list[str]:
     return [column for column in table.columns if column.partition(" ")[0] != _HIDDEN]
 
 
-def _csv_columns(save_dir: str) -> set[str] | None:
-    file = Path(save_dir) / "aggregated.csv"
-    return set(pd.read_csv(file, nrows=0).columns) if file.exists() else None
-
-
 def _remove_from_csv(save_dir: str) -> None:
     """Take the hidden measure out of the summaries that ``pt.Experiment`` writes."""
     aggregated, perquery = Path(save_dir) / "aggregated.csv", Path(save_dir) / "perquery.csv"
-    table = pd.read_csv(aggregated, dtype=str)
+    table = pd.read_csv(aggregated, dtype=str, keep_default_na=False)
     table[_visible(table)].to_csv(aggregated, index=False)
-    rows = pd.read_csv(perquery, dtype=str)
+    rows = pd.read_csv(perquery, dtype=str, keep_default_na=False)
     rows[rows["measure"] != _HIDDEN].to_csv(perquery, index=False)

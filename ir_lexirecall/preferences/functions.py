@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.scoring.arrays import Floats, Ints
 
+_ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
 INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not order
 
 
@@ -160,7 +161,8 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Floats], Floats
         w = weights(ranks.shape[1])
         earlier = (ranks[:, None, :] < ranks[None, :, :]).astype(np.float64)
         signs = earlier - (ranks[:, None, :] > ranks[None, :, :])
-        return np.add.reduce(signs * (w / w.sum()), axis=2)
+        total = np.add.reduce(signs * (w / w.sum()), axis=2)
+        return np.where(np.abs(total) < _ROUNDING, 0.0, total)
 
     return preference
 

@@ -76,7 +76,7 @@ class _Counts:
     against_others: Floats  # (Q, S)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Preferences:
     """Preferences between systems, per query, and what follows from them. ``compare`` makes it.
 
@@ -91,6 +91,9 @@ class Preferences:
     reference: str | None
     test: Test
     _counted: dict[str, _Counts] = field(default_factory=dict, repr=False, compare=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Preferences:
+        return self  # nothing in it changes; tables that carry it in their attrs are copied often
 
     @cached_property
     def systems(self) -> list[str]:

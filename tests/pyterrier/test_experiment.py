@@ -1,0 +1,1183 @@
+"""``pt.lexirecall.Experiment`` against brute force, and against ``pt.Experiment`` for everything that it only passes on."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import random
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyterrier as pt
+import pytest
+import reference
+from ir_measures import AP, nDCG
+from pandas.testing import assert_frame_equal
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+
+import ir_lexirecall as irl
+from ir_lexirecall import LR, TSE
+from ir_lexirecall.preferences.functions import NAMES
+
+# PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+HIDDEN = "lexirecall_execution"
+
+
+@pytest.fixture(autouse=True)
+def _no_garbage_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """statsmodels' ``multipletests`` collects garbage at every call, which takes longer than an experiment."""
+    monkeypatch.setattr("gc.collect", lambda *_: 0)
+
+
+# -- topics, qrels and systems ---------------------------------------------------------------------
+
+UNJUDGED = ["30", "31", "32"]
+TOPIC_IDS = ["10", "2", "1", *UNJUDGED, "11", "3", "12"]
+BATCH = 3  # one batch without any qrels
+NO_TOPIC = "40"
+DOCS = [f"d{i}" for i in range(14)]
+QUERIES = [q for q in [*TOPIC_IDS, NO_TOPIC] if q not in UNJUDGED]
+GRADES = {q: {d: random.Random(f"{q} {d}").choice([0, 0, 1, 1, 2, 3]) for d in DOCS[::2]} for q in QUERIES}
+GRADES["12"] = dict.fromkeys(DOCS[:3], 0)  # nothing is relevant
+NOTHING_RETRIEVED = {("c", "2")}
+SCORES = [3.0, 2.0, 2.0 + 1e-9, 1.0, -1.0]  # few, and two that are equal as 32-bit floats: ties
+
+
+def topics(query_ids: Sequence[str] = TOPIC_IDS) -> pd.DataFrame:
+    return pd.DataFrame({"qid": list(query_ids), "query": "text"})
+
+
+def qrels(grades: Mapping[str, Mapping[str, int]] = GRADES) -> pd.DataFrame:
+    rows = [(q, d, grade) for q, judged in grades.items() for d, grade in judged.items()]
+    return pd.DataFrame(rows, columns=["qid", "docno", "label"])
+
+
+Calls = list[tuple[str, tuple[str, ...]]]
+
+
+class Stage(pt.Transformer):
+    """A stage with a name, by which it scores; notes each call with the topics it was called for."""
+
+    def __init__(self, name: str, calls: Calls) -> None:
+        self.name = name
+        self.calls = calls
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def note(self, query_ids: pd.Series) -> None:
+        if len(query_ids):  # not PyTerrier's validation
+            self.calls.append((self.name, tuple(dict.fromkeys(query_ids))))
+
+    def ranked(self, found: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+        rows = [
+            (q, d, score, rank)
+            for q, docs in found.items()
+            for rank, (d, score) in enumerate(sorted(_scores(self.name, q, docs).items(), key=lambda pair: -pair[1]))
+        ]
+        return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
+
+
+@cache
+def _scores(name: str, query_id: str, docs: tuple[str, ...]) -> dict[str, float]:
+    return {d: random.Random(f"{name} {query_id} {d}").choice(SCORES) for d in docs}
+
+
+@cache
+def _found(name: str, query_id: str) -> tuple[str, ...]:
+    chance = random.Random(f"{name} finds {query_id}").random
+    return tuple(d for d in DOCS if chance() < 0.8 and (name, query_id) not in NOTHING_RETRIEVED)
+
+
+class Retrieve(Stage):
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        self.note(inp["qid"])
+        return self.ranked({q: _found(self.name, q) for q in inp["qid"]})
+
+
+class Rerank(Stage):
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        self.note(inp["qid"])
+        found: dict[str, list[str]] = {}
+        for q, d in zip(inp["qid"], inp["docno"], strict=True):
+            found.setdefault(q, []).append(d)
+        return self.ranked({q: tuple(docs) for q, docs in found.items()})
+
+
+def frame(name: str) -> pd.DataFrame:
+    """Results of a system, also for a query that is no topic."""
+    return Retrieve(name, []).transform(topics([*TOPIC_IDS, NO_TOPIC]))
+
+
+def transformers(calls: Calls) -> list[Any]:
+    return [Retrieve(name, calls) for name in "abcd"]
+
+
+def interleaved(calls: Calls) -> list[Any]:
+    """A tree executes them in the order 0, 2, 3, 1."""
+    a, b, x, y = Retrieve("a", calls), Retrieve("b", calls), Rerank("x", calls), Rerank("y", calls)
+    return [a >> x, b >> x, a >> y, b]
+
+
+def shared_prefix(calls: Calls) -> list[Any]:
+    a = Retrieve("a", calls)
+    return [a >> Rerank(name, calls) for name in "xyz"]
+
+
+def frames(calls: Calls) -> list[Any]:
+    return [frame(name) for name in "abc"]
+
+
+def mixed(calls: Calls) -> list[Any]:
+    a, x = Retrieve("a", calls), Rerank("x", calls)
+    return [frame("c"), a >> x, frame("d"), a]
+
+
+def named(calls: Calls) -> dict[str, Any]:
+    return dict(zip(["one", "two", "three", "four"], interleaved(calls), strict=True))
+
+
+Systems = Callable[[Calls], Any]
+
+
+class Outcome(NamedTuple):
+    result: Any
+    calls: Calls
+    warnings: list[tuple[type[Warning], str]]
+
+
+def outcome(experiment: Any, systems: Systems, metrics: Sequence[Any], **options: Any) -> Outcome:
+    """A call of an experiment, what was executed, and which warnings were given."""
+    calls: Calls = []
+    data = {"topics": topics(), "qrels": qrels(), "verbose": False, "validate": "ignore"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = experiment(systems(calls), eval_metrics=list(metrics), **{**data, **options})
+    return Outcome(result, calls, [(each.category, str(each.message)) for each in caught])
+
+
+def both(systems: Systems, metrics: Sequence[Any], **options: Any) -> tuple[Any, Any]:
+    """The results of our experiment and of PyTerrier's, after checking what they executed and warned of."""
+    own = {name: options.pop(name) for name in ("preferences",) if name in options}
+    plain = outcome(pt.Experiment, systems, metrics, **options)
+    ours = outcome(pt.lexirecall.Experiment, systems, metrics, **options, **own)
+    assert ours.calls == plain.calls
+    assert ours.warnings == plain.warnings
+    return ours.result, plain.result
+
+
+# -- brute force -----------------------------------------------------------------------------------
+
+
+def _padded(positions: Sequence[int], m: int) -> list[float]:
+    return [*positions, *[math.inf] * (m - len(positions))]
+
+
+def lexirecall(a: Sequence[int], b: Sequence[int], m: int) -> float:
+    return reference.lexirecall_preference(a, b)
+
+
+def rpp(a: Sequence[int], b: Sequence[int], m: int) -> float:
+    """Mean over recall levels of the sign of p'_i - p_i."""
+    return sum((p < q) - (p > q) for p, q in zip(_padded(a, m), _padded(b, m), strict=True)) / m
+
+
+PREFER = {"lexirecall": lexirecall, "rpp": rpp}
+
+
+@dataclass(frozen=True)
+class BruteForce:
+    """Preferences between systems, pair by pair and query by query."""
+
+    runs: Sequence[Mapping[str, Mapping[str, float]]]
+    grades: Mapping[str, Mapping[str, int]]
+
+    def queries(self, rel: float = 1) -> list[str]:
+        return [q for q, judged in self.grades.items() if reference.relevant(judged, rel)]
+
+    def preference(
+        self, a: int, b: int, query: str, name: str = "lexirecall", rel: float = 1, cutoff: int | None = None
+    ) -> float:
+        judged = self.grades[query]
+        first, second = (
+            reference.positions(reference.order(self.runs[system].get(query, {})), judged, rel, cutoff)
+            for system in (a, b)
+        )
+        return PREFER[name](first, second, reference.relevant(judged, rel))
+
+    def against_others(self, system: int, query: str, name: str = "lexirecall") -> float:
+        others = [other for other in range(len(self.runs)) if other != system]
+        return sum(self.preference(system, other, query, name) for other in others) / len(others)
+
+    def mean(self, system: int, name: str = "lexirecall") -> float:
+        return float(np.mean([self.against_others(system, query, name) for query in self.queries()]))
+
+    def statistics(
+        self, baseline: int, name: str = "lexirecall", rel: float = 1, cutoff: int | None = None
+    ) -> pd.DataFrame:
+        """Wins, losses and p-value of every system against the baseline."""
+        rows = []
+        for system in range(len(self.runs)):
+            values = [self.preference(system, baseline, q, name, rel, cutoff) for q in self.queries(rel)]
+            wins, losses = sum(value > 0 for value in values), sum(value < 0 for value in values)
+            p = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+            rows.append([math.nan] * 3 if system == baseline else [wins, losses, p])
+        return pd.DataFrame(rows, columns=["+", "-", "p-value"])
+
+    def corrected(self, baseline: int, method: str, alpha: float = 0.05, **parameters: Any) -> pd.DataFrame:
+        """``statistics`` with the columns of a correction over all systems but the baseline."""
+        table = self.statistics(baseline, **parameters)
+        others = table.index != baseline
+        reject, p, *_ = multipletests(table.loc[others, "p-value"], alpha=alpha, method=method)
+        table["reject"], table["p-value corrected"] = False, math.nan
+        table.loc[others, "reject"], table.loc[others, "p-value corrected"] = reject, p
+        return table
+
+
+def brute_force(systems: Systems, plan: str = "linear", filter_by_topics: bool = True) -> BruteForce:
+    """``BruteForce`` for what an experiment must have seen."""
+    return _brute_force(systems, plan, filter_by_topics)
+
+
+@cache
+def _brute_force(systems: Systems, plan: str, filter_by_topics: bool) -> BruteForce:
+    made = systems([])
+    runs = []
+    for system in made.values() if isinstance(made, Mapping) else made:
+        results = system if isinstance(system, pd.DataFrame) else system.transform(topics())
+        if plan == "tree":  # a DataFrame is asked for the topics
+            results = results[results["qid"].isin(TOPIC_IDS)]
+        runs.append({q: dict(zip(rows["docno"], rows["score"], strict=True)) for q, rows in results.groupby("qid")})
+    grades = {q: judged for q, judged in GRADES.items() if q != NO_TOPIC or not filter_by_topics}
+    return BruteForce(runs, grades)
+
+
+def assert_statistics(table: pd.DataFrame, name: str, expected: pd.DataFrame) -> None:
+    """The columns of one measure or preference; numbers may differ in the last bits."""
+    columns = [column for column in table if column.startswith(f"{name} ")]
+    assert columns == [f"{name} {column}" for column in expected]
+    assert_frame_equal(table[columns], expected.set_axis(columns, axis=1), rtol=1e-12, check_dtype=True)
+
+
+def assert_same_columns(ours: pd.DataFrame, plain: pd.DataFrame, exact: Sequence[str] = ()) -> None:
+    """All of PyTerrier's columns are the same, but for time, and statistics of the measures ``exact``.
+
+    Their order is that of a set in ir_measures: another one in each process, and with one measure more.
+    """
+    assert set(plain) <= set(ours)
+    differ = tuple(f"{name} " for name in exact)
+    same = [column for column in plain if column != "mrt" and not column.startswith(differ or ("\0",))]
+    assert_frame_equal(ours[same], plain[same], check_exact=True)
+    if "mrt" in plain:
+        assert (ours["mrt"] >= 0).all()
+
+
+def lexirecall_names(metrics: Sequence[Any]) -> list[str]:
+    return [str(metric) for metric in metrics if str(metric).startswith("LexiRecall")]
+
+
+PLANS = pytest.mark.parametrize("plan", ["linear", "tree"])
+BATCHES = pytest.mark.parametrize("batch_size", [None, BATCH])
+FILTERS = pytest.mark.parametrize(
+    "filters",
+    [{}, {"filter_by_qrels": True}, {"filter_by_topics": False}],
+    ids=["default", "by_qrels", "not_by_topics"],
+)
+METRICS = pytest.mark.parametrize(
+    "metrics",
+    [["map", "mrt"], [LR, TSE], [LR(rel=2) @ 5, "ndcg", nDCG @ 3, AP]],
+    ids=["strings", "ours", "mixed"],
+)
+
+
+def test_the_data_is_of_the_kind_that_matters() -> None:
+    brute = brute_force(interleaved, "linear", False)
+    pairs = [(a, b, q) for a in range(4) for b in range(a) for q in brute.queries()]
+    signs = [brute.preference(*pair) for pair in pairs]
+    assert set(signs) == {-1, 0, 1}
+    assert [q for q in brute.grades if q not in brute.queries()] == ["12"]
+    assert any(brute.preference(*pair) != np.sign(brute.preference(*pair, "rpp")) for pair in pairs)
+    # By 64-bit scores, or with ties by ascending id, some preference would be another.
+    for key in (lambda score, doc: (-score, doc), lambda score, doc: (-np.float32(score), doc)):
+        places = [
+            {
+                q: {d: -i for i, (_, d) in enumerate(sorted((key(s, d), d) for d, s in r.items()))}
+                for q, r in run.items()
+            }
+            for run in brute.runs
+        ]
+        assert [BruteForce(places, brute.grades).preference(*pair) for pair in pairs] != signs
+
+
+# -- averages and statistics -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("systems", [frames, mixed, named])
+@FILTERS
+@BATCHES
+@PLANS
+def test_averages(systems: Systems, filters: dict[str, bool], batch_size: int | None, plan: str) -> None:
+    options = {"baseline": 1, "correction": "holm", "batch_size": batch_size, "plan": plan, **filters}
+    ours, plain = both(systems, ["map", LR], **options)
+    brute = brute_force(systems, plan, filters.get("filter_by_topics", True))
+    assert_same_columns(ours, plain, exact=["LexiRecall"])
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(len(brute.runs))])
+    for name in ("LexiRecall", "lexirecall"):
+        assert_statistics(ours, name, brute.corrected(1, "holm"))
+    assert not [column for column in ours if HIDDEN in column]
+    assert len(ours.columns) == len(plain.columns) + 1 + 5
+
+
+@pytest.mark.parametrize("correction", [None, "bonferroni"])
+@pytest.mark.parametrize("baseline", [0, 3])
+@PLANS
+def test_statistics_of_lexirecall_are_exact_at_its_grade_and_cutoff(
+    baseline: int, correction: str | None, plan: str
+) -> None:
+    measures = {LR(rel=rel) @ k if k else LR(rel=rel): (rel, k) for rel in (1, 2) for k in (None, 4)}
+    metrics = [AP, *measures, LR(form="weighted", n=1000)]
+    options = {"correction": correction, "correction_alpha": 0.6} if correction else {}
+    ours, plain = both(interleaved, metrics, baseline=baseline, plan=plan, **options)
+    assert_same_columns(ours, plain, exact=lexirecall_names(metrics))
+    brute = brute_force(interleaved)
+    for measure, (rel, cutoff) in [*measures.items(), (metrics[-1], (1, None))]:
+        parameters = {"rel": rel, "cutoff": cutoff}
+        expected = (
+            brute.corrected(baseline, correction, 0.6, **parameters)
+            if correction
+            else brute.statistics(baseline, **parameters)
+        )
+        assert_statistics(ours, str(measure), expected)
+    assert len({tuple(ours[f"{measure} +"].dropna()) for measure in measures}) >= 3
+
+
+@pytest.mark.parametrize("baseline", ["one", "four", 0, 3])
+@PLANS
+def test_baseline_by_name(baseline: str | int, plan: str) -> None:
+    ours, plain = both(named, ["map", LR], baseline=baseline, plan=plan)
+    assert_same_columns(ours, plain, exact=["LexiRecall"])
+    place = baseline if isinstance(baseline, int) else list(named([])).index(baseline)
+    assert_statistics(ours, "lexirecall", brute_force(named).statistics(place))
+
+
+def test_baseline_is_a_place_also_where_names_are_numbers() -> None:
+    def numbered(calls: Calls) -> dict[int, Any]:
+        return dict(zip([2, 1, 0], transformers(calls), strict=False))
+
+    ours, plain = both(numbered, ["map"], baseline=0)
+    assert_same_columns(ours, plain)
+
+
+@pytest.mark.parametrize("names", [None, ["v", "w", "x", "y"]], ids=["not_given", "given"])
+@pytest.mark.parametrize("systems", [interleaved, frames, mixed, named])
+@PLANS
+def test_names(systems: Systems, names: list[str] | None, plan: str) -> None:
+    made = systems([])
+    names = names and names[: len(made)]
+    ours, plain = both(systems, ["map"], names=names, plan=plan)
+    assert_same_columns(ours, plain)
+    expected = list(made) if isinstance(made, dict) else names or [str(system) for system in made]
+    assert ours["name"].tolist() == expected
+
+
+def sorted_rows(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
+    return sorted(rows.itertuples(index=False, name=None), key=str)
+
+
+DUPLICATES = [["v", "v", "w", "w"], ["v", "v", "v #0", "w"], ["v"] * 4]
+
+
+@pytest.mark.parametrize("names", DUPLICATES, ids=["duplicates", "numbered", "equal"])
+@pytest.mark.parametrize("perquery", [False, True, "both"])
+@PLANS
+def test_duplicate_names(names: list[str], perquery: bool | str, plan: str) -> None:
+    ours, plain = both(interleaved, ["map"], names=names, perquery=perquery, plan=plan)
+    brute = brute_force(interleaved)
+    if perquery is not True:
+        averages, expected = (ours[0], plain[0]) if perquery else (ours, plain)
+        assert_same_columns(averages, expected)
+        assert averages["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(4)])
+    if perquery:
+        rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
+        plain_rows = [row for row in sorted_rows(rows) if row[2] != "lexirecall"]
+        np.testing.assert_equal(plain_rows, sorted_rows(expected))
+        found = sorted(rows.loc[rows["measure"] == "lexirecall", ["name", "qid", "value"]].itertuples(index=False))
+        wanted = sorted((names[s], q, brute.against_others(s, q)) for s in range(4) for q in brute.queries())
+        assert [row[:2] for row in found] == [row[:2] for row in wanted]
+        assert [row[2] for row in found] == pytest.approx([row[2] for row in wanted])
+
+
+@pytest.mark.parametrize("precompute_prefix", [False, True])
+@BATCHES
+def test_common_prefix(precompute_prefix: bool, batch_size: int | None) -> None:
+    ours, plain = both(shared_prefix, ["map"], precompute_prefix=precompute_prefix, batch_size=batch_size)
+    assert_same_columns(ours, plain)
+    brute = brute_force(shared_prefix)
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(3)])
+
+
+# -- what is returned ------------------------------------------------------------------------------
+
+
+def assert_plain_rows(rows: pd.DataFrame, plain: pd.DataFrame, preferences: Sequence[str] = ("lexirecall",)) -> None:
+    """PyTerrier's rows, as they were, beside those of the preferences, all in the order of names and queries."""
+    assert list(rows) == list(plain)
+    assert set(rows["measure"]) <= {*plain["measure"], *preferences}
+    kept, expected = (
+        table.sort_values(["name", "qid", "measure"], ignore_index=True)
+        for table in (rows[~rows["measure"].isin(preferences)], plain)
+    )
+    assert_frame_equal(kept, expected, check_exact=True)
+    order = rows.sort_values(["name", "qid"], kind="stable")
+    assert_frame_equal(rows.reset_index(drop=True), order.reset_index(drop=True))
+
+
+def assert_preference_rows(rows: pd.DataFrame, brute: BruteForce, name: str = "lexirecall") -> None:
+    """A row for each system and query with relevant documents."""
+    values = rows[rows["measure"] == name].set_index(["name", "qid"])["value"].to_dict()
+    expected = {
+        (system, q): brute.against_others(s, q, name)
+        for s, system in enumerate(dict.fromkeys(named([])))
+        for q in brute.queries()
+    }
+    assert values == pytest.approx(expected)
+
+
+@METRICS
+@pytest.mark.parametrize("perquery", [False, "both"])
+@BATCHES
+@PLANS
+def test_tables(metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str) -> None:
+    options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
+    ours, plain = both(named, metrics, preferences=["lexirecall", "rpp"], **options)
+    brute = brute_force(named, plan, filter_by_topics=False)
+    assert type(ours) is type(plain)
+    averages, expected = (ours.averages, plain.averages) if perquery else (ours, plain)
+    assert_same_columns(averages, expected)
+    assert list(averages)[len(expected.columns) :] == ["lexirecall", "rpp"]
+    for name in PREFER:
+        assert averages[name].tolist() == pytest.approx([brute.mean(s, name) for s in range(4)])
+    assert averages.attrs["preferences"].systems == list(named([]))
+    if perquery:
+        assert_plain_rows(ours.perquery, plain.perquery, ["lexirecall", "rpp"])
+        for name in PREFER:
+            assert_preference_rows(ours.perquery, brute, name)
+        assert ours.perquery.attrs["preferences"].systems == list(named([]))
+
+
+@METRICS
+@PLANS
+def test_rows_alone(metrics: list[Any], plan: str) -> None:
+    ours, plain = both(named, metrics, perquery=True, batch_size=BATCH, plan=plan)
+    assert_plain_rows(ours, plain)
+    assert_preference_rows(ours, brute_force(named))
+    assert ours.attrs["preferences"].systems == list(named([]))
+
+
+@pytest.mark.parametrize("metrics", [["map", "mrt"], [LR(rel=2) @ 5, "ndcg", AP]], ids=["strings", "mixed"])
+@pytest.mark.parametrize("perquery", [False, True, "both"])
+@BATCHES
+@PLANS
+def test_dicts(metrics: list[Any], perquery: bool | str, batch_size: int | None, plan: str) -> None:
+    options = {"perquery": perquery, "batch_size": batch_size, "plan": plan, "filter_by_topics": False}
+    ours, plain = both(named, metrics, preferences=["lexirecall", "rpp"], dataframe=False, **options)
+    brute = brute_force(named, plan, filter_by_topics=False)
+    assert type(ours) is type(plain)
+    if perquery is not True:
+        means, expected = (ours[0], plain[0]) if perquery else (ours, plain)
+        assert list(means) == list(expected)
+        for s, (system, row) in enumerate(means.items()):
+            assert list(row)[-2:] == ["lexirecall", "rpp"]
+            assert set(row) == {*expected[system], "lexirecall", "rpp"}
+            for measure in set(expected[system]) - {"mrt"}:
+                np.testing.assert_equal(row[measure], expected[system][measure])
+            assert row["lexirecall"] == pytest.approx(brute.mean(s))
+            assert row["rpp"] == pytest.approx(brute.mean(s, "rpp"))
+    if perquery:
+        rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
+        assert list(rows) == list(expected)
+        for s, by_query in rows.items():
+            assert list(by_query) == list(expected[s])
+            for q, row in by_query.items():
+                np.testing.assert_equal({m: v for m, v in row.items() if m not in PREFER}, dict(expected[s][q]))
+                wanted = {name: brute.against_others(s, q, name) for name in PREFER} if q in brute.queries() else {}
+                assert {m: v for m, v in row.items() if m in PREFER} == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("perquery", [True, "both"])
+@PLANS
+def test_rows_can_be_told_apart_by_their_index(perquery: bool | str, plan: str) -> None:
+    ours, plain = both(named, ["map", LR], perquery=perquery, plan=plan)
+    rows, expected = (ours.perquery, plain.perquery) if perquery == "both" else (ours, plain)
+    assert expected.index.is_unique
+    assert rows.index.is_unique
+
+
+@PLANS
+def test_several_preferences(plan: str) -> None:
+    ours, plain = both(interleaved, [AP, LR @ 5], preferences=NAMES, baseline=2, correction="holm", plan=plan)
+    brute = brute_force(interleaved)
+    names = [str(system) for system in interleaved([])]
+    runs = dict(zip(names, brute.runs, strict=True))
+    compared = irl.compare(brute.grades, runs, list(NAMES), reference=names[2])
+    assert_same_columns(ours, plain, exact=["LexiRecall@5"])
+    values = list(plain)[: list(plain).index("AP +")]
+    assert list(ours)[: len(values) + len(NAMES)] == [*values, *NAMES]
+    for name in NAMES:
+        assert ours[name].tolist() == compared.scores(name).mean().tolist()
+        table = compared.with_test(correction="holm").table()
+        table = table[table["preference"] == name].set_index("system_a").reindex(names)
+        expected = table[["wins", "losses", "p", "reject", "p_corrected"]].reset_index(drop=True)
+        expected["reject"] = expected["reject"].eq(True)
+        expected.columns = ["+", "-", "p-value", "reject", "p-value corrected"]
+        assert_statistics(ours, name, expected)
+    for name in PREFER:
+        assert_statistics(ours, name, brute.corrected(2, "holm", name=name))
+    assert_statistics(ours, "LexiRecall@5", brute.corrected(2, "holm", cutoff=5))
+
+
+@pytest.mark.parametrize("perquery", [False, True, "both"])
+@pytest.mark.parametrize("dataframe", [True, False])
+@PLANS
+def test_no_preferences(perquery: bool | str, dataframe: bool, plan: str) -> None:
+    """Nothing is added, and of the statistics only LexiRecall's change."""
+    options: dict[str, Any] = {} if perquery else {"baseline": 0}
+    ours, plain = both(named, [AP, LR], preferences=[], perquery=perquery, dataframe=dataframe, plan=plan, **options)
+    if not dataframe:
+        np.testing.assert_equal(ours, plain)
+        return
+    if perquery is not True:
+        averages, expected = (ours[0], plain[0]) if perquery else (ours, plain)
+        assert_same_columns(averages, expected, exact=["LexiRecall"])
+        assert list(averages) == list(expected)
+        assert averages.attrs["preferences"] is None
+        if not perquery:
+            assert_statistics(averages, "LexiRecall", brute_force(named).statistics(0))
+    if perquery:
+        rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
+        assert_plain_rows(rows, expected, [])
+
+
+@pytest.mark.parametrize("options", [{}, {"perquery": True}, {"perquery": "both"}, {"baseline": 1}])
+@pytest.mark.parametrize("dataframe", [True, False])
+def test_return_preferences(options: dict[str, Any], dataframe: bool) -> None:
+    call = {"eval_metrics": ["map"], "verbose": False, "plan": "tree", "dataframe": dataframe, **options}
+    args = (topics(), qrels())
+    result, compared = pt.lexirecall.Experiment(named([]), *args, return_preferences=True, **call)
+    alone = pt.lexirecall.Experiment(named([]), *args, **call)
+    assert type(result) is type(alone)
+    brute = brute_force(named)
+    assert compared.systems == list(named([]))
+    assert sorted(compared.query_ids) == sorted(brute.queries())
+    assert compared.excluded == 1
+    values = compared.per_query().set_index(["query_id", "system_a", "system_b"])["preference"].to_dict()
+    names = compared.systems
+    assert values == {
+        (q, names[a], names[b]): brute.preference(a, b, q) for q in brute.queries() for b in range(4) for a in range(b)
+    }
+
+
+@pytest.mark.parametrize("options", [{}, {"perquery": True}, {"perquery": "both"}, {"highlight": "bold"}])
+@pytest.mark.parametrize("dataframe", [True, False])
+@PLANS
+def test_single_system(options: dict[str, Any], dataframe: bool, plan: str) -> None:
+    def single(calls: Calls) -> list[Any]:
+        return [Retrieve("a", calls) >> Rerank("x", calls)]
+
+    options = {"dataframe": dataframe, "plan": plan, **options}
+    ours, plain = both(single, [AP, LR], **options)
+    if not dataframe:
+        np.testing.assert_equal(ours, plain)
+    elif options.get("perquery") is True:
+        assert_plain_rows(ours, plain, [])
+    elif options.get("perquery") == "both":
+        assert_frame_equal(ours.averages, plain.averages)
+        assert_plain_rows(ours.perquery, plain.perquery, [])
+    elif "highlight" in options:
+        assert_frame_equal(ours.data, plain.data)
+        assert cell_styles(ours) == cell_styles(plain)
+    else:
+        assert_frame_equal(ours, plain)
+        assert ours.attrs["preferences"] is None
+
+
+@PLANS
+def test_single_system_with_baseline(plan: str) -> None:
+    ours, plain = both(lambda calls: [Retrieve("a", calls)], [AP, LR], baseline=0, plan=plan)
+    assert_frame_equal(ours, plain)
+
+
+@pytest.mark.parametrize("metrics", [[], ["mrt"]])
+@pytest.mark.parametrize("baseline", [None, 1])
+@PLANS
+def test_preferences_alone(metrics: list[Any], baseline: int | None, plan: str) -> None:
+    """No measure but time: PyTerrier refuses that, but preferences are enough."""
+    ours = outcome(pt.lexirecall.Experiment, interleaved, metrics, baseline=baseline, plan=plan).result
+    brute = brute_force(interleaved)
+    statistics = [] if baseline is None else ["lexirecall +", "lexirecall -", "lexirecall p-value"]
+    assert list(ours) == ["name", *metrics, "lexirecall", *statistics]
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(4)])
+
+
+# -- rounding and highlighting ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("places", [0, 2, {"lexirecall": 1, "map": 3}, {"LexiRecall": 0, "rpp": 2}], ids=str)
+@PLANS
+def test_rounded_averages(places: Any, plan: str) -> None:
+    options = {"round": places, "baseline": 1, "plan": plan, "preferences": ["lexirecall", "rpp"]}
+    ours, plain = both(interleaved, ["map", LR], **options)
+    assert_same_columns(ours, plain, exact=["LexiRecall"])
+    brute = brute_force(interleaved)
+    for name in PREFER:
+        digits = places if isinstance(places, int) else places.get(name, 15)
+        exact = [brute.mean(s, name) for s in range(4)]
+        assert ours[name].tolist() == pytest.approx([round(value, digits) for value in exact], abs=1e-12)
+        assert_statistics(ours, name, brute.statistics(1, name))
+
+
+@pytest.mark.parametrize("perquery", [True, "both"])
+@PLANS
+def test_rounded_rows(perquery: bool | str, plan: str) -> None:
+    ours, plain = both(named, ["map", LR], round=1, perquery=perquery, plan=plan)
+    rows, expected = (ours.perquery, plain.perquery) if perquery == "both" else (ours, plain)
+    assert_plain_rows(rows, expected)
+    brute = brute_force(named)
+    values = rows[rows["measure"] == "lexirecall"].set_index(["name", "qid"])["value"].to_dict()
+    names = list(named([]))
+    assert values == {
+        (names[s], q): pytest.approx(round(brute.against_others(s, q), 1)) for s in range(4) for q in brute.queries()
+    }
+
+
+@pytest.mark.parametrize("perquery", [False, True, "both"])
+def test_dicts_are_not_rounded(perquery: bool | str) -> None:
+    options = {"dataframe": False, "perquery": perquery}
+    rounded, _ = both(named, ["map"], round=1, **options)
+    exact, _ = both(named, ["map"], **options)
+    np.testing.assert_equal(rounded, exact)
+
+
+def cell_styles(styler: Any) -> dict[tuple[int, str], list[tuple[str, str]]]:
+    """The styles of the cells that have any, by row and column."""
+    cells = styler._compute().ctx
+    return {(row, styler.data.columns[column]): style for (row, column), style in cells.items() if style}
+
+
+@pytest.mark.parametrize("highlight", ["bold", "color"])
+@pytest.mark.parametrize("metrics", [["map", "mrt"], ["map", "P_1", LR]], ids=["time", "ties"])
+@pytest.mark.parametrize("baseline", [None, 1])
+@PLANS
+def test_highlights(highlight: str, metrics: list[Any], baseline: int | None, plan: str) -> None:
+    ours, plain = both(interleaved, metrics, highlight=highlight, baseline=baseline, plan=plan)
+    assert type(ours) is type(plain)
+    assert_same_columns(ours.data, plain.data, exact=lexirecall_names(metrics))
+    assert "preferences" in ours.data.attrs
+    recomputed = ("lexirecall", "LexiRecall ", "mrt")
+    styles, expected = cell_styles(ours), cell_styles(plain)
+    assert {cell: style for cell, style in styles.items() if not cell[1].startswith(recomputed)} == {
+        cell: style for cell, style in expected.items() if not cell[1].startswith(recomputed)
+    }
+    small = [column for column in ours.data if column == "mrt" or column.endswith(" -")]
+    for column in [c for c in ours.data if c.startswith(recomputed) and not c.endswith("p-value")]:
+        values = ours.data[column]
+        best = values.min() if column in small else values.max()
+        assert [row for row, name in styles if name == column] == values.index[values == best].tolist()
+    assert not [cell for cell in styles if cell[1] == "name" or cell[1].endswith("p-value")]
+
+
+@pytest.mark.parametrize(("highlight", "same_as"), [("colour", "color"), ("unknown", None)])
+def test_other_highlights(highlight: str, same_as: str | None) -> None:
+    result, _ = both(interleaved, ["map"], highlight=highlight)
+    expected, _ = both(interleaved, ["map"], highlight=same_as)
+    assert type(result) is type(expected)
+    if same_as is None:
+        assert_frame_equal(result, expected)
+    else:
+        assert cell_styles(result) == cell_styles(expected)
+
+
+def test_highlighted_averages_beside_rows() -> None:
+    result = outcome(pt.lexirecall.Experiment, named, ["map"], highlight="bold", perquery="both").result
+    styles = cell_styles(result.averages)
+    assert styles
+    assert all(style == [("font-weight", "bold")] for style in styles.values())
+    assert_preference_rows(result.perquery, brute_force(named))
+
+
+# -- execution -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 3, 100])
+@pytest.mark.parametrize("metrics", [["map"], [LR]], ids=["map", "LR"])
+def test_every_system_is_executed_once_per_batch(batch_size: int | None, metrics: list[Any]) -> None:
+    def complete(calls: Calls) -> list[Any]:
+        return [Retrieve(name, calls) for name in "abd"]
+
+    calls = outcome(pt.lexirecall.Experiment, complete, metrics, batch_size=batch_size, baseline=0).calls
+    size = batch_size or len(TOPIC_IDS)
+    batches = [tuple(TOPIC_IDS[start : start + size]) for start in range(0, len(TOPIC_IDS), size)]
+    assert calls == [(name, batch) for name in "abd" for batch in batches]
+
+
+def test_a_tree_executes_every_stage_once_and_in_its_own_order() -> None:
+    calls = outcome(pt.lexirecall.Experiment, interleaved, ["map"], plan="tree", baseline=0).calls
+    assert [name for name, _ in calls] == ["a", "x", "y", "b", "x"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@BATCHES
+def test_a_tree_in_any_order(seed: int, batch_size: int | None) -> None:
+    def shuffled(calls: Calls) -> list[Any]:
+        a, b, x, y = Retrieve("a", calls), Retrieve("b", calls), Rerank("x", calls), Rerank("y", calls)
+        z = Rerank("z", calls)
+        systems = [a, a >> x, a >> y, a >> x >> y, b >> x, b >> y >> x, b >> y, frame("d"), a >> z]
+        return random.Random(seed).sample(systems, len(systems))
+
+    options = {"batch_size": batch_size, "baseline": 4, "filter_by_topics": False}
+    ours, plain = both(shuffled, ["map", LR @ 3], plan="tree", **options)
+    brute = _brute_force.__wrapped__(shuffled, "tree", False)
+    assert_same_columns(ours, plain, exact=["LexiRecall@3"])
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(9)])
+    assert_statistics(ours, "lexirecall", brute.statistics(4))
+    assert_statistics(ours, "LexiRecall@3", brute.statistics(4, cutoff=3))
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, BATCH])
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+@PLANS
+def test_tests_warn_of_what_the_user_asked_for_only(batch_size: int | None, test: Any, plan: str) -> None:
+    def complete(calls: Calls) -> list[Any]:
+        return [Retrieve(name, calls) for name in "abd"]
+
+    ours, plain = both(complete, ["map"], batch_size=batch_size, test=test, baseline=0, plan=plan)
+    assert_same_columns(ours, plain)
+
+
+@PLANS
+def test_the_users_test_sees_values_of_the_users_measures_only(plan: str) -> None:
+    seen = []
+
+    def test(system: Any, baseline: Any) -> tuple[float, float]:
+        seen.extend([*system, *baseline])
+        return 0.0, 0.5
+
+    ours, plain = both(transformers, ["map"], test=test, baseline=0, plan=plan)
+    assert_same_columns(ours, plain)
+    assert max(seen) <= 1
+
+
+def test_an_evaluation_inside_a_system_is_none_of_the_experiment() -> None:
+    class Evaluating(Retrieve):
+        """A system that looks at a measure of its own, as one that is tuned does."""
+
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            results = super().transform(inp)
+            if len(inp):
+                pt.Evaluate(frame("d"), qrels(), [LR])
+            return results
+
+    def systems(calls: Calls) -> list[Any]:
+        return [Evaluating(name, calls) for name in "abc"]
+
+    ours, plain = both(systems, ["map"])
+    assert_same_columns(ours, plain)
+    brute = brute_force(lambda calls: transformers(calls)[:3])
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(3)])
+
+
+def test_an_experiment_inside_a_system() -> None:
+    class Experimenting(Retrieve):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            if len(inp):
+                pt.lexirecall.Experiment([frame("a"), frame("d")], topics(), qrels(), [LR])
+            return super().transform(inp)
+
+    ours, plain = both(lambda calls: [Experimenting(name, calls) for name in "abc"], ["map"])
+    assert_same_columns(ours, plain)
+    brute = brute_force(lambda calls: transformers(calls)[:3])
+    assert ours["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(3)])
+
+
+def test_a_failure_leaves_nothing_behind() -> None:
+    class Failing(Retrieve):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            if len(inp):
+                raise RuntimeError("no index")
+            return super().transform(inp)
+
+    call = {"topics": topics(), "qrels": qrels(), "eval_metrics": [LR]}
+    with pytest.raises(RuntimeError, match="no index"):
+        pt.lexirecall.Experiment([Retrieve("a", []), Failing("b", [])], **call)
+    ours, plain = both(transformers, [LR])
+    assert_same_columns(ours, plain)
+    assert ours["lexirecall"].tolist() == pytest.approx([brute_force(transformers).mean(s) for s in range(4)])
+
+
+def test_experiments_in_threads() -> None:
+    def means(systems: Systems) -> list[float]:
+        return pt.lexirecall.Experiment(systems([]), topics(), qrels(), ["map"])["lexirecall"].tolist()
+
+    kinds = [transformers, interleaved, shared_prefix] * 2
+    with ThreadPoolExecutor(3) as pool:
+        results = list(pool.map(means, kinds))
+    for systems, result in zip(kinds, results, strict=True):
+        brute = brute_force(systems)
+        assert result == pytest.approx([brute.mean(s) for s in range(len(brute.runs))])
+
+
+# -- runs and summaries on disk --------------------------------------------------------------------
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def summaries(folder: Path) -> tuple[list[dict[str, str]], list[tuple[str, ...]]]:
+    """The two tables, as text, without time and the order of measures."""
+    averages, rows = (
+        pd.read_csv(folder / name, dtype=str, keep_default_na=False) for name in ("aggregated.csv", "perquery.csv")
+    )
+    records = averages.drop(columns="mrt", errors="ignore").to_dict("records")
+    return records, sorted(rows.itertuples(index=False, name=None))
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """A folder for our experiment, and one for PyTerrier's."""
+    both = [tmp_path / name for name in ("ours", "plain")]
+    for folder in both:
+        folder.mkdir()
+    return both
+
+
+@METRICS
+@pytest.mark.parametrize("mode", ["overwrite", "reuse"])
+@BATCHES
+def test_saved(metrics: list[Any], mode: str, batch_size: int | None, folders: list[Path]) -> None:
+    """Twice into the same folder: the same files as PyTerrier writes, none of ours in them, no warning."""
+    own, other = folders
+    brute = brute_force(named)
+    for turn in range(2):
+        options = {"save_mode": mode, "batch_size": batch_size, "baseline": "two"}
+        ours = outcome(pt.lexirecall.Experiment, named, metrics, save_dir=str(own), **options)
+        plain = outcome(pt.Experiment, named, metrics, save_dir=str(other), **options)
+        assert ours.calls == plain.calls
+        assert (ours.calls == []) == (turn == 1 and mode == "reuse")
+        assert ours.warnings == plain.warnings
+        assert not [message for _, message in ours.warnings if "measures differ" in message]
+        assert_same_columns(ours.result, plain.result, exact=lexirecall_names(metrics))
+        assert ours.result["lexirecall"].tolist() == pytest.approx([brute.mean(s) for s in range(4)])
+        assert_statistics(ours.result, "lexirecall", brute.statistics(1))
+        assert set(files(own)) == {*(f"{name}.res.gz" for name in named([])), "aggregated.csv", "perquery.csv"}
+        assert summaries(own) == summaries(other)
+        assert not [name for name, text in files(own).items() if name.endswith(".csv") and HIDDEN.encode() in text]
+
+
+@pytest.mark.parametrize("save_format", ["trec", pickle])
+def test_reused_files_are_left_as_they_are(save_format: Any, tmp_path: Path) -> None:
+    options = {"save_dir": str(tmp_path), "save_mode": "reuse", "save_format": save_format}
+    first = outcome(pt.lexirecall.Experiment, named, ["map"], **options)
+    before = files(tmp_path)
+    second = outcome(pt.lexirecall.Experiment, named, ["map"], **options)
+    assert first.calls
+    assert not second.calls
+    assert files(tmp_path) == before
+    assert_frame_equal(first.result, second.result)
+
+
+@pytest.mark.parametrize("perquery", [True, "both"])
+@pytest.mark.parametrize("dataframe", [True, False])
+def test_saved_in_every_form(perquery: bool | str, dataframe: bool, folders: list[Path]) -> None:
+    own, other = folders
+    options = {"save_mode": "reuse", "perquery": perquery, "dataframe": dataframe, "round": 2}
+    for _ in range(2):
+        outcome(pt.lexirecall.Experiment, named, ["map"], save_dir=str(own), **options)
+        outcome(pt.Experiment, named, ["map"], save_dir=str(other), **options)
+        for name in ("aggregated.csv", "perquery.csv"):
+            assert files(own)[name].decode() == files(other)[name].decode()
+
+
+def subset(*names: str) -> Systems:
+    return lambda calls: {name: system for name, system in named(calls).items() if name in names}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((("one", "two"), ["map"]), (("one", "two"), ["map"])),
+        ((("one", "two"), ["map"]), (("three", "four"), ["map"])),
+        ((("one", "two"), ["map"]), (("one", "two"), ["map", "P_5"])),
+        ((("one", "two"), ["map", "P_5"]), (("one", "two"), ["map"])),
+        ((("one", "two"), ["map"]), (("three", "four"), ["map", "P_5"])),
+        ((("one", "two"), ["map", "P_5"]), (("three", "four"), ["map"])),
+        ((("one", "two"), ["map"]), (("two", "four"), ["P_5"])),
+        ((("one", "two"), [LR]), (("one", "two"), ["map"])),
+        ((("one", "two"), ["map"]), (("one", "two"), [LR])),
+        ((("one", "two"), ["map", LR]), (("three", "four"), ["map"])),
+    ],
+    ids=[
+        "same",
+        "other systems",
+        "more measures",
+        "fewer measures",
+        "other systems, more measures",
+        "other systems, fewer measures",
+        "overlapping systems, other measures",
+        "without ours",
+        "with ours",
+        "other systems, without ours",
+    ],
+)
+@pytest.mark.parametrize("baseline", [None, 0])
+def test_a_warning_where_measures_differ(first: Any, second: Any, baseline: int | None, folders: list[Path]) -> None:
+    own, other = folders
+    for systems, metrics in (first, second):
+        options = {"save_mode": "overwrite", "baseline": baseline}
+        ours = outcome(pt.lexirecall.Experiment, subset(*systems), metrics, save_dir=str(own), **options)
+        plain = outcome(pt.Experiment, subset(*systems), metrics, save_dir=str(other), **options)
+        assert [category for category, message in ours.warnings if "measures differ" in message] == [
+            category for category, message in plain.warnings if "measures differ" in message
+        ]
+        assert not [message for _, message in ours.warnings if HIDDEN in message]
+        assert summaries(own) == summaries(other)
+
+
+@pytest.mark.parametrize("metrics", [["map"], [LR]], ids=["map", "LR"])
+def test_summaries_keep_names_that_look_missing(metrics: list[Any], folders: list[Path]) -> None:
+    names = ["None", "NA", "007", "a b"]
+    own, other = folders
+    outcome(pt.lexirecall.Experiment, transformers, metrics, names=names, save_dir=str(own))
+    outcome(pt.Experiment, transformers, metrics, names=names, save_dir=str(other))
+    for name in ("aggregated.csv", "perquery.csv"):
+        assert files(own)[name].decode() == files(other)[name].decode()
+
+
+# -- preferences that numbers cannot see -----------------------------------------------------------
+
+
+def deep_data() -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Rankings of 400 documents; the last 59 are relevant, and so is the second, which only reranking brings up."""
+    docs = [f"d{i:03}" for i in range(400)]
+    query_ids = [str(q) for q in range(8)]
+    relevant = [docs[1], *docs[-59:]]
+    judged = pd.DataFrame([(q, d, 1) for q in query_ids for d in relevant], columns=["qid", "docno", "label"])
+    return topics(query_ids), judged, docs
+
+
+class Deep(pt.Transformer):
+    def __init__(self, docs: list[str]) -> None:
+        self.docs = docs
+
+    def __repr__(self) -> str:
+        return "deep"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        rows = [(q, d, -float(i), i) for q in inp["qid"] for i, d in enumerate(self.docs)]
+        return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"])
+
+
+class SwapTop(pt.Transformer):
+    """Exchanges the first two documents, for some of the queries."""
+
+    def __init__(self, query_ids: Sequence[str]) -> None:
+        self.query_ids = query_ids
+
+    def __repr__(self) -> str:
+        return f"swap in {len(self.query_ids)}"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        here = inp["qid"].isin(self.query_ids)
+        score = inp["score"].mask(here & (inp["rank"] == 0), -1.0).mask(here & (inp["rank"] == 1), 0.0)
+        return pt.model.add_ranks(inp.assign(score=score))
+
+
+@BATCHES
+@PLANS
+def test_differences_above_a_long_shared_tail(batch_size: int | None, plan: str) -> None:
+    queries, judged, docs = deep_data()
+    deep = Deep(docs)
+    systems = [deep >> SwapTop(queries["qid"][:7].tolist()), deep, deep >> SwapTop(queries["qid"][:2].tolist())]
+    call = {"baseline": 1, "verbose": False, "batch_size": batch_size, "plan": plan, "test": pt.lexirecall.sign_test}
+    plain = pt.Experiment(systems, queries, judged, [AP, LR], **call)
+    ours = pt.lexirecall.Experiment(systems, queries, judged, [AP, LR], **call)
+    assert plain["AP +"].tolist() == pytest.approx([7, math.nan, 2], nan_ok=True)
+    assert plain["LexiRecall"].nunique() == 1
+    assert plain["LexiRecall +"].tolist() == pytest.approx([0, math.nan, 0], nan_ok=True)
+    assert plain["LexiRecall p-value"].tolist() == pytest.approx([1, math.nan, 1], nan_ok=True)
+    assert_same_columns(ours, plain, exact=["LexiRecall"])
+    for name in ("LexiRecall", "lexirecall"):
+        assert ours[f"{name} +"].tolist() == pytest.approx([7, math.nan, 2], nan_ok=True)
+        assert ours[f"{name} -"].tolist() == pytest.approx([0, math.nan, 0], nan_ok=True)
+        assert ours[f"{name} p-value"].tolist() == pytest.approx([2 / 2**7, math.nan, 0.5], nan_ok=True)
+    assert ours["lexirecall"].tolist() == pytest.approx([(7 + 5) / 16, (-7 - 2) / 16, (-5 + 2) / 16])
+
+
+# -- inputs and errors -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("systems", [transformers, frames, named])
+@PLANS
+def test_inputs_stay_as_they_are(systems: Systems, plan: str) -> None:
+    made, queries, judged = systems([]), topics(), qrels()
+    frozen = {
+        "eval_metrics": ["map", LR, "mrt"],
+        "names": ["same"] * len(made),
+        "preferences": ["rpp", "lexirecall"],
+        "round": {"rpp": 2},
+    }
+    options = copy.deepcopy(frozen)
+    members = list(made.values()) if isinstance(made, dict) else list(made)
+    before = [each.copy(deep=True) if isinstance(each, pd.DataFrame) else each for each in members]
+    keys = list(made) if isinstance(made, dict) else None
+    pt.lexirecall.Experiment(
+        made, queries, judged, baseline=0, correction="holm", highlight="bold", plan=plan, verbose=False, **options
+    )
+    assert options == frozen
+    assert_frame_equal(queries, topics())
+    assert_frame_equal(judged, qrels())
+    after = list(made.values()) if isinstance(made, dict) else list(made)
+    assert keys is None or list(made) == keys
+    for old, same, new in zip(before, members, after, strict=True):
+        assert same is new
+        if isinstance(new, pd.DataFrame):
+            # PyTerrier makes ids objects, in place.
+            assert_frame_equal(new, old, check_dtype=False)
+
+
+@pytest.mark.parametrize("validate", ["warn", "error", "ignore"])
+def test_validation_is_that_of_pyterrier(validate: str) -> None:
+    def not_inspectable(calls: Calls) -> list[Any]:
+        return [pt.apply.generic(lambda inp: Retrieve("a", calls).transform(inp[["qid"]])), frame("b")]
+
+    ours, plain = both(not_inspectable, ["map"], names=["one", "two"], validate=validate)
+    assert_same_columns(ours, plain)
+
+
+@pytest.mark.parametrize(
+    ("systems", "options"),
+    [
+        (transformers, {"baseline": 9}),
+        (transformers, {"baseline": "a"}),
+        (named, {"baseline": "none of them"}),
+        (transformers, {"baseline": 0, "perquery": True}),
+        (transformers, {"correction": "holm"}),
+        (transformers, {"names": ["too", "few"]}),
+        (transformers, {"no_such_option": 1}),
+        (transformers, {"round": -1}),
+        (transformers, {"round": "two"}),
+        (transformers, {"round": {"map": 1}, "perquery": True}),
+        (transformers, {"save_dir": "/no/such/folder"}),
+        (transformers, {"test": "no such test"}),
+        (transformers, {"topics": topics(["77"])}),
+        (transformers, {"baseline": 0, "correction": "no such correction"}),
+        (lambda calls: Retrieve("a", calls), {}),
+        (lambda calls: [Retrieve("a", calls), "b"], {}),
+        (lambda calls: [Retrieve("a", calls), frame("b").iloc[:0]], {}),
+    ],
+    ids=lambda each: "-".join(map(str, each)) if isinstance(each, dict) else getattr(each, "__name__", "systems"),
+)
+def test_errors_are_those_of_pyterrier(systems: Systems, options: dict[str, Any]) -> None:
+    with pytest.raises((AssertionError, TypeError, ValueError)) as expected:
+        outcome(pt.Experiment, systems, ["map"], **options)
+    with pytest.raises(expected.type):
+        outcome(pt.lexirecall.Experiment, systems, ["map"], **options)
+
+
+@pytest.mark.parametrize("preferences", [["LexiRecall"], ["lexirecall", "map"], ["AP"]])
+def test_an_unknown_preference_is_refused_before_anything_is_executed(preferences: list[str]) -> None:
+    calls: Calls = []
+    with pytest.raises(ValueError, match="there is no"):
+        pt.lexirecall.Experiment(transformers(calls), topics(), qrels(), ["map"], preferences=preferences)
+    assert not calls
+
+
+# -- what becomes of the tables --------------------------------------------------------------------
+
+
+def two_results(**options: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two measures of the same systems, one by one."""
+    first, second = (
+        pt.lexirecall.Experiment(named([]), topics(), qrels(), [metric], **options) for metric in ("map", "P_5")
+    )
+    return first, second
+
+
+@pytest.mark.parametrize("perquery", [False, True])
+def test_tables_can_be_concatenated(perquery: bool) -> None:
+    first, second = two_results(perquery=perquery)
+    assert len(pd.concat([first, second])) == len(first) + len(second)
+
+
+def test_tables_can_be_merged() -> None:
+    first, second = two_results()
+    assert first.merge(second, on=["name", "lexirecall"]).columns.tolist() == ["name", "map", "lexirecall", "P_5"]
+
+
+@pytest.mark.parametrize("perquery", [False, True])
+def test_tables_can_be_written(perquery: bool, tmp_path: Path) -> None:
+    table, _ = two_results(perquery=perquery)
+    table.attrs.clear()  # pandas writes attrs as JSON
+    table.to_parquet(tmp_path / "table.parquet")
+    assert_frame_equal(pd.read_parquet(tmp_path / "table.parquet"), table, check_dtype=False)
+
+
+def test_preferences_of_a_table_survive_a_selection() -> None:
+    table, _ = two_results()
+    assert table[["name", "lexirecall"]].attrs["preferences"].systems == list(named([]))
+
+
+# -- sign_test -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sign_test(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(0, 40))
+    system, baseline = rng.integers(0, 4, (2, size)) / 10
+    wins, losses = int((system > baseline).sum()), int((system < baseline).sum())
+    result = pt.lexirecall.sign_test(system, baseline)
+    assert result[1] == result.pvalue == pytest.approx(binomtest(wins, wins + losses).pvalue if wins + losses else 1)
+    assert result.statistic == pytest.approx((wins - losses) / (wins + losses) if wins + losses else 0)
+    assert type(result.pvalue) is type(result.statistic) is float
+
+
+def test_sign_test_leaves_out_what_is_missing() -> None:
+    missing = pt.lexirecall.sign_test([1.0, 1.0, math.nan, 2.0], [0.0, math.nan, 0.0, 0.0])
+    assert missing == pt.lexirecall.sign_test([1.0, 2.0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("correction", [None, "holm"])
+@pytest.mark.parametrize("experiment", [pt.Experiment, pt.lexirecall.Experiment], ids=["plain", "ours"])
+@PLANS
+def test_sign_test_in_an_experiment(experiment: Any, correction: str | None, plan: str) -> None:
+    def equal_first(calls: Calls) -> list[Any]:
+        return [Retrieve("a", calls), frame("a"), Retrieve("b", calls), Retrieve("d", calls)]
+
+    options = {"baseline": 0, "correction": correction, "plan": plan}
+    table = outcome(experiment, equal_first, [AP, nDCG], test=pt.lexirecall.sign_test, **options).result
+    rows = outcome(pt.Experiment, equal_first, [AP, nDCG], names=list("abcd"), perquery=True).result
+    for measure in ("AP", "nDCG"):
+        values = rows[rows["measure"] == measure].pivot_table(index="qid", columns="name", values="value")
+        p = [1.0]
+        for system in "cd":
+            wins, losses = (values[system] > values["a"]).sum(), (values[system] < values["a"]).sum()
+            p.append(binomtest(wins, wins + losses).pvalue)
+        assert table[f"{measure} p-value"].tolist() == pytest.approx([math.nan, *p], nan_ok=True)
+        assert table[f"{measure} +"][1] == table[f"{measure} -"][1] == 0
+        if correction:
+            corrected = multipletests(p, method=correction)[1]
+            assert table[f"{measure} p-value corrected"].tolist() == pytest.approx([math.nan, *corrected], nan_ok=True)
+    if experiment is pt.lexirecall.Experiment:
+        assert table["lexirecall p-value"][1] == 1.0
