@@ -1,0 +1,209 @@
+"""``compare``: exact preferences between the runs of LensKit's item list collections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from lenskit.data import ItemList, ItemListCollection
+from tqdm import tqdm
+
+import ir_lexirecall
+from ir_lexirecall.scoring.arrays import Ints, position_in_segment
+from ir_lexirecall.tables import id_string
+from lenskit_lexirecall.lists import check_ranking, grades
+
+_Lists = dict[str, ItemList]  # by user
+
+
+def compare(
+    recs: ItemListCollection | Mapping[str, ItemListCollection],
+    test: ItemListCollection,
+    preference: Any = "lexirecall",
+    reference: Any = None,
+    *,
+    run_key: str | Sequence[str] | None = None,
+    rating_field: str | None = None,
+    rel: float = 1,
+    significance_test: str = "sign",
+    **options: Any,
+) -> ir_lexirecall.Preferences:
+    """Compare recommendation runs per user by preferences between their lists, exactly.
+
+    A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to break. Ids may be
+    strings or integers; an integer is the same as its decimal string.
+
+    Args:
+        recs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
+            beside the user. Lists of users that ``test`` lacks are ignored; a user whom a run lacks gets an empty list
+            from it.
+        test: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
+        preference: ``'lexirecall'`` (more relevant items, then the earlier last one, then the one before it, ...),
+            ``'lexiprecision'``, ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'``, ``'dominance'``, any
+            measure of ir_measures, or a list of those.
+        reference: Compare every other run with this one, instead of all pairs.
+        run_key: The key field, or fields, of ``recs`` that identify the run; by default all that the keys of ``test``
+            lack. A run is called by its value, values of several fields joined by ``/``.
+        rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
+        rel: The smallest grade that counts as relevant.
+        significance_test: ``'sign'`` (exact, without ties), ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'``:
+            the option ``test`` of ``ir_lexirecall.compare``.
+        options: What else ``ir_lexirecall.compare`` takes: ``cutoff``, ``correction``, ``alpha``, ``n_resamples``,
+            ``seed``, ``progress``.
+
+    Returns:
+        ``ir_lexirecall.Preferences``: table, matrix, ranking, explanations, plots. Its queries are the users with at
+        least one relevant test item.
+
+    Raises:
+        ValueError: fewer than two runs, keys that do not fit together, two lists of one run for one user, a list that
+            is no ranking, a grade that is not a number, or a bad option; the message names the first offender.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+
+    >>> test = ItemListCollection.from_dict({7: ItemList(["x", "y"]), 8: ItemList(["x"])}, "user_id")
+    >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
+    >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
+    >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
+    >>> preferences = compare(runs, test, reference="als", correction=None)
+    >>> preferences.table()[["system_a", "system_b", "wins", "losses", "ties"]]
+      system_a system_b  wins  losses  ties
+    0      knn      als     2       0     0
+    >>> preferences.explain("knn", "als")[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]]
+      query_id winner  level doc_id  rank_a  rank_b
+    0        7    knn      1      x       1       2
+    1        8    knn      1      x       1    <NA>
+    """
+    if not isinstance(test, ItemListCollection):
+        raise ValueError(f"test: give an ItemListCollection, such as split.test, not {type(test).__name__}")
+    if rating_field is None and rel != 1:
+        raise ValueError(f"rel={rel!r} needs rating_field, the field of the test items that holds their grades")
+    users = _by_user(test.items(), test.key_fields, "test")
+    runs = _runs(recs, test.key_fields, run_key)
+    progress = options.get("progress")
+    bar = tqdm(runs.items(), desc="lists", disable=None if progress is None else not progress, leave=False)
+    return ir_lexirecall.compare(
+        _qrels(users, rating_field),
+        {name: _run(name, lists, users) for name, lists in bar},
+        preference,
+        reference=None if reference is None else _name(reference),
+        rel=rel,
+        test=significance_test,
+        **options,
+    )
+
+
+def _runs(recs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
+    """The lists of every run, by user."""
+    if isinstance(recs, ItemListCollection):
+        _check_user_key("recs", recs, user_key)
+        fields = _run_fields(recs.key_fields, user_key, run_key)
+        by_run: dict[str, list[tuple[Any, ItemList]]] = {}
+        values: dict[str, tuple[Any, ...]] = {}
+        for key, items in recs.items():
+            value = tuple(getattr(key, field) for field in fields)
+            name = _name(value)
+            if values.setdefault(name, value) != value:
+                raise ValueError(f"recs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
+            by_run.setdefault(name, []).append((key, items))
+        return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
+    if not isinstance(recs, Mapping):
+        raise ValueError(
+            f"recs: give an ItemListCollection, or a mapping of names to several, not {type(recs).__name__}"
+        )
+    if run_key is not None:
+        raise ValueError(
+            f"run_key={run_key!r}: a mapping names the runs itself; run_key belongs to a single collection"
+        )
+    for name, run in recs.items():
+        if not isinstance(run, ItemListCollection):
+            raise ValueError(f"run {name!r} is of type {type(run).__name__}, not an ItemListCollection")
+        _check_user_key(f"run {name!r}", run, user_key)
+    runs = {str(name): _by_user(run.items(), user_key, f"run {str(name)!r}") for name, run in recs.items()}
+    if len(runs) < len(recs):
+        raise ValueError(f"recs: names must differ as strings, but they are {', '.join(map(repr, recs))}")
+    return runs
+
+
+def _check_user_key(owner: str, recs: ItemListCollection, user_key: Sequence[str]) -> None:
+    if missing := [field for field in user_key if field not in recs.key_fields]:
+        raise ValueError(
+            f"{owner}: the keys ({', '.join(recs.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
+            "are keyed; ItemListCollection.rename_key changes a field's name"
+        )
+
+
+def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str | Sequence[str] | None) -> list[str]:
+    """The key fields that identify the run."""
+    others = [field for field in key_fields if field not in user_key]
+    if run_key is None:
+        fields = others
+    else:
+        fields = [run_key] if isinstance(run_key, str) else list(run_key)
+        if unknown := [field for field in fields if field not in others]:
+            raise ValueError(
+                f"run_key: {unknown[0]!r} is no key field of recs that could identify a run; there are "
+                f"{', '.join(others) or 'none'} beside those of the test collection"
+            )
+    if not fields:
+        raise ValueError(
+            f"recs: no key field identifies the run, for {', '.join(key_fields)} identify the test lists; give several "
+            "collections by name, or one that ItemListCollection.add_from filled with a further field"
+        )
+    return fields
+
+
+def _name(value: Any) -> str:
+    """How a run is called: its value, or several joined."""
+    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _by_user(lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], owner: str) -> _Lists:
+    """Item lists by the string that their user's key fields make."""
+    by_user: _Lists = {}
+    for key, items in lists:
+        user = "/".join(id_string(getattr(key, field)) for field in user_key)
+        if user in by_user:
+            raise ValueError(f"{owner}: there are two lists for user {user!r} ({', '.join(user_key)}); keep one")
+        by_user[user] = items
+    return by_user
+
+
+def _qrels(users: _Lists, rating_field: str | None) -> pl.DataFrame:
+    """The test items with their grades."""
+    given = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
+    rows, _ = _rows(users)
+    return rows.with_columns(relevance=np.concatenate([np.zeros(0), *given]))
+
+
+def _run(name: str, lists: _Lists, users: _Lists) -> pl.DataFrame:
+    """The lists of a run for the given users: scores fall with the rank, in steps that 32-bit floats hold."""
+    lists = {user: lists[user] for user in users if user in lists}
+    for user, items in lists.items():
+        check_ranking(items, f"run {name!r}, user {user!r}")
+    rows, number = _rows(lists)
+    return rows.with_columns(score=-position_in_segment(number).astype(np.float64))
+
+
+def _rows(lists: _Lists) -> tuple[pl.DataFrame, Ints]:
+    """Users and items, a row for each item of each list, and the list's number."""
+    number = np.repeat(np.arange(len(lists)), [len(items) for items in lists.values()])
+    query_id = pl.Series(list(lists), dtype=pl.String).gather(number)
+    doc_id = _item_ids([items for items in lists.values() if len(items)])
+    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id}), number
+
+
+def _item_ids(lists: Sequence[ItemList]) -> pl.Series:
+    """Item ids of lists that are not empty, one list after the other."""
+    if not lists:
+        return pl.Series([], dtype=pl.String)
+    vocabulary = lists[0].vocabulary
+    if vocabulary is not None and all(items.vocabulary is vocabulary for items in lists):
+        # To look all items up at once takes a fraction of the time that one list after the other takes.
+        numbers = np.concatenate([items.numbers(missing="negative") for items in lists])
+        if (numbers >= 0).all():
+            return pl.Series(vocabulary.id_array().take(pa.array(numbers)))
+    return pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in lists]))

@@ -1,0 +1,534 @@
+"""LensKit's lists, collections and run analysis with our metrics, and preferences between its runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import pickle
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+# The folder of this file would pass for a package `lenskit`, so ask for what only LensKit has.
+pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip install 'ir-lexirecall[lenskit]'")
+
+from lenskit.data import ItemList, ItemListCollection, Vocabulary
+from lenskit.metrics import NDCG, MeasurementCollector, RunAnalysis, call_metric
+from lenskit_lexirecall import TSE, LexiRecall, compare
+
+import ir_lexirecall as irl
+
+# Generated runs may have no list for any user with test items.
+pytestmark = pytest.mark.filterwarnings("ignore:the run retrieves nothing")
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "lenskit_recommenders.py"
+
+# -- lists and collections -------------------------------------------------------------------------
+
+
+def ranking(items: Any, **fields: Any) -> ItemList:
+    return ItemList(list(items), ordered=True, **fields)
+
+
+def collection(lists: dict[Any, ItemList], *key: str) -> ItemListCollection:
+    filled = ItemListCollection.empty(list(key) or ["user_id"])
+    for name, items in lists.items():
+        filled.add(items, *(name if isinstance(name, tuple) else (name,)))
+    return filled
+
+
+def scored(ranked: Any) -> dict[str, float]:
+    """A ranking as ir_lexirecall reads it: scores that fall with the rank."""
+    return {str(item): float(-place) for place, item in enumerate(ranked)}
+
+
+def name_of(item: int) -> str:
+    return f"item {item}"
+
+
+ITEMS = st.integers(0, 30)
+RANKINGS = st.lists(ITEMS, unique=True, max_size=25)
+TEST_ITEMS = st.lists(ITEMS, unique=True, min_size=1, max_size=6)
+USERS = st.integers(0, 9)
+
+
+@st.composite
+def runs_and_test(draw: st.DrawFn) -> tuple[dict[str, dict[int, list[int]]], dict[int, dict[int, int]]]:
+    """Rankings by run and user, where runs lack users; graded test items by user, where users may have none."""
+    users = draw(st.lists(USERS, unique=True, min_size=1, max_size=5))
+    graded = st.dictionaries(ITEMS, st.integers(1, 5), max_size=5)
+    test = {user: draw(graded) for user in users}
+    runs = {
+        name: draw(st.dictionaries(USERS, RANKINGS, max_size=6))
+        for name in draw(st.sampled_from(["ab", "abc", "abcd"]))
+    }
+    return runs, test
+
+
+# -- metrics ---------------------------------------------------------------------------------------
+
+VARIANTS = [
+    (TSE(), irl.TSE),
+    (TSE(exposure="nDCG"), irl.TSE(exposure="nDCG")),
+    (TSE(exposure="RBP", patience=0.7), irl.TSE(exposure="RBP", p=0.7)),
+    (TSE(exposure="linear", n_items=100), irl.TSE(exposure="linear", n=100)),
+    (TSE(n_items=100, normalize=True), irl.TSE(n=100, normalize=True)),
+    (TSE(impute="optimistic"), irl.TSE(impute="optimistic")),
+    (TSE(impute="optimistic", n_items=100, normalize=True), irl.TSE(impute="optimistic", n=100, normalize=True)),
+    (LexiRecall(), irl.LexiRecall),
+    (LexiRecall(form="weighted", n_items=100), irl.LexiRecall(form="weighted", n=100)),
+    (LexiRecall(form="weighted", n_items=100, eps=2), irl.LexiRecall(form="weighted", n=100, eps=2)),
+]
+
+
+def variant(metric: Any, **changes: Any) -> Any:
+    """The same metric with some parameters changed."""
+    return type(metric)(**{**vars(metric), **changes})
+
+
+@pytest.mark.parametrize(("metric", "measure"), VARIANTS, ids=[str(measure) for _, measure in VARIANTS])
+@given(recs=RANKINGS, test=TEST_ITEMS, n=st.none() | st.integers(1, 30), strings=st.booleans())
+def test_a_list_gets_what_evaluate_gives(
+    metric: Any, measure: Any, recs: list[int], test: list[int], n: int | None, strings: bool
+) -> None:
+    ids: Any = name_of if strings else int
+    recs, test = [ids(item) for item in recs], [ids(item) for item in test]
+    value = variant(metric, n=n).measure_list(ranking(recs), ItemList(test))
+    cut = measure if n is None else measure @ n
+    expected = irl.evaluate(cut, {"u": {str(item): 1 for item in test}}, {"u": scored(recs)})
+    assert value == expected.iloc[0, 0]
+    assert type(value) is float
+
+
+@given(data=runs_and_test(), rel=st.sampled_from([1, 2, 3.5]), n=st.none() | st.integers(1, 10))
+def test_run_analysis_gives_what_evaluate_gives(data: Any, rel: float, n: int | None) -> None:
+    run, test = data[0]["a"], data[1]
+    assume(run)
+    graded = {user: ItemList(list(items), rating=list(map(float, items.values()))) for user, items in test.items()}
+    graded_metrics = [TSE(n, rating_field="rating", rel=rel), LexiRecall(n, rating_field="rating", rel=rel)]
+    recs = collection({user: ranking(items) for user, items in run.items()})
+    table = RunAnalysis(*graded_metrics).measure(recs, collection(graded)).list_metrics()
+
+    measures = [measure(rel=rel) if n is None else measure(rel=rel) @ n for measure in (irl.TSE, irl.LexiRecall)]
+    qrels = {str(user): {str(i): grade for i, grade in items.items()} for user, items in test.items() if items}
+    expected = irl.evaluate(measures, qrels, {str(user): scored(items) for user, items in run.items()})
+    for user in run:
+        if str(user) in expected.index:  # others have no test items
+            assert table.loc[user].tolist() == expected.loc[str(user)].tolist()
+
+
+def test_labels_are_lenskit_s() -> None:
+    assert [metric.label for metric in (TSE(), TSE(10), LexiRecall(n=5), LexiRecall())] == [
+        "TSE",
+        "TSE@10",
+        "LexiRecall@5",
+        "LexiRecall",
+    ]
+
+
+def test_two_variants_need_labels() -> None:
+    recs, test = collection({1: ranking([7, 8, 9])}), collection({1: ItemList([9])})
+    analysis = RunAnalysis(TSE(), TSE(exposure="nDCG"))
+    with pytest.raises(RuntimeError, match="duplicate metric: TSE"):
+        analysis.measure(recs, test)
+    analysis = RunAnalysis(TSE())
+    analysis.add_metric(TSE(exposure="nDCG"), label="TSE-nDCG")
+    assert analysis.measure(recs, test).list_summary()["mean"].to_dict() == {"TSE": 1 / 3, "TSE-nDCG": 0.5}
+
+
+def test_metrics_stand_beside_lenskit_s_own() -> None:
+    recs = collection({("als", 1): ranking([5, 6]), ("als", 2): ranking([6, 5])}, "model", "user_id")
+    test = collection({1: ItemList([5]), 2: ItemList([5])})
+    result = RunAnalysis(NDCG(10), TSE(10), LexiRecall(10)).measure(recs, test)
+    assert result.list_metrics().index.names == ["model", "user_id"]
+    summary = result.list_summary("model")
+    assert summary.loc[("als", "TSE@10"), "mean"] == 0.75
+    assert summary.loc[("als", "LexiRecall@10"), "mean"] == 0.875
+    assert result.global_metrics()["TSE@10"] == 0.75
+
+
+@pytest.mark.parametrize("metric", [TSE, LexiRecall])
+def test_metrics_are_accepted_wherever_lenskit_takes_them(metric: Any) -> None:
+    recs, test = ranking(["a", "b"]), ItemList(["a"])
+    collector = MeasurementCollector()
+    collector.add_metric(metric)  # a class stands for the metric with its defaults
+    collector.measure_list(recs, test, user_id=1)
+    assert collector.list_metrics().loc[1, metric.__name__] == 1
+    assert call_metric(metric, recs, test, n=1) == 1
+    assert pickle.loads(pickle.dumps(metric(5))).measure_list(recs, test) == 1
+
+
+def test_the_list_s_own_order_is_the_ranking() -> None:
+    test = ItemList([2])
+    assert TSE().measure_list(ranking([1, 2, 3], scores=[0.1, 0.5, 0.9]), test) == 0.5
+    assert TSE().measure_list(ranking([1, 2, 3], scores=[1.0, 1.0, 1.0]), test) == 0.5
+    filtered = ranking([9, 1, 2, 3])[np.array([False, True, True, True])]  # keeps its old ranks, 2 to 4
+    assert TSE().measure_list(filtered, test) == 0.5
+
+
+@pytest.mark.parametrize("ids", [np.arange(40), np.array([f"i{i}" for i in range(40)], dtype=object)])
+def test_a_vocabulary_changes_nothing(ids: Any) -> None:
+    vocabulary = Vocabulary(ids, "item")
+    recs = ItemList(item_nums=np.array([3, 9, 4, 7]), vocabulary=vocabulary, ordered=True)
+    test = ItemList(item_nums=np.array([4, 3, 30]), vocabulary=vocabulary)
+    plain = ranking(ids[[3, 9, 4, 7]]), ItemList(ids[[4, 3, 30]])
+    for metric, _ in VARIANTS:
+        assert metric.measure_list(recs, test) == metric.measure_list(*plain)
+
+
+def test_test_items_outside_the_vocabulary_are_missed() -> None:
+    vocabulary = Vocabulary(np.arange(5), "item")
+    recs = ItemList(item_nums=np.array([3, 4]), vocabulary=vocabulary, ordered=True)
+    test = ItemList([3, 77, 78], vocabulary=vocabulary, rating=[5.0, 5.0, 1.0])
+    assert LexiRecall().measure_list(recs, test) == 0.5
+    assert LexiRecall(rating_field="rating", rel=4).measure_list(recs, test) == 2 / 3
+
+
+def test_an_empty_list_has_found_nothing() -> None:
+    test = ItemList([1, 2])
+    assert TSE().measure_list(ItemList(), test) == 0
+    assert TSE(n_items=50).measure_list(ItemList([]), test) == 1 / 50
+    assert TSE(impute="optimistic").measure_list(ItemList(), test) == 1 / 2
+    assert LexiRecall().measure_list(ItemList(), test) == 0
+
+
+@pytest.mark.parametrize("metric", [TSE(), LexiRecall()])
+def test_without_relevant_test_items_there_is_no_value(metric: Any) -> None:
+    recs = ranking([1, 2])
+    assert math.isnan(metric.measure_list(recs, ItemList()))
+    graded = variant(metric, rating_field="rating", rel=4)
+    assert math.isnan(graded.measure_list(recs, ItemList([1], rating=[3.0])))
+    # LensKit treats nDCG alike: undefined, 0 in tables.
+    result = RunAnalysis(metric, NDCG()).measure(collection({1: recs, 2: recs}), collection({1: ItemList([1])}))
+    undefined = result.list_metrics(fill_missing=False).loc[2]
+    assert undefined.isna().all()
+    assert (result.list_metrics().loc[2] == 0).all()
+
+
+def test_run_analysis_leaves_out_users_without_a_list() -> None:
+    recs, test = collection({1: ranking([5])}), collection({1: ItemList([5]), 2: ItemList([5])})
+    assert len(RunAnalysis(TSE(), NDCG()).measure(recs, test).list_metrics()) == 1
+
+
+def test_a_repeated_test_item_counts_once() -> None:
+    assert LexiRecall().measure_list(ranking([1, 2]), ItemList([2, 1, 2])) == 1
+    graded = ItemList([2, 1, 2], rating=[4.0, 5.0, 4.0])
+    assert LexiRecall(rating_field="rating", rel=4).measure_list(ranking([1, 2]), graded) == 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "parameters", "message"),
+    [
+        (TSE, {"n": 0}, "TSE: n must be an integer of at least 1, not 0"),
+        (TSE, {"n": 2.5}, "TSE: n must be an integer of at least 1, not 2.5"),
+        (TSE, {"exposure": "DCG"}, "TSE: exposure must be one of 'AP', .*, not 'DCG'"),
+        (TSE, {"patience": 1}, "TSE: patience must be a number between 0 and 1 .*, not 1"),
+        (TSE, {"n_items": 0}, "TSE: n_items must be an integer of at least 1, not 0"),
+        (TSE, {"exposure": "linear"}, "TSE: exposure='linear' needs n_items"),
+        (TSE, {"impute": "no"}, "TSE: impute must be one of 'pessimistic', 'optimistic', not 'no'"),
+        (TSE, {"rel": 0, "rating_field": "rating"}, "TSE: rel must be a number above 0, not 0"),
+        (TSE, {"rel": 4}, "TSE: rel=4 needs rating_field"),
+        (LexiRecall, {"n": -1}, "LexiRecall: n must be an integer of at least 1, not -1"),
+        (LexiRecall, {"form": "exact"}, "LexiRecall: form must be one of 'nested', 'weighted', not 'exact'"),
+        (LexiRecall, {"form": "weighted"}, "LexiRecall: form='weighted' needs n_items"),
+        (LexiRecall, {"eps": 0}, "LexiRecall: eps must be a number above 0, not 0"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(metric: Any, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric(**parameters)
+
+
+GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "bad"], dtype=object))
+
+
+@pytest.mark.parametrize(
+    ("metric", "recs", "test", "message"),
+    [
+        (TSE(), ItemList([1, 2]), ItemList([1]), "TSE: the list is not ordered"),
+        (TSE(5), ranking([1, 2, 1]), ItemList([1]), "TSE@5: item 1 stands twice in the list; keep one"),
+        (TSE(), ranking("abcacb"), ItemList(["a"]), r"TSE: item 'a' stands twice in the list \(and 2 more like it\)"),
+        (TSE(), ranking([1, 2, 3], rank=[1, 3, 2]), ItemList([1]), "TSE: rank 2 follows rank 3; .* sort it by rank"),
+        (TSE(), ItemList(item_nums=[1, 2], ordered=True), ItemList([1]), "TSE: item IDs not available"),
+        (TSE(), ranking([1, 2]), ItemList(item_nums=[1, 2]), "TSE: item IDs not available"),
+        (TSE(), ranking([1, 2]), ItemList(["1"]), "recommended items have integers as ids, test items strings"),
+        (TSE(n_items=2), ranking([1, 2, 3]), ItemList([3]), "TSE: n_items=2 is smaller than rank 3"),
+        (TSE(n_items=2), ranking([1, 2]), ItemList([2, 3]), "TSE: n_items=2 is smaller than rank 3"),
+        (TSE(n_items=2, impute="optimistic"), ranking([1, 2]), ItemList([3]), "TSE: n_items=2 is smaller than rank 3"),
+        (
+            LexiRecall(n_items=2, form="weighted"),
+            ranking([1, 2]),
+            ItemList([2, 3]),
+            "LexiRecall: n_items=2 is smaller than rank 3",
+        ),
+        (TSE(rating_field="stars"), ranking([1]), GRADED, "no field 'stars'; they have rating, mood"),
+        (TSE(rating_field="rating"), ranking([1]), GRADED, "the rating of test item 2 is nan, not a finite number"),
+        (TSE(rating_field="mood"), ranking([1]), GRADED, "the mood of test item 1 is 'good', .* 1 more"),
+        (
+            TSE(rating_field="rating"),
+            ranking([1]),
+            ItemList([1, 1], rating=[1.0, 2.0]),
+            "TSE: test item 1 has rating 1.0 and 2.0; keep one",
+        ),
+    ],
+)
+def test_what_is_no_ranking_or_no_grade_is_refused(metric: Any, recs: ItemList, test: ItemList, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        metric.measure_list(recs, test)
+
+
+# -- compare ---------------------------------------------------------------------------------------
+
+
+def better(a: list[int], b: list[int]) -> int:
+    """1 if the relevant items at ranks ``a`` beat those at ``b``, -1 if it is the other way round."""
+    if len(a) != len(b):
+        return 1 if len(a) > len(b) else -1
+    for rank_a, rank_b in zip(reversed(a), reversed(b), strict=True):
+        if rank_a != rank_b:
+            return 1 if rank_a < rank_b else -1
+    return 0
+
+
+def brute_force(
+    runs: dict[str, dict[int, list[int]]], test: dict[int, dict[int, int]], rel: float, cutoff: int | None
+) -> dict[tuple[str, str], list[int]]:
+    """Wins, losses and ties of every pair of runs."""
+    counts = {pair: [0, 0, 0] for pair in combinations(runs, 2)}
+    for user, graded in test.items():
+        relevant = {item for item, grade in graded.items() if grade >= rel}
+        if relevant:
+            found = {
+                name: [rank for rank, item in enumerate(lists.get(user, [])[:cutoff], 1) if item in relevant]
+                for name, lists in runs.items()
+            }
+            for a, b in counts:
+                counts[a, b][(0, 2, 1)[1 - better(found[a], found[b])]] += 1
+    return counts
+
+
+def wins_losses_ties(preferences: irl.Preferences) -> dict[tuple[str, str], list[int]]:
+    table = preferences.with_test(correction=None).table()
+    return {(row.system_a, row.system_b): [row.wins, row.losses, row.ties] for row in table.itertuples()}
+
+
+def held_out(test: dict[int, dict[int, int]], user: Any = int, item: Any = int) -> ItemListCollection:
+    lists = {
+        user(u): ItemList([item(i) for i in graded], rating=list(graded.values())) if graded else ItemList()
+        for u, graded in test.items()
+    }
+    return collection(lists)
+
+
+def one_collection(runs: dict[str, dict[int, list[int]]], user: Any = int, item: Any = int) -> ItemListCollection:
+    lists = {(name, user(u)): ranking(map(item, items)) for name, users in runs.items() for u, items in users.items()}
+    return collection(lists, "model", "user_id")
+
+
+def by_name(runs: dict[str, dict[int, list[int]]], user: Any = int, item: Any = int) -> dict[str, ItemListCollection]:
+    return {
+        name: collection({user(u): ranking(map(item, items)) for u, items in users.items()})
+        for name, users in runs.items()
+    }
+
+
+@given(
+    data=runs_and_test(),
+    rel=st.sampled_from([1, 2, 4.5]),
+    cutoff=st.none() | st.integers(1, 10),
+    user=st.sampled_from([int, str, np.int64]),
+    item=st.sampled_from([int, str]),
+    grouped=st.booleans(),
+)
+def test_compare_counts_what_brute_force_counts(
+    data: Any, rel: float, cutoff: int | None, user: Any, item: Any, grouped: bool
+) -> None:
+    runs, test = data
+    assume(not grouped or all(runs.values()))  # a collection cannot say that there is a run without any list
+    recs = one_collection(runs, user, item) if grouped else by_name(runs, user, item)
+    preferences = compare(recs, held_out(test, user, item), rating_field="rating", rel=rel, cutoff=cutoff)
+    assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
+
+
+@given(data=runs_and_test(), preference=st.sampled_from(["lexiprecision", "rpp", "TSE", "nDCG@5"]))
+@settings(max_examples=30)
+def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, preference: str) -> None:
+    runs, test = data
+    assume(any(test.values()))
+    qrels = {str(user): {str(item): 1 for item in graded} for user, graded in test.items() if graded}
+    plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in runs.items()}
+    expected = irl.compare(qrels, plain, preference)
+    preferences = compare(by_name(runs), held_out(test), preference)
+    np.testing.assert_array_equal(preferences.tensor(), expected.tensor())
+    pd.testing.assert_frame_equal(preferences.explain("a", "b"), expected.explain("a", "b"))
+
+
+RUNS = {"als": {1: [5, 9, 6], 2: [7, 8]}, "knn": {1: [5, 6, 9], 2: [8, 3, 4, 7]}, "pop": {1: [9, 8, 5]}}
+TEST = {1: {5: 5, 6: 3}, 2: {7: 4}, 3: {}}
+
+
+def test_reference() -> None:
+    pairs = [("als", "knn"), ("pop", "knn")]
+    assert compare(one_collection(RUNS), held_out(TEST), reference="knn").pairs == pairs
+    numbered = collection({(number, 1): ranking([5]) for number in (10, 20)}, "seed", "user_id")
+    assert compare(numbered, held_out(TEST), reference=20).pairs == [("10", "20")]
+    with pytest.raises(ValueError, match="no run 'bpr' to refer to; there are als, knn, pop"):
+        compare(by_name(RUNS), held_out(TEST), reference="bpr")
+
+
+def test_a_user_whom_a_run_lacks_gets_an_empty_list_and_others_are_ignored() -> None:
+    runs = {"pop": {1: [9, 8, 5]}, "als": {1: [9, 8, 5], 2: [7], 77: [5]}}
+    preferences = compare(by_name(runs), held_out(TEST))
+    assert preferences.query_ids == ["1", "2"]  # user 3 has no test items
+    assert wins_losses_ties(preferences) == {("pop", "als"): [0, 1, 1]}
+    assert preferences.explain("pop", "als")["winner"].tolist() == [None, "als"]
+
+
+def test_ids_of_different_types_are_the_same_by_their_decimal_strings() -> None:
+    preferences = compare(one_collection(RUNS, str, str), held_out(TEST, int, int))
+    assert wins_losses_ties(preferences) == brute_force(RUNS, TEST, 1, None)
+
+
+@pytest.mark.parametrize("ids", [np.arange(10), np.array([f"i{i}" for i in range(10)], dtype=object)])
+def test_compare_reads_lists_with_a_vocabulary(ids: Any) -> None:
+    known = Vocabulary(ids[5:], "item")  # some items are unknown to it
+    for vocabulary in (Vocabulary(ids, "item"), known):
+        runs = {
+            name: collection(
+                {u: ItemList(ids[items], vocabulary=vocabulary, ordered=True) for u, items in users.items()}
+            )
+            for name, users in RUNS.items()
+        }
+        test = collection({u: ItemList(ids[list(items)], vocabulary=known) for u, items in TEST.items()})
+        assert wins_losses_ties(compare(runs, test)) == brute_force(RUNS, TEST, 1, None)
+
+
+def test_the_order_decides_not_the_scores() -> None:
+    scores = np.linspace(0, 1e-9, 3)  # equal as 32-bit floats, and rising
+    up = collection({1: ItemList([5, 6, 9], scores=scores, ordered=True)})
+    down = collection({1: ItemList([9, 6, 5], scores=scores, ordered=True)})
+    assert wins_losses_ties(compare({"up": up, "down": down}, held_out(TEST))) == {("up", "down"): [1, 0, 1]}
+
+
+def test_several_key_fields_identify_a_run() -> None:
+    lists = {("als", size, user): ranking([5, 6]) for size in (10, 50) for user in (1, 2)}
+    recs = collection(lists, "model", "size", "user_id")
+    assert compare(recs, held_out(TEST)).systems == ["als/10", "als/50"]
+    assert compare(recs, held_out(TEST), run_key=["size", "model"]).systems == ["10/als", "50/als"]
+    assert compare(recs, held_out(TEST), reference=("als", 50)).pairs == [("als/10", "als/50")]
+
+
+def test_a_named_key_field_identifies_the_run_across_folds() -> None:
+    lists = {(name, 1 + user % 2, user): ranking(items) for name, run in RUNS.items() for user, items in run.items()}
+    recs = collection(lists, "model", "fold", "user_id")
+    preferences = compare(recs, held_out(TEST), run_key="model")
+    assert wins_losses_ties(preferences) == brute_force(RUNS, TEST, 1, None)
+
+
+def test_test_lists_may_have_several_key_fields() -> None:
+    test = collection({(1, 7): ItemList([5]), (2, 7): ItemList([6])}, "fold", "user_id")
+    lists = {(name, fold, 7): ranking(items) for name, items in (("a", [5, 6]), ("b", [6, 5])) for fold in (1, 2)}
+    preferences = compare(collection(lists, "model", "fold", "user_id"), test)
+    assert preferences.query_ids == ["1/7", "2/7"]
+    assert wins_losses_ties(preferences) == {("a", "b"): [1, 1, 0]}
+
+
+def test_options_reach_compare() -> None:
+    preferences = compare(
+        by_name(RUNS), held_out(TEST), ["lexirecall", "rpp"], significance_test="bootstrap", seed=5, correction=None
+    )
+    assert preferences.names == ["lexirecall", "rpp"]
+    assert (preferences.test.name, preferences.test.seed) == ("bootstrap", 5)
+
+
+def with_knn(lists: dict[Any, ItemList]) -> dict[str, ItemListCollection]:
+    """RUNS by name, with other lists for ``knn``."""
+    return by_name(RUNS) | {"knn": collection(lists)}
+
+
+TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "model", "fold", "user_id")
+
+
+@pytest.mark.parametrize(
+    ("recs", "options", "message"),
+    [
+        (by_name({"als": RUNS["als"]}), {}, "at least two runs are needed, not 1"),
+        (by_name(RUNS)["als"], {}, "no key field identifies the run, for user_id identify the test lists"),
+        (one_collection(RUNS), {"run_key": "recommender"}, "run_key: 'recommender' is no key field .* there are model"),
+        (one_collection(RUNS), {"run_key": "user_id"}, "run_key: 'user_id' is no key field of recs that could"),
+        (by_name(RUNS), {"run_key": "model"}, "run_key='model': a mapping names the runs itself"),
+        (TWICE, {"run_key": "model"}, r"run 'als': there are two lists for user '7' \(user_id\)"),
+        (
+            collection({("a", "b/c", 1): ranking([5]), ("a/b", "c", 1): ranking([5])}, "x", "y", "user_id"),
+            {},
+            r"the runs \('a', 'b/c'\) and \('a/b', 'c'\) are both called 'a/b/c'",
+        ),
+        (
+            {"als": collection({1: ranking([5])}, "query_id")},
+            {},
+            r"run 'als': the keys \(query_id\) lack the field 'user_id'",
+        ),
+        (
+            {1: collection({1: ranking([5])}), "1": collection({1: ranking([6])})},
+            {},
+            "names must differ as strings, but they are 1, '1'",
+        ),
+        ({"als": ranking([5])}, {}, "run 'als' is of type ItemList, not an ItemListCollection"),
+        ([ranking([5])], {}, "recs: give an ItemListCollection, or a mapping of names to several, not list"),
+        (with_knn({1: ItemList([5, 6])}), {}, "run 'knn', user '1': the list is not ordered"),
+        (with_knn({1: ranking([5, 6, 5])}), {}, "run 'knn', user '1': item 5 stands twice in the list"),
+        (
+            with_knn({2: ranking([5, 6, 7], rank=[1, 3, 2])}),
+            {},
+            "run 'knn', user '2': rank 2 follows rank 3; the list's own order is the ranking",
+        ),
+        (with_knn({1: ItemList(item_nums=[1], ordered=True)}), {}, "run 'knn', user '1': item IDs not available"),
+        (with_knn({b"1": ranking([5])}), {}, "ids must be strings or integers, but one is b'1'"),
+        (by_name(RUNS), {"rating_field": "stars"}, "test items of user '1': the test items have no field 'stars'"),
+        (by_name(RUNS), {"rel": 4}, "rel=4 needs rating_field"),
+        (by_name(RUNS), {"rel": -1, "rating_field": "rating"}, "rel must be a number above 0, not -1"),
+        (by_name(RUNS), {"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
+        (by_name(RUNS), {"preference": "recall"}, "'recall' is not a measure"),
+        (by_name(RUNS), {"significance_test": "z"}, "there is no test 'z'"),
+    ],
+)
+def test_bad_input_is_refused_by_name(recs: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(recs, held_out(TEST), **options)
+
+
+def test_test_data_that_cannot_be_used_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"test: give an ItemListCollection, such as split\.test, not dict"):
+        compare(by_name(RUNS), {1: ItemList([5])})
+    twice = collection({1: ItemList([5])})
+    twice.add(ItemList([6]), user_id="1")
+    with pytest.raises(ValueError, match=r"test: there are two lists for user '1' \(user_id\)"):
+        compare(by_name(RUNS), twice)
+    unrated = collection({1: ItemList([5, 6], rating=[4.0, np.nan])})
+    with pytest.raises(ValueError, match="user '1': the rating of test item 6 is nan, not a finite number"):
+        compare(by_name(RUNS), unrated, rating_field="rating")
+    different = collection({1: ItemList([5, 5], rating=[4.0, 2.0])})
+    with pytest.raises(ValueError, match=r"user '1': test item 5 has rating 4\.0 and 2\.0; keep one"):
+        compare(by_name(RUNS), different, rating_field="rating")
+
+
+# -- the example -----------------------------------------------------------------------------------
+
+
+def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    spec = importlib.util.spec_from_file_location("lenskit_recommenders", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    preferences = example.main(users=90, items=80, n=40)
+    assert preferences.systems == ["popularity", "item-kNN", "ALS"]
+    assert len(preferences.query_ids) == 30
+    printed = capsys.readouterr().out
+    assert all(label in printed for label in ("NDCG@40", "Recall@40", "TSE@40", "LexiRecall@40", "wins"))
