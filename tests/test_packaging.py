@@ -18,7 +18,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ["ir_lexirecall", "pyterrier_lexirecall"]
+PACKAGES = ["ir_lexirecall", "pyterrier_lexirecall", "ir_datasets_lexirecall"]
 
 
 def pyproject() -> dict[str, Any]:

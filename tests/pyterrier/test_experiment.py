@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -395,7 +396,7 @@ def sorted_rows(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
     return sorted(rows.itertuples(index=False, name=None), key=str)
 
 
-DUPLICATES = [["v", "v", "w", "w"], ["v", "v", "v #0", "w"], ["v"] * 4]
+DUPLICATES = [["v", "v", "w", "w"], ["v", "v", "v #0", "0: v"], ["v"] * 4]
 
 
 @pytest.mark.parametrize("names", DUPLICATES, ids=["duplicates", "numbered", "equal"])
@@ -778,6 +779,47 @@ def test_the_users_test_sees_values_of_the_users_measures_only(plan: str) -> Non
     assert max(seen) <= 1
 
 
+class Complaining(Retrieve):
+    """A system that warns."""
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        if len(inp):
+            warnings.warn("an old index", FutureWarning, stacklevel=1)
+        return super().transform(inp)
+
+
+@pytest.mark.parametrize("action", ["always", "default", "module", "once", "ignore"])
+@pytest.mark.parametrize("where", [{}, {"module": "nowhere"}, {"module": __name__.replace(".", "[.]")}], ids=str)
+def test_warnings_of_systems_meet_the_users_filters(action: Any, where: dict[str, str]) -> None:
+    def counted(experiment: Any) -> int:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings(action, category=FutureWarning, **where)
+            systems = [Complaining(name, []) for name in "abd"]
+            experiment(systems, topics(), qrels(), ["map"], batch_size=BATCH, validate="ignore")
+        return len(caught)
+
+    assert counted(pt.lexirecall.Experiment) == counted(pt.Experiment)
+
+
+def test_warnings_of_systems_come_before_a_failure() -> None:
+    class Failing(Complaining):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            super().transform(inp)
+            raise RuntimeError("no index")
+
+    with pytest.warns(FutureWarning, match="an old index"), pytest.raises(RuntimeError, match="no index"):
+        pt.lexirecall.Experiment([Failing("a", [])], topics(), qrels(), ["map"], validate="ignore")
+
+
+def test_a_warning_that_is_an_error_stops_the_system() -> None:
+    calls: Calls = []
+    with warnings.catch_warnings(), pytest.raises(FutureWarning):
+        warnings.simplefilter("error", FutureWarning)
+        pt.lexirecall.Experiment([Complaining("a", calls)], topics(), qrels(), ["map"], validate="ignore")
+    assert not calls
+
+
 def test_an_evaluation_inside_a_system_is_none_of_the_experiment() -> None:
     class Evaluating(Retrieve):
         """A system that looks at a measure of its own, as one that is tuned does."""
@@ -835,6 +877,38 @@ def test_experiments_in_threads() -> None:
     for systems, result in zip(kinds, results, strict=True):
         brute = brute_force(systems)
         assert result == pytest.approx([brute.mean(s) for s in range(len(brute.runs))])
+
+
+def test_overlapping_threads_leave_the_filters_of_warnings() -> None:
+    """One experiment begins within another one, and ends after it."""
+    first_runs, second_runs, first_is_done = Event(), Event(), Event()
+
+    class First(Retrieve):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            first_runs.set()
+            assert second_runs.wait(30)
+            return super().transform(inp)
+
+    class Second(Retrieve):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            second_runs.set()
+            assert first_is_done.wait(30)
+            return super().transform(inp)
+
+    def run(system: Retrieve) -> None:
+        pt.lexirecall.Experiment([system], topics(), qrels(), ["map"], validate="ignore")
+
+    before, show = list(warnings.filters), warnings.showwarning
+    with warnings.catch_warnings(), ThreadPoolExecutor(2) as pool:
+        expected = list(warnings.filters)
+        first = pool.submit(run, First("a", []))
+        assert first_runs.wait(30)
+        second = pool.submit(run, Second("b", []))
+        first.result(60)
+        first_is_done.set()
+        second.result(60)
+        assert list(warnings.filters) == expected
+    assert (warnings.filters, warnings.showwarning) == (before, show)
 
 
 # -- runs and summaries on disk --------------------------------------------------------------------
@@ -926,6 +1000,9 @@ def subset(*names: str) -> Systems:
         ((("one", "two"), [LR]), (("one", "two"), ["map"])),
         ((("one", "two"), ["map"]), (("one", "two"), [LR])),
         ((("one", "two"), ["map", LR]), (("three", "four"), ["map"])),
+        ((("one", "two"), ["map", LR(rel=2) @ 5]), (("one", "two"), ["map", LR(rel=2) @ 5])),
+        ((("one", "two"), ["map", LR(rel=2) @ 5]), (("one", "two"), ["map", LR(rel=2) @ 5, "ndcg"])),
+        ((("one", "two"), ["map", LR(form="weighted", n=1000)]), (("one", "two"), ["map"])),
     ],
     ids=[
         "same",
@@ -938,6 +1015,9 @@ def subset(*names: str) -> Systems:
         "without ours",
         "with ours",
         "other systems, without ours",
+        "same, with parameters",
+        "more measures, with parameters",
+        "without parameters",
     ],
 )
 @pytest.mark.parametrize("baseline", [None, 0])

@@ -1,0 +1,226 @@
+"""What the tests share: the data beside the project, values by library and reference, random collections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import reference
+from hypothesis import settings
+from hypothesis import strategies as st
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall.provider import LexiRecallProvider
+
+settings.register_profile("default", deadline=None, max_examples=100)
+settings.load_profile("default")
+
+Qrels = Mapping[str, Mapping[str, float]]
+Run = Mapping[str, Mapping[str, float]]
+CWL_FIELDS = ("value", "expected_total_utility", "expected_cost", "expected_total_cost", "expected_items")
+
+# -- data ------------------------------------------------------------------------------------------
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+
+
+class Data:
+    """Evaluation data and known answers beside the project; a test that asks for what is missing is skipped."""
+
+    def path(self, name: str) -> str:
+        """Path of a file of the evaluation data."""
+        return str(self._existing(SHARED / "data" / name))
+
+    def vectors(self, name: str) -> Any:
+        """Content of a file of known answers."""
+        return json.loads(self._existing(SHARED / "vectors" / name).read_text())
+
+    @staticmethod
+    def _existing(path: Path) -> Path:
+        if not path.exists():
+            pytest.skip(f"{path} is missing: it is no part of the project")
+        return path
+
+
+@pytest.fixture(scope="session")
+def data() -> Data:
+    """The data and vectors beside the project."""
+    return Data()
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+PROVIDER = LexiRecallProvider()
+
+
+def values(measure: Measure, qrels: Any, run: Any) -> dict[str, float]:
+    """This library's value of each query, also for the measures that another provider would serve first."""
+    return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+
+
+def cwl_values(measure: Measure, qrels: Any, run: Any) -> dict[tuple[str, str], float]:
+    """All five values of a C/W/L measure, by query and field."""
+    return by_field({metric.query_id: metric[2:] for metric in PROVIDER.iter_calc([measure], qrels, run)})
+
+
+def by_field(by_query: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
+    """Five values per query, by query and field."""
+    return {(q, name): value for q, five in by_query.items() for name, value in zip(CWL_FIELDS, five, strict=True)}
+
+
+def reference_values(
+    score: Callable[..., Any], judgments: Mapping[str, Any], run: Run, **parameters: Any
+) -> dict[str, Any]:
+    """``score(ranking, judgments of the query, **parameters)`` of each query, in trec_eval's order."""
+    return {q: score(reference.order(run.get(q, {})), judged, **parameters) for q, judged in judgments.items()}
+
+
+def retrieved(ranking: Sequence[float | None]) -> dict[str, float]:
+    """The scores of a ranking in which the document at each place is called by that place's number."""
+    return {str(place): -float(place) for place in range(len(ranking))}
+
+
+def judged(ranking: Sequence[float | None], missing: Sequence[float] = ()) -> dict[str, float]:
+    """The judgments of a ranking given by its grades (None: unjudged), and of documents it misses."""
+    grades = {str(place): grade for place, grade in enumerate(ranking) if grade is not None}
+    return grades | {f"missing{i}": grade for i, grade in enumerate(missing)}
+
+
+# -- random collections ----------------------------------------------------------------------------
+
+QUERY_IDS = st.sampled_from(["q", "q1", "q10", "Q1", "é", "文書"])
+
+# Prefixes, upper case, characters that separate fields elsewhere, composed and decomposed letters, and ids
+# that UTF-16 would sort in another order than UTF-8.
+DOC_IDS = st.sampled_from(
+    ["d", "d1", "d10", "D1", 'd"1', "d,1", "é", "e\u0301", "a\u00a0b", "文", "\uffff", "\U00010000"]
+)
+
+# Equal, equal only as 32-bit floats, equal only as numbers (-0.0), beyond the range of 32 bits, or anything.
+SCORES = st.one_of(
+    st.sampled_from([0.0, -0.0, 1e-50, -1e-50, 1.0, 1 + 1e-9, 1 - 1e-9, 16777216.0, 16777217.0, 1e39, -1e300]),
+    st.floats(-3, 3),
+)
+
+GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 2.5, 3, 4])
+CUTOFFS = st.none() | st.integers(1, 60)
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> dict[str, float]:
+    """Scores of documents, some of them judged, with stretches of unjudged ones between them."""
+    scores = draw(st.dictionaries(DOC_IDS, SCORES))
+    for score, length in draw(st.lists(st.tuples(SCORES, st.integers(1, 30)), max_size=3)):
+        scores |= {f"unjudged{len(scores) + i}": score for i in range(length)}
+    return scores
+
+
+@st.composite
+def judged_queries(draw: st.DrawFn, judgments: st.SearchStrategy[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """``judgments`` and rankings by query, at least one of them judged; others may lack the one or the other."""
+    query_ids = draw(st.lists(QUERY_IDS, min_size=1, max_size=5, unique=True))
+    missing = st.integers(0, 4).map(lambda number: number == 0)
+    qrels = {q: draw(judgments) for place, q in enumerate(query_ids) if place == 0 or not draw(missing)}
+    run = {q: draw(rankings()) for q in query_ids if not draw(missing)}
+    return qrels, run
+
+
+def collections(grades: st.SearchStrategy[float] = GRADES) -> st.SearchStrategy[tuple[Qrels, Run]]:
+    """Qrels and a run as dicts of dicts."""
+    return judged_queries(st.dictionaries(DOC_IDS, grades, min_size=1))
+
+
+ASPECT_IDS = st.sampled_from(["1", "2", "10", "é"])
+
+
+def subtopic_collections(grades: st.SearchStrategy[float] = GRADES) -> st.SearchStrategy[tuple[Any, Run]]:
+    """Judgments by query and aspect (``subtopic_table`` makes qrels of them), and a run."""
+    one_aspect = st.dictionaries(DOC_IDS, grades, min_size=1, max_size=5)
+    return judged_queries(st.dictionaries(ASPECT_IDS, one_aspect, min_size=1))
+
+
+def subtopic_table(judgments: Mapping[str, Mapping[str, Mapping[str, float]]], column: str) -> pd.DataFrame:
+    """Qrels with a row per query, aspect and document; ``column`` names the aspect."""
+    rows = [
+        (q, doc, grade, aspect)
+        for q, aspects in judgments.items()
+        for aspect, grades in aspects.items()
+        for doc, grade in grades.items()
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", column])
+
+
+ASPECTS = ("relevance", "quality", "trust")
+
+# A top grade, or the values of all grades: equal ones, gaps between the grades, sums that only decimals get right.
+SCALES = st.sampled_from(
+    [
+        1,
+        2,
+        4,
+        {0: 0, 1: 1.5, 2: 3},
+        {0: 0, 1: 1, 2: 1, 3: 2},
+        {0: 0, 1: 0.1, 2: 0.2, 3: 0.3},
+        {0: 0.1, 2: 0.4, 5: 0.5},
+        {0: 0, 1: 10**6, 2: 10**9},
+    ]
+)
+
+
+def grades_of(scale: int | Mapping[int, float]) -> list[int]:
+    return sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
+
+
+@st.composite
+def aspect_collections(draw: st.DrawFn, aspects: int = len(ASPECTS)) -> tuple[dict[str, Any], Any, Any]:
+    """Scales of up to so many aspects, labels by query, document and aspect (some missing), and a run."""
+    names = draw(st.lists(st.sampled_from(ASPECTS), min_size=1, max_size=aspects, unique=True))
+    scales = {name: draw(SCALES) for name in names}
+    labels = {name: st.sampled_from(grades_of(scale)) for name, scale in scales.items()}
+    some_labels = st.fixed_dictionaries({}, optional=labels)
+    drawn, run = draw(judged_queries(st.dictionaries(DOC_IDS, some_labels, max_size=8)))
+    next(iter(drawn.values()))[draw(DOC_IDS)] = draw(st.fixed_dictionaries(labels))  # every aspect occurs
+    judgments = {q: {doc: label for doc, label in docs.items() if label} for q, docs in drawn.items()}
+    judgments = {q: docs for q, docs in judgments.items() if docs}
+    return scales, judgments, run
+
+
+def in_columns(judgments: Mapping[str, Any]) -> pd.DataFrame:
+    """Qrels with a column per aspect."""
+    rows = [
+        {"query_id": q, "doc_id": doc, **dict.fromkeys(ASPECTS), "relevance": 0, **label}
+        for q, docs in judgments.items()
+        for doc, label in docs.items()
+    ]
+    return pd.DataFrame(rows).astype(dict.fromkeys(ASPECTS, float))
+
+
+@st.composite
+def bases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    """``base`` and ``cutoff`` as the measures take them, and as the reference takes them."""
+    base = draw(
+        st.sampled_from(
+            [
+                "nDCG",
+                "AP",
+                "RR",
+                "RBP",
+                "P",
+                "R",
+                "AP(rel=2)",
+                "RR(rel=3)",
+                "RBP(p=0.5)",
+                "RBP(p=0.9,rel=2)",
+                "P(rel=2)",
+            ]
+        )
+    )
+    needs_cutoff = base[0] in "P" or base == "R"
+    k = draw(st.integers(1, 40) if needs_cutoff else st.none() | st.integers(1, 40))
+    if needs_cutoff or (k is not None and draw(st.booleans())):
+        return {"base": f"{base}@{k}", "cutoff": draw(st.sampled_from([None, k]))}, {"base": base, "cutoff": k}
+    return {"base": base, "cutoff": k}, {"base": base, "cutoff": k}

@@ -1,0 +1,36 @@
+"""Preferences between four Robust 2003 runs: known answers, digit by digit."""
+
+from __future__ import annotations
+
+import pytest
+
+import ir_lexirecall as irl
+
+RUNS = ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")
+PREFERENCES = ("lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp")
+
+
+@pytest.fixture(scope="module")
+def compared(data):
+    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in RUNS}
+    return irl.compare(data.path("robust2003/qrels.txt.gz"), runs, PREFERENCES)
+
+
+def test_lexirecall_prefers_the_published_number_of_times(data, compared):
+    published = data.vectors("robust2003-lexirecall-pairs.json")["pairs"]
+    table = compared.table()
+    table = table[table["preference"] == "lexirecall"]
+    found = {
+        f"{row.system_a}:{row.system_b}": {"wins": row.wins, "losses": row.losses, "ties": row.ties}
+        for row in table.itertuples()
+    }
+    assert found == published
+
+
+def test_mean_preferences_are_the_published_ones(data, compared):
+    published = data.vectors("robust2003-preferences.json")["pairs"]
+    expected = {(pair, name): mean for pair, means in published.items() for name, mean in means.items()}
+    found = {
+        (f"{row.system_a}:{row.system_b}", row.preference): row.mean for row in compared.table().itertuples(index=False)
+    }
+    assert found == pytest.approx(expected, rel=0, abs=1e-12)

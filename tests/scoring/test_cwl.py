@@ -1,0 +1,186 @@
+"""C/W/L variants of ERR, and ir_measures' NERR* and ERR, against their definitions, summed term by term."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import ir_measures
+import numpy as np
+import pytest
+import reference
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP
+from tests.conftest import (
+    CUTOFFS,
+    by_field,
+    collections,
+    cwl_values,
+    judged,
+    reference_values,
+    retrieved,
+    values,
+)
+
+MAX_RELS = st.sampled_from([4, 4.5, 6])
+GAINS = st.sampled_from(["exp", "linear"])
+UNJUDGED = st.sampled_from(["worst", "best"])
+PHIS = st.sampled_from([0.05, 0.5, 0.6, 0.7, 0.9, 0.99])
+TS = st.sampled_from([0.01, 0.5, 1, 1.35, 3, 40])
+DEEP_CUTOFFS = st.integers(1, 60) | st.sampled_from([999, 1000, 1001, 1500])
+
+
+def assert_equals_reference(measure, score, collection):
+    expected = by_field(reference_values(score, *collection))
+    assert cwl_values(measure, *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, DEEP_CUTOFFS)
+def test_cwl_err8_is_the_sum_over_the_first_k_ranks(collection, max_rel, gain, unjudged, k):
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "cutoff": k}
+    assert_equals_reference(CWL_ERR8(**parameters), partial(reference.cwl, "ERR8", **parameters), collection)
+
+
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, DEEP_CUTOFFS)
+def test_cwl_err9_is_the_sum_over_the_first_k_ranks(collection, max_rel, gain, unjudged, k):
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "cutoff": k}
+    assert_equals_reference(CWL_ERR9(**parameters), partial(reference.cwl, "ERR9", **parameters), collection)
+
+
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, PHIS)
+def test_cwl_err10_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, phi):
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "phi": phi}
+    assert_equals_reference(CWL_ERR10(**parameters), partial(reference.cwl, "ERR10", **parameters), collection)
+
+
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, TS)
+def test_cwl_err11_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, T):
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "T": T}
+    assert_equals_reference(CWL_ERR11(**parameters), partial(reference.cwl, "ERR11", **parameters), collection)
+
+
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, PHIS)
+def test_cwl_rbp_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, phi):
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "phi": phi}
+    assert_equals_reference(CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection)
+
+
+@given(collections(st.sampled_from([0, 0, 0.25, 0.5, 1])), UNJUDGED)
+@example(({"q": {"d": 0.5}}, {"q": {"d": 1.0}}), "worst")
+def test_a_query_whose_grades_are_all_below_1_scores_0(collection, unjudged):
+    parameters = {"max_rel": 1, "unjudged": unjudged}
+    assert_equals_reference(CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection)
+
+
+# -- infinite sums ---------------------------------------------------------------------------------
+
+SPARSE = [None, 3, None, 0, 1] + [None] * 40 + [4, 2] + [None] * 2_000 + [3, -1, 4]
+LONG = 200_000
+
+
+def partial_sums(measure, unjudged, phi_or_t):
+    """Sum of V and of V r over the first ranks of ``SPARSE``, and V after them: with NumPy, rank by rank."""
+    gains = np.full(LONG, 1 - 2.0**-4 if unjudged == "best" else 0.0)
+    for place, grade in enumerate(SPARSE):
+        if grade is not None:
+            gains[place] = (2 ** max(grade, 0) - 1) / 2**4
+    rank = np.arange(1, LONG + 1)
+    go_on = {
+        "CWL_ERR10": phi_or_t * (1 - gains),
+        "CWL_ERR11": ((rank + 2 * phi_or_t - 1) / (rank + 2 * phi_or_t)) ** 2 * (1 - gains),
+        "CWL_RBP": np.full(LONG, phi_or_t),
+    }[measure.NAME]
+    after = np.cumprod(go_on)
+    v = np.r_[1, after[:-1]]
+    return math.fsum(v), math.fsum(v * gains), float(after[-1])
+
+
+@pytest.mark.parametrize("unjudged", ["worst", "best"])
+@pytest.mark.parametrize("phi", [0.01, 0.6, 0.99, 0.999])
+@pytest.mark.parametrize("measure", [CWL_ERR10, CWL_RBP])
+def test_a_geometric_sum_to_infinity_is_where_long_partial_sums_end(measure, phi, unjudged):
+    items, utility, _ = partial_sums(measure, unjudged, phi)
+    found = cwl_values(measure(phi=phi, max_rel=4, unjudged=unjudged), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    assert found["q", "expected_items"] == pytest.approx(items, rel=1e-12)
+    assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
+
+
+@pytest.mark.parametrize("T", [0.01, 0.5, 1.35, 20])
+def test_the_sum_of_inverse_squares_to_infinity_is_between_bounds_of_its_tail(T):
+    items, utility, v = partial_sums(CWL_ERR11, "worst", T)
+    found = cwl_values(CWL_ERR11(T=T, max_rel=4), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    # Beyond rank M the terms are v x^2 / (x + j)^2 with x = M + 2T; their sum is between v x and v (x + 1).
+    tail = v * (LONG + 2 * T)
+    assert items + tail - 1e-10 < found["q", "expected_items"] < items + tail + v + 1e-10
+    assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
+
+
+@pytest.mark.parametrize("T", [0.01, 0.5, 1.35, 20])
+def test_inverse_squares_end_early_where_unjudged_documents_have_gain(T):
+    items, utility, _ = partial_sums(CWL_ERR11, "best", T)
+    found = cwl_values(CWL_ERR11(T=T, max_rel=4, unjudged="best"), {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)})
+    assert found["q", "expected_items"] == pytest.approx(items, rel=1e-12)
+    assert found["q", "expected_total_utility"] == pytest.approx(utility, rel=1e-12)
+
+
+# -- ir_measures' own measures ---------------------------------------------------------------------
+
+LEVELS = st.sampled_from([(0, 4), (0, 7), (1, 4), (-1, 5)])
+
+
+@given(collections(), LEVELS, DEEP_CUTOFFS)
+@example(({"q": {"d": 1}}, {"q": {"d": 1.0}}), (0, 7), 1001)
+def test_nerr8_is_the_sum_over_at_most_1000_ranks(collection, levels, k):
+    parameters = {"min_rel": levels[0], "max_rel": levels[1], "cutoff": k}
+    assert_equals_reference(ir_measures.NERR8(**parameters), partial(reference.nerr, "NERR8", **parameters), collection)
+
+
+@given(collections(), LEVELS, DEEP_CUTOFFS)
+def test_nerr9_is_the_sum_over_at_most_1000_ranks(collection, levels, k):
+    parameters = {"min_rel": levels[0], "max_rel": levels[1], "cutoff": k}
+    assert_equals_reference(ir_measures.NERR9(**parameters), partial(reference.nerr, "NERR9", **parameters), collection)
+
+
+@given(collections(), LEVELS, PHIS | st.just(0.999))
+def test_nerr10_is_the_sum_over_1000_ranks(collection, levels, p):
+    parameters = {"min_rel": levels[0], "max_rel": levels[1], "p": p}
+    measure = ir_measures.NERR10(**parameters)
+    assert_equals_reference(measure, partial(reference.nerr, "NERR10", **parameters), collection)
+
+
+@given(collections(), LEVELS, TS.map(float))
+def test_nerr11_is_the_sum_over_1000_ranks(collection, levels, T):
+    parameters = {"min_rel": levels[0], "max_rel": levels[1], "T": T}
+    measure = ir_measures.NERR11(**parameters)
+    assert_equals_reference(measure, partial(reference.nerr, "NERR11", **parameters), collection)
+
+
+@pytest.mark.parametrize("measure", [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)])
+def test_nerr_ignores_what_is_ranked_below_1000(measure):
+    above, below = [None, 0, 2] + [None] * 996 + [1], [1, None, 2]
+    deep, cut = above + below, above
+    grades = judged(deep)
+    found = cwl_values(
+        measure(max_rel=2), {"deep": grades, "cut": grades}, {"deep": retrieved(deep), "cut": retrieved(cut)}
+    )
+    assert {field: value for (q, field), value in found.items() if q == "deep"} == {
+        field: value for (q, field), value in found.items() if q == "cut"
+    }
+
+
+@given(collections(), CUTOFFS)
+def test_err_is_the_expected_reciprocal_rank_at_which_the_user_stops(collection, k):
+    expected = reference_values(reference.err, *collection, cutoff=k)
+    measure = ir_measures.ERR if k is None else ir_measures.ERR @ k
+    assert values(measure, *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [CWL_ERR10(max_rel=3), CWL_ERR8(max_rel=3) @ 5, ir_measures.NERR11(max_rel=3), ir_measures.NERR8(max_rel=3) @ 5],
+)
+def test_a_grade_above_max_rel_is_refused(measure):
+    with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 more like it\)"):
+        values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})

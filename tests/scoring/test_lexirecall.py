@@ -1,0 +1,62 @@
+"""Lexicographic recall against its definition, bit for bit: both sides round once, from exact numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import LR
+from tests.conftest import CUTOFFS, collections, reference_values, values
+
+RELS = st.sampled_from([0.5, 1, 2, 2.5, 4, 9])
+EPS = st.sampled_from([0.5, 1, 1e-3, 0.1, 7.25])
+
+
+@given(collections(), RELS, CUTOFFS)
+def test_nested_lexirecall_is_the_exact_number_rounded_once(collection, rel, cutoff):
+    expected = reference_values(reference.lexirecall, *collection, rel=rel, cutoff=cutoff)
+    assert values(LR(rel=rel, cutoff=cutoff), *collection) == expected
+
+
+@given(collections(), RELS, CUTOFFS, st.integers(200, 10**6), EPS)
+def test_weighted_lexirecall_is_the_exact_number_rounded_once(collection, rel, cutoff, n, eps):
+    parameters = {"form": "weighted", "rel": rel, "cutoff": cutoff, "n": n, "eps": eps}
+    expected = reference_values(reference.lexirecall, *collection, **parameters)
+    assert values(LR(**parameters), *collection) == expected
+
+
+@given(collections(), CUTOFFS, st.integers(1, 40))
+def test_a_collection_smaller_than_a_rank_in_use_is_refused(collection, cutoff, n):
+    parameters = {"form": "weighted", "cutoff": cutoff, "n": n}
+    try:
+        expected = reference_values(reference.lexirecall, *collection, **parameters)
+    except ValueError:
+        with pytest.raises(ValueError, match="is smaller than rank"):
+            values(LR(**parameters), *collection)
+    else:
+        assert values(LR(**parameters), *collection) == expected
+
+
+@pytest.mark.parametrize("form", [{}, {"form": "weighted", "n": 150_000}, {"form": "weighted", "n": 10**9, "eps": 0.1}])
+@pytest.mark.parametrize(
+    ("relevant", "depth", "missing"),
+    [(1, 100_000, 0), (2, 100_000, 1), (40, 1_000, 300), (300, 1_000, 0), (400, 5_000, 100), (600, 600, 0)],
+)
+def test_lexirecall_of_deep_rankings_with_many_relevant_documents(form, relevant, depth, missing):
+    ranks = [*np.random.default_rng(relevant).choice(depth - 1, relevant - 1, replace=False).tolist(), depth - 1]
+    ranking = [f"d{rank}" for rank in range(depth)]
+    grades = {ranking[rank]: 1 for rank in ranks} | {f"missing{i}": 1 for i in range(missing)}
+    run = {"q": {doc: float(-rank) for rank, doc in enumerate(ranking)}}
+    assert values(LR(**form), {"q": grades}, run) == {"q": reference.lexirecall(ranking, grades, **form)}
+
+
+def test_lexirecall_of_an_empty_ranking():
+    qrels = {"q": {"a": 1, "b": 1}, "nothing relevant": {"a": 0}}
+    assert values(LR, qrels, {}) == {"q": 0.0, "nothing relevant": 0.0}
+    # The missing documents end the collection, at ranks 9 and 10; only the first of the two is not at its end.
+    delta = 1 / 10.5
+    in_the_collection = values(LR(form="weighted", n=10), qrels, {})
+    assert in_the_collection == {"q": pytest.approx(delta / (1 + delta) / 10, rel=1e-15), "nothing relevant": 0.0}

@@ -1,0 +1,90 @@
+"""Rank-biased utility against its definition, summed term by term."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from ir_measures import Qrel
+
+from ir_lexirecall import RBU
+from tests.conftest import CUTOFFS, collections, reference_values, subtopic_collections, subtopic_table, values
+
+pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> dict[str, Any]:
+    p = draw(st.sampled_from([0.01, 0.5, 0.9, 0.99, 0.99999, 1]))
+    return {
+        "p": p,
+        "e": draw(st.sampled_from([0, 0.03, 0.05, 2])),
+        "cutoff": draw(CUTOFFS),
+        "gain": draw(st.sampled_from(["exp", "linear"])),
+        "max_rel": draw(st.sampled_from([None, 4, 4.5, 6])),
+        "normalize": p < 1 and draw(st.booleans()),
+    }
+
+
+@given(subtopic_collections(), parameters(), st.sampled_from(["iteration", "subtopic_id"]))
+def test_rbu_is_the_utility_over_all_aspects_less_the_effort(collection, parameters, column):
+    judgments, run = collection
+    expected = reference_values(reference.rbu, judgments, run, **parameters)
+    found = values(RBU(**parameters), subtopic_table(judgments, column), run)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@given(subtopic_collections(), parameters(), st.lists(st.sampled_from([0.25, 1, 1, 3, 100]), min_size=1, max_size=4))
+def test_rbu_weighs_the_aspects_by_the_weight_column(collection, parameters, given_weights):
+    judgments, run = collection
+    # Weights belong to an aspect of a query: neighbouring queries give the same aspect another one.
+    weights = {
+        (q, aspect): given_weights[(i + j) % len(given_weights)]
+        for i, (q, aspects) in enumerate(judgments.items())
+        for j, aspect in enumerate(aspects)
+    }
+    qrels = subtopic_table(judgments, "subtopic_id")
+    qrels["weight"] = [weights[pair] for pair in zip(qrels["query_id"], qrels["subtopic_id"], strict=True)]
+    expected = {
+        q: reference.rbu(reference.order(run.get(q, {})), aspects, {t: weights[q, t] for t in aspects}, **parameters)
+        for q, aspects in judgments.items()
+    }
+    assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+@given(collections(), parameters())
+def test_rbu_of_qrels_without_aspects_has_one_aspect(collection, parameters):
+    qrels, run = collection
+    expected = reference_values(reference.rbu, {q: {"0": grades} for q, grades in qrels.items()}, run, **parameters)
+    assert values(RBU(**parameters), qrels, run) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_subtopics_are_aspects_before_iterations_are():
+    rows = [("q", "a", 1, "1", "x"), ("q", "b", 1, "2", "x")]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "iteration"])
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    assert values(RBU(p=1, e=0), qrels, run) == {"q": pytest.approx(0.5)}  # as one aspect: 1/2 + 1/4
+
+
+def test_an_aspect_of_weight_0_does_not_count():
+    rows = [("q", "a", 1, "1", 2.0), ("q", "b", 1, "2", 0.0)]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id", "weight"])
+    assert values(RBU(p=1, e=0), qrels, {"q": {"a": 1.0, "b": 2.0}}) == {"q": 0.5}
+
+
+def test_reading_costs_effort_only_where_something_is_relevant():
+    qrels = [Qrel("one", "a", 1, "1"), Qrel("one", "a", 0, "2"), Qrel("none", "a", 0, "1"), Qrel("none", "a", -1, "2")]
+    run = {q: {"x": 2.0, "y": 1.0} for q in ("one", "none")}
+    assert values(RBU(p=0.5, e=0.1), qrels, run) == {"one": pytest.approx(-0.1 * 0.75), "none": 0.0}
+
+
+def test_rbu_of_a_long_ranking():
+    depth, p, e = 100_000, 0.9999, 0.05
+    run = {"q": {f"x{i}": float(-i) for i in range(depth - 1)} | {"a": float(-depth)}}
+    effort = e * sum(p**i for i in range(1, depth + 1))
+    found = values(RBU(p=p, e=e, max_rel=1), {"q": {"a": 1}}, run)
+    assert found == {"q": pytest.approx(0.5 * p**depth - effort, rel=1e-12)}

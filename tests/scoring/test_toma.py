@@ -1,0 +1,160 @@
+"""TOMA, CAM, MM and their base measures against their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import CAM, MM, TOMA
+from tests.conftest import PROVIDER, aspect_collections, bases, in_columns, reference_values, values
+
+
+def in_rows(judgments: Mapping[str, Any]) -> pd.DataFrame:
+    """Qrels with a row per document and aspect."""
+    rows = [
+        (q, doc, aspect, grade)
+        for q, docs in judgments.items()
+        for doc, label in docs.items()
+        for aspect, grade in label.items()
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "iteration", "relevance"])
+
+
+def graded(grades: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Qrels with one grade per document."""
+    rows = [(q, doc, grade) for q, docs in grades.items() for doc, grade in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+LAYOUTS = pytest.mark.parametrize("layout", [in_columns, in_rows])
+DISTANCES = st.sampled_from(["euclidean", "manhattan", "chebyshev"])
+
+
+@LAYOUTS
+@given(aspect_collections(), bases(), DISTANCES, st.sampled_from(["half", 1, 2, 5]), st.data())
+def test_toma_scores_the_places_of_the_label_tuples(layout, collection, base, distance, binarize, more):
+    scales, judgments, run = collection
+    ours, theirs = base
+    shared = {
+        "aspects": scales,
+        "distance": distance,
+        "gate": more.draw(st.none() | st.sampled_from(sorted(scales)), label="gate"),
+        "binarize": binarize,
+    }
+    expected = reference_values(reference.toma, judgments, run, **shared, **theirs)
+    assert values(TOMA(**shared, **ours), layout(judgments), run) == pytest.approx(expected, rel=1e-12)
+
+
+@LAYOUTS
+@pytest.mark.parametrize(("measure", "definition"), [(CAM, reference.cam), (MM, reference.mm)])
+@given(aspect_collections(), bases(), st.sampled_from([None, "half", 1, 2]), st.data())
+def test_cam_and_mm_are_means_of_the_aspects(measure, definition, layout, collection, base, binarize, more):
+    scales, judgments, run = collection
+    ours, theirs = base
+    weights = st.fixed_dictionaries({name: st.sampled_from([0.1, 1, 2, 30]) for name in scales})
+    shared = {
+        "aspects": scales,
+        "weights": more.draw(st.none() | weights, label="weights"),
+        "binarize": binarize,
+    }
+    expected = reference_values(definition, judgments, run, **shared, **theirs)
+    assert values(measure(**shared, **ours), layout(judgments), run) == pytest.approx(expected, rel=1e-12)
+
+
+# Two label tuples that share a place, and every document retrieved at a rank of its own: no tie rule matters.
+SCALE = {"relevance": 2, "quality": 1}
+LABELS = {
+    "q1": {"a": (2, 0), "b": (1, 1), "c": (0, 1), "d": (0, 0), "e": (2, 1)},
+    "q2": {"a": (1, 0), "b": (0, 0)},
+    "q3": {"a": (0, 0)},
+    "q4": {"a": (2, 1)},
+}
+JUDGMENTS = {
+    q: {doc: dict(zip(SCALE, label, strict=True)) for doc, label in docs.items()} for q, docs in LABELS.items()
+}
+RUN = {
+    "q1": {"c": 6.0, "x": 5.0, "a": 4.0, "b": 3.0, "y": 2.0, "e": 1.0},
+    "q2": {"x": 3.0, "a": 2.0, "b": 1.0},
+    "q3": {"a": 1.0},
+}
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "nDCG(judged_only=True)@3",
+        "AP(rel=2,judged_only=True)",
+        "Rprec(rel=2)",
+        "Bpref(rel=2)",
+        "Success(rel=3)@2",
+        "Judged@3",
+        "infAP(rel=2)",
+        "IPrec(rel=1)@0.5",
+        "ERR@4",
+        "NERR8(max_rel=4)@5",
+        "NERR11(max_rel=4)",
+        "TSE(rel=2)",
+        "LR(rel=1)",
+        "LR(rel=2)",
+        "CWL_ERR10(max_rel=4)",
+        "CWL_RBP(max_rel=4,unjudged='best')",
+        "RBU(p=0.9)",
+        "RBU(p=0.9,e=0,max_rel=4)@3",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
+def test_any_measure_can_be_the_base(base):
+    """TOMA and CAM give what the base gives for qrels that hold the weights, or the aspect's labels, as grades."""
+    weights = graded({q: reference.toma_weights(labels, SCALE) for q, labels in JUDGMENTS.items()})
+    quality = graded({q: {d: label["quality"] for d, label in docs.items()} for q, docs in JUDGMENTS.items()})
+    parsed = ir_measures.parse_measure(base)
+    provider = PROVIDER if PROVIDER.supports(parsed) else ir_measures
+    for measure, grades in (
+        (TOMA(aspects=SCALE, base=base), weights),
+        (CAM(aspects={"quality": 1}, base=base), quality),
+    ):
+        expected = {metric.query_id: metric.value for metric in provider.iter_calc([parsed], grades, RUN)}
+        assert values(measure, in_columns(JUDGMENTS), RUN) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_cutoff_of_the_measure_completes_its_base():
+    at_2 = values(TOMA(aspects=SCALE, base="P@2"), in_columns(JUDGMENTS), RUN)
+    assert values(TOMA(aspects=SCALE, base="P") @ 2, in_columns(JUDGMENTS), RUN) == at_2
+
+
+def test_where_all_labels_are_worth_the_same_the_upper_half_is_everything():
+    flat = {"relevance": {0: 1, 1: 1}}
+    run = {"q": {"x": 3.0, "a": 2.0}}
+    expected = reference.toma(["x", "a"], {"a": {"relevance": 0}}, flat, base="RR")
+    assert values(TOMA(aspects=flat, base="RR"), {"q": {"a": 0}}, run) == {"q": expected}
+
+
+def test_an_aspect_with_a_single_label_has_no_upper_half():
+    with pytest.raises(ValueError, match="quality"):
+        values(CAM(aspects={"quality": {0: 0}}, base="RR", binarize="half"), in_columns({"q": {"a": {}}}), {})
+
+
+def test_mm_is_0_where_any_base_is_0_whatever_its_weight():
+    measure = MM(aspects=SCALE, base="RR", weights={"relevance": 1, "quality": 0})
+    qrels = in_columns({"q": {"a": {"relevance": 1, "quality": 0}}})
+    assert values(measure, qrels, {"q": {"a": 1.0}}) == {"q": 0.0}
+
+
+def test_no_base_sees_rounded_grades():
+    qrels = in_columns({"q": {"a": {"quality": 1}, "b": {"quality": 0.5}, "c": {"quality": 0}}})
+    run = {"q": {"c": 3.0, "b": 2.0, "a": 1.0}}
+    scale = {"quality": {0: 0, 0.5: 1, 1: 2}}
+    expected = values(CAM(aspects=scale, base="nDCG"), qrels, run)
+    try:
+        # All documents are judged, so this is the same measure; but another program computes it.
+        found = values(CAM(aspects=scale, base="nDCG(judged_only=True)"), qrels, run)
+    except ValueError:
+        return  # it needs whole grades
+    assert found == pytest.approx(expected, rel=1e-12)

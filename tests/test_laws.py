@@ -1,0 +1,361 @@
+"""What must hold of the measures for every ranking."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import ir_measures
+import pytest
+import reference
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from tests.conftest import (
+    GRADES,
+    aspect_collections,
+    bases,
+    collections,
+    cwl_values,
+    in_columns,
+    judged,
+    retrieved,
+    subtopic_collections,
+    subtopic_table,
+    values,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
+
+MISSING = st.lists(GRADES, min_size=1, max_size=4)
+
+
+@st.composite
+def placements(draw: st.DrawFn, relevant: int) -> list[int]:
+    """The ranks of at most so many relevant documents, some of them deep."""
+    ranks = st.integers(1, 12) | st.integers(1, 2_000)
+    return sorted(draw(st.sets(ranks, max_size=relevant)))
+
+
+def at_ranks(ranks: list[int]) -> list[float | None]:
+    """The grades of a ranking with relevant documents at these ranks, the others unjudged."""
+    ranking: list[float | None] = [None] * max(ranks, default=0)
+    for rank in ranks:
+        ranking[rank - 1] = 1
+    return ranking
+
+
+def values_of_placements(measure: Any, relevant: int, *placed: list[int]) -> list[float]:
+    """Values of rankings with relevant documents at these ranks, and the rest of them missing."""
+    rankings = {str(q): at_ranks(ranks) for q, ranks in enumerate(placed)}
+    qrels = {q: judged(ranking, [1] * (relevant - ranking.count(1))) for q, ranking in rankings.items()}
+    found = values(measure, qrels, {q: retrieved(ranking) for q, ranking in rankings.items()})
+    return [found[q] for q in rankings]
+
+
+# -- better rankings ---------------------------------------------------------------------------------
+
+
+def assert_the_exchange_does_not_lower(
+    measure: Any, before: dict[str, float], after: dict[str, float], qrels: Any
+) -> None:
+    lower, higher = (values(measure, qrels, {"q": run})["q"] for run in (before, after))
+    rounding = 0.0 if measure.NAME in ("TSE", "LexiRecall") else 1e-12 * max(abs(lower), abs(higher))
+    assert higher >= lower - rounding
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "TSE",
+        "TSE(rel=3)@6",
+        "TSE(exposure='nDCG',normalize=True)",
+        "TSE(exposure='RBP',n=100,impute='optimistic')@6",
+        "TSE(exposure='linear',n=100,normalize=True)",
+        "LR",
+        "LR(rel=3)@6",
+        "LR(form='weighted',n=100)",
+        "CWL_ERR8(max_rel=4)@6",
+        "CWL_ERR8(max_rel=4,gain='linear')@40",
+        "CWL_ERR8(max_rel=4,unjudged='best')@6",
+        "CWL_ERR9(max_rel=4)@6",
+        "CWL_ERR9(max_rel=4,gain='linear')@40",
+        "CWL_ERR9(max_rel=4,unjudged='best')@6",
+        "CWL_ERR10(max_rel=4)",
+        "CWL_ERR10(max_rel=4,gain='linear',unjudged='best')",
+        "CWL_ERR11(max_rel=4)",
+        "CWL_ERR11(max_rel=4,gain='linear',unjudged='best')",
+        "CWL_RBP(max_rel=4)",
+        "CWL_RBP(max_rel=4,unjudged='best')",
+        "ERR@6",
+        "RBU",
+        "RBU(p=1,e=0.5)@6",
+        "RBU(p=0.5,gain='linear',normalize=True)",
+    ],
+)
+@given(st.lists(st.none() | GRADES, min_size=2, max_size=12), MISSING, st.data())
+def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(measure, ranking, missing, choice):
+    measure = ir_measures.parse_measure(measure)
+    top = 4 if measure.NAME.startswith("CWL") and measure["unjudged"] == "best" else 0
+    worth = [top if grade is None else grade for grade in ranking]
+    pairs = [(i, j) for i, j in itertools.combinations(range(len(ranking)), 2) if worth[i] < worth[j]]
+    assume(pairs)
+    i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
+    before = retrieved(ranking)
+    after = before | {str(i): before[str(j)], str(j): before[str(i)]}
+    assert_the_exchange_does_not_lower(measure, before, after, {"q": judged(ranking, missing)})
+
+
+@pytest.mark.parametrize("measure", [RBU, RBU(p=1, e=0.3) @ 6, RBU(p=0.7, max_rel=5, gain="linear")])
+@given(st.lists(st.tuples(GRADES, GRADES, GRADES), min_size=2, max_size=12), st.data())
+def test_exchanging_two_documents_never_lowers_rbu_if_the_first_is_then_better_in_every_aspect(
+    measure, ranking, choice
+):
+    pairs = [
+        (i, j)
+        for i, j in itertools.combinations(range(len(ranking)), 2)
+        if all(a <= b for a, b in zip(ranking[i], ranking[j], strict=True))
+    ]
+    assume(pairs)
+    i, j = choice.draw(st.sampled_from(pairs), label="exchanged")
+    aspects = {"q": {f"aspect{t}": judged(grades) for t, grades in enumerate(zip(*ranking, strict=True))}}
+    before = retrieved([grades[0] for grades in ranking])
+    after = before | {str(i): before[str(j)], str(j): before[str(i)]}
+    assert_the_exchange_does_not_lower(measure, before, after, subtopic_table(aspects, "iteration"))
+
+
+@pytest.mark.parametrize(
+    "measure", ["TSE", "LR", "CWL_ERR8(max_rel=4)@40", "CWL_ERR9(max_rel=4)@40", "CWL_ERR11(max_rel=4)"]
+)
+@given(st.lists(st.none() | GRADES, max_size=12), MISSING)
+def test_retrieving_another_document_at_the_end_never_lowers(measure, ranking, missing):
+    measure = ir_measures.parse_measure(measure)
+    qrels = {"q": judged(ranking, missing)}
+    before = retrieved(ranking)
+    assert_the_exchange_does_not_lower(measure, before, before | {"missing0": -100.0}, qrels)
+
+
+# -- lexicographic recall ----------------------------------------------------------------------------
+
+
+@given(st.integers(1, 30), st.data())
+def test_lexirecall_never_contradicts_the_preference(relevant, draw):
+    a, b = (draw.draw(placements(relevant), label=name) for name in "ab")
+    lr_a, lr_b = values_of_placements(LR, relevant, a, b)
+    preference = reference.lexirecall_preference(a, b)
+    assert (lr_a > lr_b) - (lr_a < lr_b) in (0, preference)
+
+
+@given(st.integers(1, 30), st.data())
+def test_weighted_lexirecall_never_contradicts_the_preference(relevant, draw):
+    a, b = (draw.draw(placements(relevant), label=name) for name in "ab")
+    lr_a, lr_b = values_of_placements(LR(form="weighted", n=5_000), relevant, a, b)
+    preference = reference.lexirecall_preference(a, b)
+    assert (lr_a > lr_b) - (lr_a < lr_b) in (0, preference)
+
+
+@pytest.mark.parametrize("relevant", [1, 2, 3, 4, 5])
+def test_lexirecall_orders_all_placements_among_ten_ranks_as_the_preference(relevant):
+    everything = [list(ranks) for r in range(relevant + 1) for ranks in itertools.combinations(range(1, 11), r)]
+    best_first = sorted(everything, key=lambda ranks: (-len(ranks), ranks[::-1]))
+    assert all(reference.lexirecall_preference(a, b) == 1 for a, b in itertools.pairwise(best_first))
+    found = values_of_placements(LR, relevant, *best_first)
+    assert all(a > b for a, b in itertools.pairwise(found))
+
+
+@given(st.integers(1, 30), st.data())
+def test_lexirecall_refines_recall_and_tse(relevant, draw):
+    a, b = (draw.draw(placements(relevant), label=name) for name in "ab")
+    lr_a, lr_b = values_of_placements(LR, relevant, a, b)
+    tse_a, tse_b = values_of_placements(TSE, relevant, a, b)
+    if len(a) > len(b):
+        assert lr_a > lr_b
+        assert tse_a >= tse_b
+    if tse_a > tse_b:
+        assert lr_a >= lr_b
+
+
+@given(st.integers(1, 30), st.data())
+def test_lexirecall_lies_above_r_and_up_to_r_plus_1_of_m_plus_1(relevant, draw):
+    ranks = draw.draw(placements(relevant))
+    (lr,) = values_of_placements(LR, relevant, ranks)
+    r, m = len(ranks), relevant
+    if r == 0:
+        assert lr == 0
+    else:
+        assert r / (m + 1) < lr <= (r + 1) / (m + 1)
+        assert (lr == (r + 1) / (m + 1)) == (ranks == list(range(1, r + 1)))
+
+
+@pytest.mark.parametrize("relevant", [1, 2, 10, 1_000])
+def test_lexirecall_is_1_only_for_the_ideal_ranking(relevant):
+    ideal = list(range(1, relevant + 1))
+    next_best = [*ideal[:-1], relevant + 1]
+    incomplete = ideal[:-1]
+    lr_ideal, lr_next_best, lr_incomplete = values_of_placements(LR, relevant, ideal, next_best, incomplete)
+    assert lr_ideal == 1
+    assert lr_next_best < 1
+    assert lr_incomplete == relevant / (relevant + 1) * (relevant > 1)
+
+
+# -- total search efficiency -------------------------------------------------------------------------
+
+
+@given(collections(st.just(0)), st.data())
+def test_tse_of_one_relevant_document_is_its_reciprocal_rank_in_trec_eval(collection, draw):
+    pytest.importorskip("pytrec_eval")
+    judgments, run = collection
+    qrels = {}
+    for query_id, grades in judgments.items():
+        relevant = draw.draw(st.sampled_from(sorted(grades)), label=f"relevant document of {query_id}")
+        qrels[query_id] = grades | {relevant: 1}
+    rankings = {query_id: scores for query_id, scores in run.items() if scores}
+    expected = {m.query_id: m.value for m in ir_measures.pytrec_eval.iter_calc([ir_measures.RR], qrels, rankings)}
+    assert values(TSE, qrels, run) == expected
+
+
+@pytest.mark.parametrize("exposure", ["AP", "nDCG", "RBP", "linear"])
+@given(collections(), st.sampled_from(["pessimistic", "optimistic"]), st.none() | st.integers(200, 10**6))
+def test_normalized_tse_lies_between_0_and_1(exposure, collection, impute, n):
+    if exposure == "linear" and n is None:
+        n = 200
+    found = values(TSE(exposure=exposure, impute=impute, n=n, normalize=True), *collection)
+    assert all(0 <= value <= 1 for value in found.values())
+
+
+# -- C/W/L -------------------------------------------------------------------------------------------
+
+CWL = [
+    CWL_ERR8(max_rel=4) @ 20,
+    CWL_ERR9(max_rel=4) @ 20,
+    CWL_ERR10(max_rel=4),
+    CWL_ERR11(max_rel=4),
+    CWL_RBP(max_rel=4),
+]
+
+
+@pytest.mark.parametrize("gain", ["exp", "linear"])
+@pytest.mark.parametrize("measure", CWL)
+@given(collections())
+def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(measure, gain, collection):
+    worst = values(measure(gain=gain, unjudged="worst"), *collection)
+    best = values(measure(gain=gain, unjudged="best"), *collection)
+    assert all(0 <= worst[q] <= best[q] * (1 + 1e-12) for q in worst)
+    assert all(value <= 1 for value in best.values())
+
+
+@pytest.mark.parametrize("unjudged", ["worst", "best"])
+@pytest.mark.parametrize("measure", CWL)
+@given(collections())
+def test_expected_utility_is_total_utility_over_total_cost(measure, unjudged, collection):
+    found = cwl_values(measure(unjudged=unjudged), *collection)
+    for q in collection[0]:
+        total_utility, total_cost = found[q, "expected_total_utility"], found[q, "expected_total_cost"]
+        assert found[q, "value"] == total_utility / total_cost
+        assert found[q, "expected_items"] == total_cost >= found[q, "expected_cost"] == 1
+
+
+@given(collections(), st.integers(1, 60))
+def test_the_user_of_err8_leaves_satisfied_with_the_probability_of_finding_something(collection, k):
+    qrels, run = collection
+    expected = {}
+    for q, grades in qrels.items():
+        top = reference.order(run.get(q, {}))[:k]
+        expected[q] = 1 - math.prod(1 - reference.gain_of(grades.get(doc, 0), "exp", 4) for doc in top)
+    found = cwl_values(CWL_ERR8(max_rel=4) @ k, qrels, run)
+    total_utility = {q: found[q, "expected_total_utility"] for q in qrels}
+    assert total_utility == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+# -- rank-biased utility -----------------------------------------------------------------------------
+
+
+@given(subtopic_collections(), st.none() | st.integers(1, 30))
+def test_rbu_without_effort_and_patience_is_intent_aware_err_without_the_reciprocal_ranks(collection, k):
+    """Then RBU is the chance, over the aspects, that the user finds something: one minus that of finding nothing."""
+    judgments, run = collection
+    expected = {}
+    for q, aspects in judgments.items():
+        retrieved_docs = reference.order(run.get(q, {}))[:k]
+        counted = [grades for grades in aspects.values() if max(grades.values()) > 0]
+        found = [
+            1
+            - math.prod(
+                1 - reference.gain_of(grades.get(doc, 0), "exp", max(grades.values())) for doc in retrieved_docs
+            )
+            for grades in counted
+        ]
+        expected[q] = math.fsum(found) / len(counted) if counted else 0.0
+    measure = RBU(e=0, p=1, cutoff=k)
+    assert values(measure, subtopic_table(judgments, "iteration"), run) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@given(subtopic_collections(), st.sampled_from([0.5, 0.8, 0.99]))
+def test_rbu_without_effort_approaches_intent_aware_rbp_as_gains_get_small(collection, p):
+    judgments, run = collection
+    top = 1e9
+    found = values(
+        RBU(e=0, p=p, gain="linear", max_rel=top, normalize=True), subtopic_table(judgments, "iteration"), run
+    )
+    for q, aspects in judgments.items():
+        counted = [grades for grades in aspects.values() if max(grades.values()) > 0]
+        rbp_ia = math.fsum(
+            (1 - p) * p ** (i - 1) * max(grades.get(doc, 0), 0) / top / len(counted)
+            for i, doc in enumerate(reference.order(run.get(q, {})), start=1)
+            for grades in counted
+        )
+        # What a document loses to those before it is at most the sum of their gains: 12 documents of grade 4.
+        assert rbp_ia * (1 - 12 * 4 / top) * (1 - 1e-12) <= found[q] <= rbp_ia * (1 + 1e-12)
+
+
+@given(subtopic_collections(), st.sampled_from([0.5, 0.9, 1]), st.none() | st.integers(1, 30))
+def test_effort_lowers_rbu_by_what_reading_costs(collection, p, k):
+    judgments, run = collection
+    qrels = subtopic_table(judgments, "iteration")
+    with_effort, without = (values(RBU(p=p, e=e, cutoff=k), qrels, run) for e in (0.25, 0))
+    for q, aspects in judgments.items():
+        read = len(reference.cut(list(run.get(q, {})), k))
+        something_relevant = any(grade > 0 for grades in aspects.values() for grade in grades.values())
+        cost = 0.25 * math.fsum(p**i for i in range(1, read + 1)) if something_relevant else 0.0
+        assert with_effort[q] == pytest.approx(without[q] - cost, rel=1e-12, abs=1e-12)
+
+
+# -- several aspects ---------------------------------------------------------------------------------
+
+
+@given(aspect_collections(aspects=1), bases(), st.sampled_from(["euclidean", "manhattan", "chebyshev"]))
+def test_toma_of_one_aspect_is_the_base_on_densely_ranked_grades(collection, base, distance):
+    scales, judgments, run = collection
+    ((aspect, scale),) = scales.items()
+    embedded = scale if isinstance(scale, dict) else {grade: grade for grade in range(scale + 1)}
+    place = {value: number for number, value in enumerate(sorted(set(embedded.values())))}
+    lowest = min(embedded)
+    places = {
+        q: {doc: place[embedded[label.get(aspect, lowest)]] for doc, label in docs.items()}
+        for q, docs in judgments.items()
+    }
+    ours, theirs = base
+    expected = {
+        q: reference.score_base(
+            theirs["base"], reference.order(run.get(q, {})), grades, len(place) // 2, theirs["cutoff"]
+        )
+        for q, grades in places.items()
+    }
+    found = values(TOMA(aspects=scales, distance=distance, **ours), in_columns(judgments), run)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@given(aspect_collections(), bases(), st.sampled_from([None, "half"]), st.data())
+def test_mm_is_at_most_cam_and_both_lie_between_the_bases_of_the_aspects(collection, base, binarize, draw):
+    scales, judgments, run = collection
+    shared = {**base[0], "binarize": binarize}
+    weights = draw.draw(st.fixed_dictionaries({name: st.sampled_from([0.5, 1, 7]) for name in scales}), label="weights")
+    qrels = in_columns(judgments)
+    of_aspects = [values(CAM(aspects={name: scale}, **shared), qrels, run) for name, scale in scales.items()]
+    cam, mm = (values(mean(aspects=scales, weights=weights, **shared), qrels, run) for mean in (CAM, MM))
+    up = 1 + 1e-12
+    for q in judgments:
+        lowest, highest = (extreme(scores[q] for scores in of_aspects) for extreme in (min, max))
+        assert lowest <= mm[q] * up <= cam[q] * up**2 <= highest * up**3
