@@ -51,7 +51,7 @@ def wilcoxon(x: Floats) -> tuple[Floats, Floats]:
 
     p, effect = np.ones(len(x)), np.zeros(len(x))
     for i, row in enumerate(x):  # scipy takes zeros out per sample
-        row = row[row != 0]
+        row = np.round(row[row != 0], 12)  # equal differences share a rank, whatever their last bits
         if len(row):
             p[i] = stats.wilcoxon(row).pvalue
             rank = stats.rankdata(np.abs(row))
@@ -129,7 +129,8 @@ def effect_of_mean(x: Floats) -> Floats:
     """Cohen's d_z of each row: mean over standard deviation."""
     if x.shape[1] < 2:
         return np.zeros(len(x))
-    mean, deviation = x.mean(axis=1), x.std(axis=1, ddof=1)
+    mean = x.mean(axis=1)
+    deviation = np.where(np.all(x == x[:, :1], axis=1), 0.0, x.std(axis=1, ddof=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(mean == 0, 0.0, mean / deviation)
 
@@ -144,6 +145,22 @@ def confidence_interval(x: Floats, alpha: float) -> tuple[Floats, Floats]:
         return np.full(len(x), np.nan), np.full(len(x), np.nan)
     half = stats.t.ppf(1 - alpha / 2, queries - 1) * x.std(axis=1, ddof=1) / np.sqrt(queries)
     return mean - half, mean + half
+
+
+def check_correction(method: str | None) -> None:
+    """Refuse a correction that statsmodels does not know; without statsmodels, nothing is known of it yet."""
+    if method is None:
+        return
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ModuleNotFoundError:
+        return
+    try:
+        multipletests([0.5], method=method)
+    except ValueError:
+        raise ValueError(
+            f"there is no correction {method!r}; holm, bonferroni, fdr_bh and what else statsmodels' multipletests lists"
+        ) from None
 
 
 def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
@@ -162,11 +179,9 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, np.n
             "correcting for several comparisons needs statsmodels: pip install 'ir-lexirecall[compare]', "
             "or ask for correction=None"
         ) from None
-    try:
-        reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
-    except ValueError as error:
-        raise ValueError(f"correction={method!r}: {error}; statsmodels' multipletests lists the methods") from None
-    return adjusted, reject
+    check_correction(method)
+    reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
+    return adjusted, reject & ~np.isnan(p)
 
 
 PAIRED: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {"sign": sign_test, "t": t_test, "wilcoxon": wilcoxon}

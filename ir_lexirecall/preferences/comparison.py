@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +74,8 @@ def compare(
     """
     if not isinstance(runs, Mapping):
         raise ValueError("compare: give the runs as a mapping of names to runs")
+    if len(set(map(str, runs))) < len(runs):
+        raise ValueError(f"compare: two runs have the same name, {_repeated(map(str, runs))}")
     named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
     ranks, values = evaluate_runs(Evaluation(measures, qrels), runs, progress)
     return compare_ranks(
@@ -99,12 +102,12 @@ def evaluate_runs(
 
 def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:
     """The names of the preferences asked for, in order, and those among them that are measures."""
-    if isinstance(rel, bool) or not isinstance(rel, (int, float)) or not 0 < rel < float("inf"):
+    if isinstance(rel, bool) or not isinstance(rel, numbers.Real) or not 0 < rel < float("inf"):
         raise ValueError(f"compare: rel must be a number above 0, not {rel!r}")
-    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, int) or cutoff < 1):
+    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Integral) or cutoff < 1):
         raise ValueError(f"compare: cutoff must be an integer of at least 1, not {cutoff!r}")
     many = isinstance(preference, Sequence) and not isinstance(preference, str)
-    asked = list(dict.fromkeys(preference)) if many else [preference]
+    asked = list({_name(each): each for each in (preference if many else [preference])}.values())
     if not asked:
         raise ValueError("compare: no preference was asked for")
     own = [each for each in asked if isinstance(each, str) and each in NAMES]
@@ -112,7 +115,19 @@ def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tup
         measures = dict(parse_measures([each for each in asked if each not in own])) if len(own) < len(asked) else {}
     except ValueError as error:
         raise ValueError(f"compare: {error}; preferences are {', '.join(NAMES)} and all measures") from None
-    return [str(each) for each in asked], measures
+    return [_name(each) for each in asked], measures
+
+
+def _repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+
+
+def _name(preference: Any) -> str:
+    try:
+        return str(preference)
+    except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
+        raise ValueError(f"compare: the measure {preference.NAME} has no parameter {error}") from None
 
 
 def compare_ranks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import numbers
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -56,11 +57,12 @@ class Test:
     __test__ = False  # not one of pytest's
 
     def __post_init__(self) -> None:
+        significance.check_correction(self.correction)
         if self.name not in significance.TESTS:
             raise ValueError(f"compare: there is no test {self.name!r}; there are {', '.join(significance.TESTS)}")
-        if not 0 < self.alpha < 1:
+        if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
             raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
-        if self.n_resamples < 1:
+        if not isinstance(self.n_resamples, numbers.Integral) or self.n_resamples < 1:
             raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
 
 
@@ -497,4 +499,7 @@ def _tabulated(table: pd.DataFrame, style: str, places: int) -> str:
         from tabulate import tabulate
     except ModuleNotFoundError:
         raise ModuleNotFoundError("this needs tabulate: pip install 'ir-lexirecall[tables]'") from None
-    return str(tabulate(table, headers="keys", tablefmt=style, showindex=False, floatfmt=f".{places}f"))
+    text = [i for i, column in enumerate(table.columns) if column in ("preference", "system_a", "system_b")]
+    return str(
+        tabulate(table, headers="keys", tablefmt=style, showindex=False, floatfmt=f".{places}f", disable_numparse=text)
+    )

@@ -653,7 +653,8 @@ def test_inputs_are_not_modified():
 def test_changing_a_table_does_not_change_the_result(method, preference):
     compared = irl.compare(QRELS, RUNS, preference)
     before = getattr(compared, method)()
-    getattr(compared, method)().iloc[:, :] = 7.0
+    table = getattr(compared, method)()
+    table.iloc[:, :] = 7.0
     assert getattr(compared, method)().equals(before)
 
 
