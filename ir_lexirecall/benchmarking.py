@@ -17,6 +17,8 @@ from ir_lexirecall.tables import collection
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_lexirecall.report import Report
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -31,6 +33,12 @@ class Benchmark:
     table: pd.DataFrame
     per_query: pd.DataFrame
     preferences: Preferences | None
+
+    def report(self, **options: Any) -> Report:
+        """The whole result as one HTML file: ``report(title=...).write("report.html")``; options as in ``Report``."""
+        from ir_lexirecall.report import Report
+
+        return Report.of(self, **options)
 
     def _repr_html_(self) -> str:
         preferences = "" if self.preferences is None else self.preferences._repr_html_()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from ir_lexirecall import __version__
+from ir_lexirecall.benchmarking import benchmark
 from ir_lexirecall.evaluation import Evaluation, means
 from ir_lexirecall.measures import MEASURES, dtype_name
 from ir_lexirecall.preferences import compare
@@ -124,6 +126,21 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
     _add_output(compare)
     compare.set_defaults(command=_compare)
+
+    report = commands.add_parser(
+        "report",
+        help="write an evaluation as one HTML file",
+        description="Evaluate and compare runs, and write one HTML file that needs no network.",
+        epilog="Example: ir-lexirecall report qrels.txt bm25.run dph.run -m 'TSE LR nDCG@10' -o report.html",
+    )
+    _add_qrels(report)
+    report.add_argument("runs", metavar="RUN", nargs="+", help="run files")
+    report.add_argument("-m", "--measures", metavar="'M M ...'", help="measures, as in `eval`")
+    report.add_argument("-p", "--preference", default="lexirecall", metavar="'P P ...'", help="as in `compare`")
+    report.add_argument("--reference", metavar="RUN", help="as in `compare`")
+    report.add_argument("--title", help="of the page")
+    report.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
+    report.set_defaults(command=_report)
 
     demo = commands.add_parser("demo", help="evaluate five runs on the embedded collection")
     _add_output(demo)
@@ -341,6 +358,26 @@ def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | No
     style = "latex_booktabs" if form == "latex" else "github"
     align = ["left" if column in keys else "right" for column in shown.columns]
     return str(tabulate(shown, headers="keys", tablefmt=style, showindex=False, disable_numparse=True, colalign=align))
+
+
+def _report(options: argparse.Namespace) -> None:
+    names = run_names(options.runs)
+    dataset: Any = options.qrels
+    if options.columns or options.aspect or Path(options.qrels).is_file():
+        dataset = read_qrels(options.qrels, options.columns, options.aspect)
+    result = benchmark(
+        dataset,
+        dict(zip(names, options.runs, strict=True)),
+        _asked_measures(options),
+        preference=split_measures(options.preference),
+        reference=options.reference,
+    )
+    written = result.report(
+        **({"title": options.title} if options.title else {}),
+        inputs={"qrels": options.qrels, **dict(zip(names, options.runs, strict=True))},
+        command=shlex.join(["ir-lexirecall", *sys.argv[1:]]),
+    ).write(options.output)
+    print(written)
 
 
 def _demo(options: argparse.Namespace) -> None:

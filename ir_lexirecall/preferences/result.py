@@ -32,6 +32,8 @@ from ir_lexirecall.scoring.arrays import Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ir_lexirecall.report import Report
+
 _BLOCK = 2**22  # preferences that are held at once
 
 
@@ -480,6 +482,12 @@ class Preferences:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.diagnostics)
         table = self.table().to_html(index=False, float_format="{:.4f}".format, border=0)
         return f"{table}<p><small>{html.escape(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+
+    def report(self, **options: Any) -> Report:
+        """The comparison as one HTML file: ``report(title=...).write("report.html")``; options as in ``Report``."""
+        from ir_lexirecall.report import Report
+
+        return Report.of(self, **options)
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, systems ordered best first, significant ones marked; returns the axes."""
