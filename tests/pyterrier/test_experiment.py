@@ -6,6 +6,7 @@ import copy
 import math
 import pickle
 import random
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -788,8 +789,8 @@ class Complaining(Retrieve):
         return super().transform(inp)
 
 
-@pytest.mark.parametrize("action", ["always", "default", "module", "once", "ignore"])
-@pytest.mark.parametrize("where", [{}, {"module": "nowhere"}, {"module": __name__.replace(".", "[.]")}], ids=str)
+@pytest.mark.parametrize("action", ["always", "default", "ignore"])
+@pytest.mark.parametrize("where", [{}, {"module": re.escape(__name__)}], ids=["anywhere", "here"])
 def test_warnings_of_systems_meet_the_users_filters(action: Any, where: dict[str, str]) -> None:
     def counted(experiment: Any) -> int:
         with warnings.catch_warnings(record=True) as caught:
@@ -814,9 +815,10 @@ def test_warnings_of_systems_come_before_a_failure() -> None:
 
 def test_a_warning_that_is_an_error_stops_the_system() -> None:
     calls: Calls = []
-    with warnings.catch_warnings(), pytest.raises(FutureWarning):
+    with warnings.catch_warnings():
         warnings.simplefilter("error", FutureWarning)
-        pt.lexirecall.Experiment([Complaining("a", calls)], topics(), qrels(), ["map"], validate="ignore")
+        with pytest.raises(FutureWarning):
+            pt.lexirecall.Experiment([Complaining("a", calls)], topics(), qrels(), ["map"], validate="ignore")
     assert not calls
 
 
@@ -1020,11 +1022,10 @@ def subset(*names: str) -> Systems:
         "without parameters",
     ],
 )
-@pytest.mark.parametrize("baseline", [None, 0])
-def test_a_warning_where_measures_differ(first: Any, second: Any, baseline: int | None, folders: list[Path]) -> None:
+def test_a_warning_where_measures_differ(first: Any, second: Any, folders: list[Path]) -> None:
     own, other = folders
     for systems, metrics in (first, second):
-        options = {"save_mode": "overwrite", "baseline": baseline}
+        options = {"save_mode": "overwrite", "baseline": 0}
         ours = outcome(pt.lexirecall.Experiment, subset(*systems), metrics, save_dir=str(own), **options)
         plain = outcome(pt.Experiment, subset(*systems), metrics, save_dir=str(other), **options)
         assert [category for category, message in ours.warnings if "measures differ" in message] == [

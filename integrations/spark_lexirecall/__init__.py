@@ -1,0 +1,14 @@
+"""The same evaluation where the data is: on Spark DataFrames, with the same values bit for bit.
+
+    import spark_lexirecall
+    values = spark_lexirecall.evaluate(run, qrels, [TSE, LR, nDCG @ 10])
+
+``run`` has the columns ``query_id``, ``doc_id``, ``score``; ``qrels`` has ``query_id``, ``doc_id``, ``relevance`` and
+whatever else ``ir_lexirecall`` reads (``subtopic_id`` or ``iteration``, ``weight``, aspects). Needs PySpark 4 or later, and
+``ir-lexirecall`` and PyArrow on the workers too.
+"""
+
+from spark_lexirecall.comparison import compare
+from spark_lexirecall.evaluation import evaluate
+
+__all__ = ["compare", "evaluate"]

@@ -1,0 +1,186 @@
+"""Spark DataFrames: what is checked before they are read, how they are cut into buckets, how results come back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ir_lexirecall.evaluation import Evaluation
+from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
+    from pyspark.sql.types import StructField
+
+    Work = Callable[[pa.Table, pa.Table], pa.Table]
+
+_ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
+_SHARED = "__shared__"  # and another: whether run and qrels have a query in common
+_SPARK_TYPES = {"string": "string", "float64": "double", "int64": "long", "bool": "boolean"}
+_PARTITIONS = "spark.sql.shuffle.partitions"
+
+
+def of_run(run: Any) -> DataFrame:
+    """A run as the engine reads it: ``query_id``, ``doc_id`` and ``score``, integer ids as strings.
+
+    Raises:
+        ValueError: it is not a Spark DataFrame, or lacks a column.
+        ModuleNotFoundError: PySpark is not installed.
+    """
+    run_table(_without_rows(run, "run"))
+    return _readable(run.select(*RUN_COLUMNS))
+
+
+def of_qrels(qrels: Any) -> DataFrame:
+    """Qrels as the engine reads them: all their columns, integer ids as strings.
+
+    Raises:
+        ValueError: they are not a Spark DataFrame, or lack a column.
+        ModuleNotFoundError: PySpark is not installed.
+    """
+    qrel_table(_without_rows(qrels, "qrels"))
+    return _readable(qrels)
+
+
+def _without_rows(frame: Any, what: str) -> pl.DataFrame:
+    try:
+        from pyspark.sql import DataFrame
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("this needs PySpark: pip install 'ir-lexirecall[spark]'") from None
+
+    if not isinstance(frame, DataFrame):
+        raise ValueError(
+            f"{what} of type {type(frame).__name__} cannot be read: give a Spark DataFrame, such as spark.createDataFrame "
+            "makes of a pandas one; ir_lexirecall.evaluate and compare read the other formats"
+        )
+    return pl.DataFrame({name: [] for name in frame.columns})
+
+
+def _readable(frame: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    columns = [_readable_column(F.col(f"c{i}"), field) for i, field in enumerate(frame.schema)]
+    return _numbered(frame).select(columns).toDF(*frame.columns)
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    """With columns ``c0``, ``c1``, ...: names may hold dots and quotes, or differ in case only."""
+    return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+
+
+def _readable_column(column: Column, field: StructField) -> Column:
+    """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
+    from pyspark.sql import types
+
+    decimal = isinstance(field.dataType, types.DecimalType)
+    if field.name not in ("query_id", "doc_id"):
+        return column.cast("double") if decimal else column
+    whole = isinstance(field.dataType, types.IntegralType) or (decimal and field.dataType.scale == 0)
+    return column.cast("string") if whole or isinstance(field.dataType, types.StringType) else column
+
+
+def bucket_count(session: SparkSession, buckets: int | None) -> int:
+    """The number of buckets asked for, by default as many as partitions that Spark shuffles into.
+
+    Raises:
+        ValueError: it is not an integer of at least 1.
+    """
+    if buckets is None:
+        partitions = str(session.conf.get(_PARTITIONS))
+        return int(partitions) if partitions.isdigit() else 200  # some platforms choose it themselves
+    if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets < 1:
+        raise ValueError(f"buckets must be an integer of at least 1, not {buckets!r}")
+    return buckets
+
+
+def by_bucket(run: DataFrame, qrels: DataFrame, work: Work, types: Mapping[str, str], buckets: int) -> DataFrame:
+    """``work(qrels, run)`` on whole queries, many at a time; ``collected`` or ``computed`` reads the result.
+
+    Args:
+        run, qrels: from ``of_run`` and ``of_qrels``.
+        work: a function of Arrow tables, either of which may be without rows. A ``ValueError`` of it means bad input.
+        types: the columns that it gives, ``query_id`` and others, and their types (``'string'``, ``'float64'``, ``'int64'``).
+        buckets: how many there are; a query belongs to one of them by the hash of its id.
+    """
+    from pyspark.sql.types import StructType
+
+    columns = {**types, _ERROR: "string", _SHARED: "bool"}
+    schema = StructType()
+    for name, kind in columns.items():
+        schema.add(name, _SPARK_TYPES[kind])
+    run_names, qrel_names = run.columns, qrels.columns
+
+    def work_on(run_part: pa.Table, qrels_part: pa.Table) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        run, qrels = _named(run_part, run_names), _named(qrels_part, qrel_names)
+        try:
+            with warnings.catch_warnings():
+                # Of a bucket this may be true where it is not of the whole; ``evaluate`` says it where it is.
+                warnings.filterwarnings("ignore", message="RBU: the qrels name one aspect per query")
+                result = work(qrels, run)
+        except ValueError as error:
+            # As data: raised here, it would be tried again, and reported with a wall of Java.
+            return pa.Table.from_pylist([{_ERROR: str(error)}], schema=pa.schema(list(columns.items())))
+        shared = len(run) > 0 < len(qrels) and pc.any(pc.is_in(run["query_id"], qrels["query_id"].unique())).as_py()
+        result = result.append_column(_ERROR, pa.nulls(len(result), pa.string()))
+        return result.append_column(_SHARED, pa.repeat(shared, len(result)))
+
+    return _in_buckets(run, buckets).cogroup(_in_buckets(qrels, buckets)).applyInArrow(work_on, schema)
+
+
+def _in_buckets(frame: DataFrame, buckets: int) -> GroupedData:
+    from pyspark.sql import functions as F
+
+    query_id = F.col(f"c{frame.columns.index('query_id')}")
+    return _numbered(frame).withColumn("bucket", F.pmod(F.xxhash64(query_id), F.lit(buckets))).groupBy("bucket")
+
+
+def _named(part: pa.Table, names: Sequence[str]) -> pa.Table:
+    """The columns as they are called outside, without the bucket."""
+    return part.select(list(range(len(names)))).rename_columns(list(names))
+
+
+def collected(frame: DataFrame) -> pa.Table:
+    """What ``by_bucket`` gave, on the driver.
+
+    Raises:
+        ValueError: bad input.
+    """
+    import pyarrow.compute as pc
+
+    table = frame.toArrow()
+    _check(table[_ERROR].unique().to_pylist(), pc.any(table[_SHARED]).as_py(), pc.min(table["query_id"]).as_py())
+    return table.drop_columns([_ERROR, _SHARED])
+
+
+def computed(frame: DataFrame) -> DataFrame:
+    """What ``by_bucket`` gave, computed and cached.
+
+    Raises:
+        ValueError: bad input.
+    """
+    from pyspark.sql import functions as F
+
+    checked = frame.persist()
+    try:
+        found = checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).collect()
+        _check(*found[0])
+        values = checked.drop(_ERROR, _SHARED).persist()
+        values.count()
+    finally:
+        checked.unpersist()
+    return values
+
+
+def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
+    """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
+    if found := sorted({error for error in errors if error is not None}):
+        raise ValueError(found[0] + (f" (bad input in another bucket: {found[1]})" if len(found) > 1 else ""))
+    if query_id is not None and not shared:
+        Evaluation({}, {query_id: {"": 0}}).read({})  # warns, in its own words

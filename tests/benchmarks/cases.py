@@ -1,0 +1,224 @@
+"""The benchmarks, declared: what is measured on which inputs, and against whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+
+import ir_lexirecall as irl
+from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
+from ir_lexirecall.preferences import compare_ranks
+from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.significance import tukey_hsd
+from tests.benchmarks import data, peers
+from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
+
+_OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
+_CWL = [CWL_ERR8(max_rel=4) @ 20, CWL_ERR9(max_rel=4) @ 20, CWL_ERR10(max_rel=4), CWL_ERR11(max_rel=4)]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Somebody who does the work of a case on its inputs; ``needs`` is a module that may not be installed."""
+
+    name: str
+    run: Callable[[Any], Any]
+    needs: str = "ir_measures"
+
+    @property
+    def installed(self) -> bool:
+        """Whether the module it needs is there."""
+        return find_spec(self.needs) is not None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table, or one for each peer.
+
+    Attributes:
+        build: makes the inputs for a size; files go into the folder.
+        target: what the ratio of our time to the first peer's should be at most.
+        size: where the size is no matter of choice.
+        memory: whether the measuring process is the one that does the work.
+    """
+
+    name: str
+    what: str
+    ours: Callable[[Any], Any]
+    build: Callable[[Size, Path], Any]
+    peers: tuple[Contender, ...] = ()
+    target: float | None = None
+    size: Size | None = None
+    memory: bool = True
+
+    def contenders(self) -> list[Contender]:
+        """This library, and the peers that are installed."""
+        return [Contender("ours", self.ours), *(peer for peer in self.peers if peer.installed)]
+
+
+def _aggregate(inputs: Collection | Dicts) -> Any:
+    return ir_measures.calc_aggregate(_OURS, inputs.qrels, inputs.run)
+
+
+def _cwl(inputs: Collection) -> Any:
+    return ir_measures.calc_aggregate(_CWL, inputs.qrels, inputs.run)
+
+
+def _rbu(inputs: Collection) -> Any:
+    return ir_measures.calc_aggregate([RBU @ 20], inputs.qrels, inputs.run)
+
+
+def _evaluate(inputs: Collection | Dicts) -> Any:
+    return irl.evaluate(_OURS, inputs.qrels, inputs.run)
+
+
+def _evaluate_files(paths: Files) -> Any:
+    return [irl.evaluate(_OURS, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
+
+
+def _import(_: None) -> Any:
+    return peers.time_of_import("ir_lexirecall", after="ir_measures")
+
+
+def _compare(preference: str) -> Callable[[Systems], Any]:
+    return lambda systems: compare_ranks(systems.ranks, [preference]).table()
+
+
+def _compare_files(paths: Files) -> Any:
+    return irl.compare(paths.qrels, paths.runs, progress=False).table()
+
+
+def _tukey(scores: Floats) -> Any:
+    return tukey_hsd(scores, n_resamples=10_000, seed=0)
+
+
+_IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")
+_IR_MEASURES_FILES = Contender("ir_measures (pytrec_eval)", peers.standard_of_files, "pytrec_eval")
+_SMALL = Size(queries=1, depth=100, judged=30)
+
+CASES = [
+    Case(
+        "dataframe",
+        "TSE, LexiRecall, CWL_ERR10, RBU@20 of DataFrames; peers: AP, nDCG@10, R@1000",
+        _aggregate,
+        lambda size, _: data.collection(size),
+        (_IR_MEASURES, Contender("ranx", peers.ranx_of_tables, "ranx")),
+        target=0.1,
+    ),
+    Case(
+        "dict",
+        "the same of dicts of dicts",
+        _aggregate,
+        lambda size, _: data.dicts(size),
+        (
+            Contender("pytrec_eval", peers.pytrec_eval, "pytrec_eval"),
+            Contender("ranx", peers.ranx_of_dicts, "ranx"),
+        ),
+        target=0.6,
+    ),
+    Case(
+        "cwl",
+        "CWL_ERR8 to CWL_ERR11; peer: NERR8 to NERR11",
+        _cwl,
+        lambda size, _: data.collection(size),
+        (Contender("ir_measures (cwl_eval)", peers.cwl_eval, "cwl"),),
+        target=1 / 30,
+    ),
+    Case(
+        "diversity",
+        "RBU@20 on subtopics; peer: alpha_nDCG@20",
+        _rbu,
+        lambda size, _: data.diversity_collection(size),
+        (Contender("ir_measures (pyndeval)", peers.pyndeval, "pyndeval"),),
+    ),
+    Case(
+        "file",
+        "as dataframe, of TREC files through evaluate",
+        _evaluate_files,
+        lambda size, folder: data.files(size, folder, ".txt"),
+        (_IR_MEASURES_FILES,),
+    ),
+    Case(
+        "file-gz",
+        "the same, the run compressed",
+        _evaluate_files,
+        lambda size, folder: data.files(size, folder, ".txt.gz"),
+        (_IR_MEASURES_FILES,),
+    ),
+    Case(
+        "limit",
+        "as dataframe; peers: only find the judged documents, see that scores fall",
+        _aggregate,
+        lambda size, _: data.collection(size),
+        (
+            Contender("pyarrow look-up", peers.arrow_lookup, "pyarrow"),
+            Contender("polars look-up", peers.polars_lookup, "polars"),
+        ),
+    ),
+    Case(
+        "small-dict",
+        "evaluate, 1 query x 100 documents, dicts; peer: calc_aggregate of AP, nDCG@10, R@1000",
+        _evaluate,
+        lambda size, _: data.dicts(size),
+        (_IR_MEASURES,),
+        size=_SMALL,
+    ),
+    Case(
+        "small-dataframe",
+        "the same of DataFrames",
+        _evaluate,
+        lambda size, _: data.collection(size),
+        (_IR_MEASURES,),
+        size=_SMALL,
+    ),
+    Case(
+        "import",
+        "import of ir_lexirecall beyond that of ir_measures",
+        _import,
+        lambda _, __: None,
+        (Contender("import ir_measures", peers.import_ir_measures),),
+        memory=False,
+    ),
+    Case(
+        "compare-lexirecall",
+        "17 systems x 100 queries, aligned, to the table with sign tests; peer: means only",
+        _compare("lexirecall"),
+        data.systems,
+        (Contender("Python loop", peers.loop_over_pairs(peers.lexirecall)),),
+        size=data.ROBUST_2003,
+    ),
+    Case(
+        "compare-rpp",
+        "the same by recall-paired preference",
+        _compare("rpp"),
+        data.systems,
+        (Contender("Python loop", peers.loop_over_pairs(peers.recall_paired)),),
+        size=data.ROBUST_2003,
+    ),
+    Case(
+        "compare-110",
+        "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the table",
+        _compare("lexirecall"),
+        data.systems,
+        size=data.ROBUST_2004,
+    ),
+    Case(
+        "compare-files",
+        "lexirecall, 17 run files to the table",
+        _compare_files,
+        data.comparison_files,
+        size=data.ROBUST_2003,
+    ),
+    Case(
+        "tukey",
+        "randomised Tukey HSD, 10,000 permutations of 110 systems x 249 queries",
+        _tukey,
+        lambda size, _: data.system_scores(size),
+        size=data.ROBUST_2004,
+    ),
+]

@@ -1,0 +1,142 @@
+"""What this library is compared with: other evaluation tools, bare look-ups, plain Python loops."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import ir_measures
+import numpy as np
+import polars as pl
+from ir_measures import AP, NERR8, NERR9, NERR10, NERR11, R, alpha_nDCG, nDCG
+
+from tests.benchmarks.data import Collection, Dicts, Files, Systems
+
+_STANDARD = [AP, nDCG @ 10, R @ 1000]
+_CWL_EVAL = [NERR8(max_rel=4) @ 20, NERR9(max_rel=4) @ 20, NERR10(max_rel=4), NERR11(max_rel=4)]
+_TREC_EVAL_NAMES = {"map", "ndcg_cut.10", "recall.1000"}
+_RANX_NAMES = ["map", "ndcg@10", "recall@1000"]
+
+
+class Elapsed(float):
+    """Seconds that a contender took by its own clock, because only a part of its work counts."""
+
+
+def standard(inputs: Collection | Dicts) -> Any:
+    """AP, nDCG@10 and R@1000 by ir_measures, which calls pytrec_eval."""
+    return ir_measures.calc_aggregate(_STANDARD, inputs.qrels, inputs.run)
+
+
+def standard_of_files(paths: Files) -> Any:
+    """The same from TREC files."""
+    qrels = ir_measures.read_trec_qrels(paths.qrels)
+    return [ir_measures.calc_aggregate(_STANDARD, qrels, ir_measures.read_trec_run(run)) for run in paths.runs.values()]
+
+
+def pytrec_eval(dicts: Dicts) -> Any:
+    """The same by pytrec_eval itself."""
+    import pytrec_eval
+
+    return pytrec_eval.RelevanceEvaluator(dicts.qrels, _TREC_EVAL_NAMES).evaluate(dicts.run)
+
+
+def cwl_eval(collection: Collection) -> Any:
+    """The C/W/L variants of ERR by ir_measures, which calls cwl_eval."""
+    return ir_measures.calc_aggregate(_CWL_EVAL, collection.qrels, collection.run)
+
+
+def pyndeval(collection: Collection) -> Any:
+    """A diversity measure by ir_measures, which calls pyndeval."""
+    return ir_measures.calc_aggregate([alpha_nDCG @ 20], collection.qrels, collection.run)
+
+
+def ranx_of_tables(collection: Collection) -> Any:
+    """AP, nDCG@10 and R@1000 by ranx, from DataFrames; it takes strings as objects only."""
+    import ranx
+
+    names = {"q_id_col": "query_id", "doc_id_col": "doc_id"}
+    qrels, run = (table.astype(dict.fromkeys(names.values(), object)) for table in (collection.qrels, collection.run))
+    return ranx.evaluate(
+        ranx.Qrels.from_df(qrels, **names, score_col="relevance"),
+        ranx.Run.from_df(run, **names, score_col="score"),
+        _RANX_NAMES,
+    )
+
+
+def ranx_of_dicts(dicts: Dicts) -> Any:
+    """The same from dicts of dicts."""
+    import ranx
+
+    return ranx.evaluate(ranx.Qrels(dicts.qrels), ranx.Run(dicts.run), _RANX_NAMES)
+
+
+def arrow_lookup(collection: Collection) -> tuple[Any, bool]:
+    """The least that an evaluation must do, by PyArrow: find the judged documents, see that scores fall."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    judged = pc.unique(pa.array(collection.qrels["doc_id"]))
+    place = pc.index_in(pa.array(collection.run["doc_id"]), value_set=judged)
+    queries = pc.run_end_encode(pa.array(collection.run["query_id"]))
+    return place.drop_null(), _falls(collection.run["score"].to_numpy(), queries.run_ends.to_numpy())
+
+
+def polars_lookup(collection: Collection) -> tuple[Any, bool]:
+    """The same by Polars, which looks for the pairs of query and document."""
+    keys = ["query_id", "doc_id"]
+    judged, run = (
+        pl.DataFrame({key: pl.Series(table[key]) for key in keys}) for table in (collection.qrels, collection.run)
+    )
+    ends = run["query_id"].rle().struct.field("len").cum_sum().to_numpy()
+    return run.join(judged, on=keys, how="semi"), _falls(collection.run["score"].to_numpy(), ends)
+
+
+def _falls(score: Any, ends: Any) -> bool:
+    """Whether scores fall within every query; ``ends`` are where the queries' rows end."""
+    single = score.astype(np.float32)
+    rises = single[1:] > single[:-1]
+    rises[ends[:-1] - 1] = False
+    return not rises.any()
+
+
+def import_ir_measures(_: None) -> Elapsed:
+    """How long ``import ir_measures`` takes a fresh interpreter."""
+    return time_of_import("ir_measures")
+
+
+def time_of_import(module: str, after: str = "sys") -> Elapsed:
+    """How long a fresh interpreter takes to import a module when it has imported another one."""
+    program = f"import time, {after}; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
+    return Elapsed(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
+
+
+def loop_over_pairs(preference: Callable[[list[int], list[int], int], float]) -> Callable[[Systems], Any]:
+    """Mean preference of every pair of systems, one pair and one query at a time."""
+
+    def means(systems: Systems) -> list[float]:
+        rankings, m = systems.relevant, systems.m
+        return [
+            sum(preference(a, b, m_q) for a, b, m_q in zip(rankings[i], rankings[j], m, strict=True)) / len(m)
+            for i in range(len(rankings))
+            for j in range(i + 1, len(rankings))
+        ]
+
+    return means
+
+
+def lexirecall(a: list[int], b: list[int], m: int) -> float:
+    """Sign of the first difference from the last relevant document upwards; a ranking with more of them is better."""
+    if len(a) != len(b):
+        return 1 if len(a) > len(b) else -1
+    for p, q in zip(reversed(a), reversed(b), strict=True):
+        if p != q:
+            return 1 if p < q else -1
+    return 0
+
+
+def recall_paired(a: list[int], b: list[int], m: int) -> float:
+    """Share of the recall levels at which ``a`` is ahead, less that at which ``b`` is."""
+    ahead = sum((p < q) - (p > q) for p, q in zip(a, b, strict=False))
+    return (ahead + len(a) - len(b)) / m

@@ -1,0 +1,386 @@
+"""Spark DataFrames give what the same tables give in one process, bit for bit."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import re
+import shutil
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+# The folder of this file would pass for a package `spark`, so PySpark is asked for by its own name.
+pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'ir-lexirecall[spark]'")
+pytest.importorskip("pyarrow", reason="PyArrow is not installed: pip install 'ir-lexirecall[spark]'")
+if not (shutil.which("java") or Path(os.environ.get("JAVA_HOME", "none"), "bin", "java").exists()):
+    pytest.skip("there is no Java, which Spark needs", allow_module_level=True)
+
+import spark_lexirecall
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import ir_lexirecall as irl
+from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),
+]
+
+SCALES = {"relevance": 2, "quality": 3}
+MEASURES = [
+    TSE,
+    TSE(exposure="nDCG") @ 100,
+    LR,
+    CWL_ERR10(max_rel=2),
+    RBU(p=0.9) @ 20,
+    TOMA(aspects=SCALES) @ 20,
+    CAM(aspects=SCALES, base="AP"),
+    MM(aspects=SCALES),
+    "AP",
+    "nDCG@10",
+    "NumRet",
+]
+EXAMPLES = [spark_lexirecall.evaluate, spark_lexirecall.compare]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one session of all tests."""
+    places = {str(Path(module.__file__ or "").parents[1]) for module in (irl, spark_lexirecall)}
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYSPARK_PYTHON", sys.executable)
+        environment.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
+        environment.setenv("PYTHONPATH", os.pathsep.join([*sorted(places), os.environ.get("PYTHONPATH", "")]))
+        environment.setenv("POLARS_MAX_THREADS", "1")
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.sql.shuffle.partitions", "4")
+            .config("spark.sql.session.timeZone", "UTC")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()
+
+
+# -- a collection ----------------------------------------------------------------------------------
+
+
+def made_run(seed: int, queries: range = range(1, 31)) -> pd.DataFrame:
+    """Rankings with ties; query 7 is far longer than the others, query 3 has no ranking."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    for query in queries:
+        length = 0 if query == 3 else 3000 if query == 7 else int(rng.integers(1, 60))
+        docs = rng.choice(4000 if query == 7 else 80, size=length, replace=False)
+        score = rng.integers(0, 20, size=length) / 7
+        tables.append(pd.DataFrame({"query_id": str(query), "doc_id": [f"d{doc}" for doc in docs], "score": score}))
+    return pd.concat(tables, ignore_index=True).sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def made_qrels() -> pd.DataFrame:
+    """Judgments of subtopics with weights and a second aspect; queries 26 to 30 are not judged, 40 and 41 are only here."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for query in [*range(1, 26), 40, 41]:
+        for doc in rng.choice(80, size=12, replace=False).tolist():
+            quality = float(rng.integers(0, 4))
+            for subtopic in rng.choice(3, size=2, replace=False).tolist():
+                grade = 0 if query == 5 else int(rng.integers(-1, 3))
+                rows.append((str(query), f"d{doc}", grade, f"s{subtopic}", 1.0 + subtopic, quality))
+    columns = ["query_id", "doc_id", "relevance", "subtopic_id", "weight", "quality"]
+    return pd.DataFrame(rows, columns=columns).sample(frac=1, random_state=0, ignore_index=True)
+
+
+QRELS, RUN = made_qrels(), made_run(1)
+SMALL_QRELS = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "a"], "relevance": [1, 1, 2]})
+SMALL_RUN = pd.DataFrame({"query_id": ["q1", "q1", "q2"], "doc_id": ["a", "b", "x"], "score": [1.0, 2.0, 3.0]})
+
+
+def as_pandas(values: DataFrame) -> pd.DataFrame:
+    """Values as ``ir_lexirecall.evaluate`` gives them."""
+    rows = values.toArrow().sort_by("query_id")
+    columns = {name: rows[name].to_numpy() for name in rows.column_names[1:]}
+    return pd.DataFrame(columns, index=pd.Index(rows["query_id"].to_pylist(), name="query_id"))
+
+
+def assert_same(values: DataFrame, wanted: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        as_pandas(values), wanted.astype(float), check_exact=True, check_index_type=False, check_column_type=False
+    )
+    values.unpersist()
+
+
+def cached(spark: SparkSession) -> int:
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())  # type: ignore[union-attr]
+
+
+# -- evaluate --------------------------------------------------------------------------------------
+
+CUTS: dict[str, tuple[int | None, Callable[[DataFrame], DataFrame]]] = {
+    "one bucket": (1, lambda frame: frame),
+    "few buckets": (3, lambda frame: frame.repartition(5)),
+    "more buckets than queries": (100, lambda frame: frame.coalesce(1)),
+    "skewed partitions": (None, lambda frame: frame.repartition(6, F.col("query_id") == "7")),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
+    buckets, partitioned = CUTS[cut]
+    run, qrels = (partitioned(spark.createDataFrame(table)) for table in (RUN, QRELS))
+    values = spark_lexirecall.evaluate(run, qrels, MEASURES, buckets=buckets)
+    assert [kind for _, kind in values.dtypes] == ["string"] + ["double"] * len(MEASURES)
+    assert_same(values, irl.evaluate(MEASURES, QRELS, RUN))
+
+
+def test_means_are_those_of_one_process(spark: SparkSession) -> None:
+    run, qrels = spark.createDataFrame(RUN), spark.createDataFrame(QRELS)
+    means = spark_lexirecall.evaluate(run, qrels, MEASURES, aggregate=True)
+    pd.testing.assert_series_equal(means, irl.evaluate(MEASURES, QRELS, RUN, aggregate=True), check_exact=True)
+
+
+def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> None:
+    before = cached(spark)
+    values = spark_lexirecall.evaluate(spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS), TSE)
+    assert values.is_cached
+    assert cached(spark) == before + 1
+    values.unpersist(blocking=True)
+    assert cached(spark) == before
+
+
+def test_queries_of_one_side_only(spark: SparkSession) -> None:
+    run, qrels = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    measures = ["TSE", "AP"]
+    for only in ("q1", "nothing"):  # an empty run, in the end
+        values = spark_lexirecall.evaluate(run.where(f"query_id = '{only}'"), qrels, measures, buckets=7)
+        assert_same(values, irl.evaluate(measures, SMALL_QRELS, SMALL_RUN[SMALL_RUN["query_id"] == only]))
+    unjudged = spark_lexirecall.evaluate(run, qrels.where("query_id = 'nothing'"), measures, buckets=7)
+    assert unjudged.count() == 0
+    assert unjudged.columns == ["query_id", *measures]
+
+
+def test_integer_ids_mean_their_decimal_strings(spark: SparkSession) -> None:
+    """Of tied documents, 9 comes before 10, as a string."""
+    run = spark.sql("SELECT * FROM VALUES (10L, 10, 1.5D), (10L, 9, 1.5D), (9L, 1, 0.5D) AS (query_id, doc_id, score)")
+    qrels = SMALL_QRELS.assign(query_id=["10", "9", "8"], doc_id=["10", "1", "1"])
+    wanted = pd.DataFrame({"TSE": [0.5, 0.0, 1.0]}, index=pd.Index(["10", "8", "9"], name="query_id"))
+    for judged in (
+        spark.createDataFrame(qrels),
+        spark.createDataFrame(qrels.astype({"query_id": "int16", "doc_id": "int64"})),
+        spark.createDataFrame(qrels).selectExpr("CAST(query_id AS DECIMAL(20, 0)) query_id", "doc_id", "relevance"),
+    ):
+        assert_same(spark_lexirecall.evaluate(run, judged, TSE), wanted)
+
+
+def test_decimals_are_numbers(spark: SparkSession) -> None:
+    """A plain ``1.5`` in SQL is one."""
+    run = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 1.5 AS score")
+    qrels = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 2.0 AS relevance")
+    assert spark_lexirecall.evaluate(run, qrels, "nDCG@10", aggregate=True).to_dict() == {"nDCG@10": 1.0}
+
+
+def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
+    rows = [("1", "a", 2, "relevance"), ("1", "a", 1, "quality"), ("2", "a", 3, "quality"), ("3", "b", 1, "relevance")]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
+    run = pd.DataFrame({"query_id": ["1", "2", "3"], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 1.0]})
+    measures = [TSE, LR, TOMA(aspects=SCALES), CAM(aspects=SCALES, base="AP"), MM(aspects=SCALES), "AP", "NumRet"]
+    values = spark_lexirecall.evaluate(spark.createDataFrame(run), spark.createDataFrame(qrels), measures, buckets=40)
+    assert_same(values, irl.evaluate(measures, qrels, run))
+
+
+def warned(work: Callable[[], Any]) -> list[str]:
+    """What a call warns of, other than PySpark of versions."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        work()
+    return [str(warning.message) for warning in caught if warning.category is UserWarning]
+
+
+def test_missing_subtopics_are_warned_of_once_and_only_where_they_are(spark: SparkSession) -> None:
+    run, plain = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    cases = [
+        (plain, TSE, False),
+        (plain, RBU, True),
+        (plain.withColumn("iteration", F.lit("0")), RBU, True),
+        (plain.withColumn("subtopic_id", F.col("doc_id")), RBU, False),  # q2 has one, q1 two
+    ]
+    wanted = warned(lambda: irl.evaluate(RBU, SMALL_QRELS, SMALL_RUN))
+    for qrels, measure, is_missing in cases:
+        messages = warned(
+            lambda qrels=qrels, measure=measure: spark_lexirecall.evaluate(run, qrels, measure, aggregate=True)
+        )
+        assert messages == (wanted if is_missing else [])
+
+
+def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
+    run, other = (
+        spark.createDataFrame(SMALL_RUN.replace({"query_id": names})) for names in ({}, {"q1": "r1", "q2": "r2"})
+    )
+    qrels = spark.createDataFrame(SMALL_QRELS)
+    wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
+    assert len(wanted) == 1
+    assert warned(lambda: spark_lexirecall.evaluate(other, qrels, TSE)) == wanted
+    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run})) == wanted
+
+
+def test_columns_of_any_name(spark: SparkSession) -> None:
+    measures = {"a.b `c`": TSE, "tse": TSE, "TSE": LR, "q.u'a": CAM(aspects={"q.u'a`l": 2}, base="AP")}
+    qrels = SMALL_QRELS.assign(**{"q.u'a`l": [1, 0, 2], "Score": "x"})
+    frames = spark.createDataFrame(SMALL_RUN.assign(**{"r.`k": 1})), spark.createDataFrame(qrels)
+    assert_same(spark_lexirecall.evaluate(*frames, measures), irl.evaluate(measures, qrels, SMALL_RUN))
+
+
+# -- compare ---------------------------------------------------------------------------------------
+
+RUNS = {"one": RUN, "two": made_run(2), "none": RUN[:0], "three": made_run(3, range(2, 20))}
+
+
+def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
+    preferences = ["lexirecall", "rpp", "dominance", "nDCG@10", RBU @ 10]
+    options = {
+        "rel": 2,
+        "cutoff": 40,
+        "test": "t",
+        "correction": None,
+        "alpha": 0.01,
+        "reference": "two",
+        "progress": False,
+    }
+    before = cached(spark)
+    runs = {
+        name: spark.createDataFrame(run, "query_id string, doc_id string, score double") for name, run in RUNS.items()
+    }
+    result = spark_lexirecall.compare(spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options)
+    wanted = irl.compare(QRELS, RUNS, preferences, **options)
+    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
+    pd.testing.assert_frame_equal(result.explain("one", "two"), wanted.explain("one", "two"), check_exact=True)
+    for name in map(str, preferences):
+        pd.testing.assert_frame_equal(result.scores(name), wanted.scores(name), check_exact=True)
+    assert result.provenance == wanted.provenance
+    assert result.diagnostics == wanted.diagnostics
+    for name, ranks in result.ranks.items():
+        for attribute in ("query", "doc", "rank", "depth"):
+            given, local = getattr(ranks, attribute), getattr(wanted.ranks[name], attribute)
+            np.testing.assert_array_equal(given, local, strict=True)
+    assert cached(spark) == before
+
+
+def test_compare_takes_what_the_local_one_takes() -> None:
+    ours, local = (dict(inspect.signature(each).parameters) for each in (spark_lexirecall.compare, irl.compare))
+    assert ours.pop("buckets").default is None
+    assert ours == local
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+def refusal(work: Callable[[], Any]) -> str:
+    with pytest.raises(ValueError, match=r".") as caught:
+        work()
+    assert type(caught.value) is ValueError
+    return str(caught.value)
+
+
+ROW = SMALL_RUN[:1]
+BAD_RUNS = {
+    "a score that is missing": SMALL_RUN.assign(score=pd.Series([1.0, None, 2.0], dtype=object)),
+    "a document twice": pd.concat([SMALL_RUN, ROW]),
+    "a score in words": SMALL_RUN.assign(score="high"),
+    "ids that are fractions": SMALL_RUN.assign(doc_id=[1.5, 2.5, 3.5]),
+}
+BAD_QRELS = {
+    "judged twice": pd.concat([SMALL_QRELS, SMALL_QRELS[:1].assign(relevance=2)]),
+    "a grade in words": SMALL_QRELS.assign(relevance="good"),
+}
+
+
+@pytest.mark.parametrize("case", [*BAD_RUNS, *BAD_QRELS])
+def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) -> None:
+    run, qrels = BAD_RUNS.get(case, SMALL_RUN), BAD_QRELS.get(case, SMALL_QRELS)
+    wanted = refusal(lambda: irl.evaluate(TSE, qrels, run))
+    frames = spark.createDataFrame(run), spark.createDataFrame(qrels)
+    before = cached(spark)
+    assert refusal(lambda: spark_lexirecall.evaluate(*frames, TSE, buckets=1)) == wanted
+    assert refusal(lambda: spark_lexirecall.compare(frames[1], {"a": frames[0], "b": frames[0]}, buckets=1)) == wanted
+    assert cached(spark) == before
+
+
+def test_bad_rows_in_several_buckets(spark: SparkSession) -> None:
+    run = spark.createDataFrame(SMALL_RUN).withColumn("score", F.lit("high"))
+    wanted = refusal(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:1].assign(score="high")))
+    message = refusal(
+        lambda: spark_lexirecall.evaluate(run, spark.createDataFrame(SMALL_QRELS), TSE, buckets=50, aggregate=True)
+    )
+    assert message.startswith(
+        f"{wanted} (and 1 more like it) (bad input in another bucket: run: the score of document 'x'"
+    )
+
+
+def test_a_grade_beyond_the_scale(spark: SparkSession) -> None:
+    frames = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    measure = CWL_ERR10(max_rel=1)
+    wanted = refusal(lambda: irl.evaluate(measure, SMALL_QRELS, SMALL_RUN))
+    assert refusal(lambda: spark_lexirecall.evaluate(*frames, measure)) == wanted
+
+
+def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: SparkSession) -> None:
+    ran = spark.sparkContext.accumulator(0)
+    run, qrels = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    seen = F.udf(lambda score: ran.add(1) or score, "double")
+    watched = run.withColumn("score", seen("score"))
+    evaluate, compare = spark_lexirecall.evaluate, spark_lexirecall.compare
+    two = {"a": watched, "b": watched}
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (lambda: evaluate(watched, qrels, "Nope"), "'Nope'"),
+        (lambda: evaluate(watched, qrels, TSE(p=7)), "p "),
+        (lambda: evaluate(watched, qrels, []), "no measure"),
+        (lambda: evaluate(watched, qrels, {"query_id": TSE}), "'query_id'"),
+        (lambda: evaluate(watched, qrels, TSE, buckets=0), "buckets must be an integer of at least 1, not 0"),
+        (lambda: evaluate(watched, qrels, TSE, buckets=True), "not True"),
+        (lambda: evaluate(SMALL_RUN, qrels, TSE), "run of type DataFrame .* Spark DataFrame"),
+        (lambda: evaluate(watched, {"q": {"d": 1}}, TSE), "qrels of type dict"),
+        (lambda: evaluate(watched.drop("score"), qrels, TSE), "run lacks the column 'score': it has query_id, doc_id"),
+        (lambda: evaluate(watched, qrels.drop("relevance"), TSE), "qrels lacks the column 'relevance'"),
+        (lambda: compare(qrels, [watched, watched]), "mapping of names"),
+        (lambda: compare(qrels, {"a": watched}), "at least two runs"),
+        (lambda: compare(qrels, two, "nope"), "nope"),
+        (lambda: compare(qrels, two, reference="c"), "no run 'c'"),
+        (lambda: compare(qrels, two, test="z"), "no test 'z'"),
+        (lambda: compare(qrels, two, cutoff=0), "cutoff"),
+    ]
+    for work, message in cases:
+        assert re.search(message, refusal(work))
+    assert ran.value == 0
+
+
+# -- documentation ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", EXAMPLES, ids=lambda function: function.__name__)
+def test_the_examples_run(function: Any, spark: SparkSession) -> None:
+    code = textwrap.dedent(inspect.getdoc(function).split("Example::\n\n")[1])  # type: ignore[union-attr]
+    *lines, last = code.strip().splitlines()
+    names = {"spark": spark, function.__name__: function}
+    exec("\n".join(lines), names)
+    call, expected = last.split("  # ")
+    assert expected == repr(eval(call, names))
+
+
+def test_the_package_is_typed() -> None:
+    assert Path(spark_lexirecall.__file__).with_name("py.typed").exists()
+    assert importlib.util.find_spec("spark_lexirecall.frames")
