@@ -134,6 +134,29 @@ def collections(grades: st.SearchStrategy[float] = GRADES) -> st.SearchStrategy[
     return judged_queries(st.dictionaries(DOC_IDS, grades, min_size=1))
 
 
+@st.composite
+def placements(draw: st.DrawFn, relevant: int) -> list[int]:
+    """The ranks of at most so many relevant documents, some of them deep."""
+    ranks = st.integers(1, 12) | st.integers(1, 70) | st.integers(1, 2_000)
+    return sorted(draw(st.sets(ranks, max_size=relevant)))
+
+
+def at_ranks(ranks: list[int]) -> list[float | None]:
+    """The grades of a ranking with relevant documents at these ranks, the others unjudged."""
+    ranking: list[float | None] = [None] * max(ranks, default=0)
+    for rank in ranks:
+        ranking[rank - 1] = 1
+    return ranking
+
+
+def values_of_placements(measure: Any, relevant: int, *placed: list[int]) -> list[float]:
+    """Values of rankings with relevant documents at these ranks, and the rest of them missing."""
+    rankings = {str(q): at_ranks(ranks) for q, ranks in enumerate(placed)}
+    qrels = {q: judged(ranking, [1] * (relevant - ranking.count(1))) for q, ranking in rankings.items()}
+    found = values(measure, qrels, {q: retrieved(ranking) for q, ranking in rankings.items()})
+    return [found[q] for q in rankings]
+
+
 ASPECT_IDS = st.sampled_from(["1", "2", "10", "é"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 from ir_measures.measures.base import Measure
-from pyterrier._evaluation._rendering import _bold_cols, _color_cols
 
 from ir_lexirecall import significance
 from ir_lexirecall.alignment import JudgedRanks
@@ -31,7 +29,7 @@ def Experiment(
     eval_metrics: Sequence[Any],
     names: Sequence[str] | None = None,
     *,
-    preferences: Sequence[str] = ("lexirecall",),
+    preferences: str | Sequence[str] = ("lexirecall",),
     return_preferences: bool = False,
     **options: Any,
 ) -> Any:
@@ -46,7 +44,7 @@ def Experiment(
 
     Returns:
         What ``pt.Experiment`` gives, with a column for each preference: the system's mean preference against all other
-        systems. With ``baseline``, the columns ``+``, ``-``, ``p-value`` (and those of ``correction``) of the preferences
+        systems (over the queries with relevant documents). With ``baseline``, the columns ``+``, ``-``, ``p-value`` (and those of ``correction``) of the preferences
         and of LexiRecall come from the ranks: wins and losses without rounding, and the exact sign test. The
         ``Preferences`` are in ``attrs["preferences"]`` of the DataFrame (None for a single system).
 
@@ -62,6 +60,7 @@ def Experiment(
     0  one  1.000000         1.0
     1  two  0.833333        -1.0
     """
+    preferences = [preferences] if isinstance(preferences, str) else list(preferences)
     if unknown := [each for each in preferences if each not in NAMES]:
         raise ValueError(f"preferences: there is no {unknown[0]!r}; there are {', '.join(NAMES)}")
     baseline = options.get("baseline")
@@ -116,22 +115,34 @@ class _Experiment:
 
     def _run(self, topics: Any, qrels: Any) -> Any:
         options = {**self.options, "test": _blind(self.options.get("test", "t"))}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            result = pt.Experiment(
-                self.systems,
-                topics,
-                qrels,
-                [*self.metrics, EXECUTION],
-                names=self.distinct if self.tree else self.names,
-                **options,
+        names = self.distinct if self.tree else self.names
+        metrics = [*self.metrics, EXECUTION]
+        save_dir = self.options.get("save_dir")
+        if save_dir is None:
+            return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **options)
+        before = _csv_columns(save_dir)
+        with warnings.catch_warnings():
+            # The files have never held the hidden measure; whether the others differ is said below.
+            warnings.filterwarnings("ignore", message="Evaluation measures differ")
+            result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **options)
+        _remove_from_csv(save_dir)
+        now = self._columns(save_dir)
+        if before is not None and before != now:
+            warnings.warn(
+                f"Evaluation measures differ between the existing aggregated.csv ({', '.join(sorted(before))}) and the "
+                f"current run ({', '.join(sorted(now))}). Missing values will be filled with NaN.",
+                stacklevel=4,
             )
-        if self.options.get("save_dir") is not None:
-            _remove_from_csv(self.options["save_dir"])
-        for warning in caught:
-            if (message := _without_hidden(str(warning.message))) is not None:
-                warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
         return result
+
+    def _columns(self, save_dir: str) -> set[str]:
+        """The columns of this experiment's own rows in ``aggregated.csv``."""
+        rows = pd.read_csv(Path(save_dir) / "perquery.csv", dtype=str, keep_default_na=False)
+        measures = set(rows.loc[rows["name"].isin([str(name) for name in self.names]), "measure"])
+        kinds = ["+", "-", "p-value"] if self.baseline is not None else []
+        kinds += ["reject", "p-value corrected"] if self.options.get("correction") is not None else []
+        time = {"mrt"} if any(metric == "mrt" for metric in self.metrics if isinstance(metric, str)) else set()
+        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in kinds)}
 
     def _execution_order(self, result: Any) -> list[int]:
         """The systems in the order in which they were scored."""
@@ -231,7 +242,8 @@ class _Experiment:
             return finished
         rows = rows[rows["measure"] != _HIDDEN]
         given = dict(zip(self.distinct, self.names, strict=True))
-        rows = rows.assign(name=rows["name"].replace(given))
+        if self.tree:
+            rows = rows.assign(name=rows["name"].map(given))
         further = [
             pd.DataFrame(
                 {"name": given[system], "qid": table.index, "measure": name, "value": table[system].to_numpy()}
@@ -248,6 +260,8 @@ class _Experiment:
         return rows
 
     def _highlighted(self, table: pd.DataFrame) -> Any:
+        from pyterrier._evaluation._rendering import _bold_cols, _color_cols  # not public: they may move
+
         paint = {"bold": _bold_cols, "color": _color_cols, "colour": _color_cols}.get(self.highlight or "")
         if paint is None:
             return table
@@ -273,21 +287,9 @@ def _blind(test: Any) -> Any:
     return on_visible
 
 
-def _without_hidden(message: str) -> str | None:
-    """A warning without the hidden measure; None where that was all it was about."""
-    if not message.startswith("Evaluation measures differ"):
-        return message
-    before, now = (
-        {c for c in part.split(", ") if c.partition(" ")[0] != _HIDDEN} for part in _COLUMNS.findall(message)
-    )
-    return None if before == now else _COLUMNS.sub(lambda m: f"(columns: {_shown(m[1])})", message)
-
-
-_COLUMNS = re.compile(r"\(columns: ([^)]*(?:\([^)]*\)[^)]*)*)\)")
-
-
-def _shown(columns: str) -> str:
-    return ", ".join(c for c in columns.split(", ") if c.partition(" ")[0] != _HIDDEN)
+def _csv_columns(save_dir: str) -> set[str] | None:
+    file = Path(save_dir) / "aggregated.csv"
+    return set(pd.read_csv(file, nrows=0).columns) if file.exists() else None
 
 
 def _visible(table: pd.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ import ir_lexirecall as irl
 from ir_lexirecall.preferences import result
 
 pytestmark = pytest.mark.filterwarnings("ignore:the run retrieves nothing")
+
+compare = partial(irl.compare, correction=None)  # no test matters here
 
 # -- random comparisons ------------------------------------------------------------------------------
 
@@ -186,7 +188,7 @@ def as_float(value: Any) -> float:
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    table = irl.compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, correction=None).table()
+    table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff).table()
     pairs = list(itertools.combinations(runs, 2))
     keys = list(zip(table["preference"], table["system_a"], table["system_b"], strict=True))
     assert keys == [(preference, *pair) for preference in PREFERENCES for pair in pairs]
@@ -203,7 +205,7 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
 def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = irl.compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
     assert compared.query_ids == brute.queries
     assert compared.excluded == len(qrels) - len(brute.queries)
     for preference in PREFERENCES:
@@ -232,7 +234,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = irl.compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
     a, b = list(runs)[:2]
     for preference in PREFERENCES:
         rows = compared.explain(a, b, preference).to_dict("records")
@@ -274,10 +276,10 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
 @given(comparisons())
 @settings(max_examples=30)
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
-    at_once = irl.compare(*comparison, PREFERENCES, correction=None)
+    at_once = compare(*comparison, PREFERENCES)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(result, "_BLOCK", 1)
-        in_blocks = irl.compare(*comparison, PREFERENCES, correction=None)
+        in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
             assert np.array_equal(in_blocks.tensor(preference), at_once.tensor(preference), equal_nan=True)
         assert in_blocks.table().equals(at_once.table())
@@ -315,7 +317,7 @@ def test_recall_levels_that_balance_are_a_tie(preference, ahead, behind, relevan
         "a": run_with([3 * level + (level in behind) for level in levels]),
         "b": run_with([3 * level + (level in ahead) for level in levels]),
     }
-    compared = irl.compare(judged(relevant), runs, preference)
+    compared = compare(judged(relevant), runs, preference)
     table = compared.table()
     assert table[["wins", "losses", "ties"]].to_numpy().tolist() == [[0, 0, 1]]
     explained = compared.explain("a", "b").iloc[0]
@@ -350,7 +352,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
         subsets = itertools.chain.from_iterable(itertools.combinations(ranks, size) for size in range(1, relevant + 1))
         served.append(sorted(EXPOSURES[exposure](max(subset)) for subset in subsets))
     runs = {str(number): run_with(found) for number, found in enumerate(rankings)}
-    preferences = irl.compare(judged(relevant), runs).tensor()[0]
+    preferences = compare(judged(relevant), runs).tensor()[0]
     leximin = [[(a > b) - (a < b) for b in served] for a in served]
     assert preferences.tolist() == leximin
 
@@ -361,7 +363,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=50)
 def test_what_one_of_a_pair_wins_the_other_loses(comparison, rel, cutoff):
-    compared = irl.compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
     for preference in PREFERENCES:
         tensor = compared.tensor(preference)
         assert np.array_equal(tensor, -tensor.transpose(0, 2, 1), equal_nan=True)
@@ -371,7 +373,7 @@ def test_what_one_of_a_pair_wins_the_other_loses(comparison, rel, cutoff):
 @settings(max_examples=50)
 def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
     qrels, runs = comparison
-    compared = irl.compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
     brute = BruteForce(qrels, runs, rel, cutoff)
     same = [[[brute.ranks(a, q) == brute.ranks(b, q) for b in runs] for a in runs] for q in brute.queries]
     for preference in PREFERENCES:
@@ -385,7 +387,7 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 @settings(max_examples=50)
 def test_orders_are_transitive(comparison, rel, cutoff):
     orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
-    compared = irl.compare(*comparison, orders, rel=rel, cutoff=cutoff)
+    compared = compare(*comparison, orders, rel=rel, cutoff=cutoff)
     for order in orders:
         for values in compared.tensor(order):
             for i, j, k in itertools.product(range(len(values)), repeat=3):
@@ -396,7 +398,7 @@ def test_orders_are_transitive(comparison, rel, cutoff):
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=50)
 def test_a_ranking_that_dominates_loses_by_no_preference(comparison, rel, cutoff):
-    compared = irl.compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
     dominates = compared.tensor("dominance") >= 0
     for preference in BY_RANKS:
         assert (compared.tensor(preference)[dominates] >= 0).all()
