@@ -1,0 +1,48 @@
+"""The example scripts run, and print what they promise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def printed_by(script: str, *arguments: str) -> str:
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / script), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_scores_of_reranked_tops_tie_where_preferences_do_not() -> None:
+    printed = printed_by("reranking.py")
+    assert "TSE            0" in printed
+    assert "LexiRecall     0" in printed
+    assert "  23      27     0" in printed
+
+
+def test_the_experiment_shows_standard_and_exact_results_in_one_table() -> None:
+    pytest.importorskip("pyterrier.measures")
+    printed = printed_by("pyterrier_experiment.py")
+    assert "nDCG@10" in printed
+    assert "lexirecall p-value corrected" in printed
+
+
+def test_retrieval_from_an_id_to_what_decided(tmp_path: Path) -> None:
+    pytest.importorskip("bm25s")
+    pytest.importorskip("pyterrier.measures")
+    printed = printed_by("retrieval_experiment.py", "--plots", str(tmp_path))
+    assert "lexirecall/demo: 90 documents, 16 queries" in printed
+    assert "What decided between bm25 and bm25 >> coverage" in printed
+    assert {file.name for file in tmp_path.iterdir()} == {"preferences.svg", "pair.svg"}
+
+
+def test_the_embedded_runs_are_what_the_script_makes() -> None:
+    runs = Path(__file__).parents[1] / "ir_lexirecall" / "demo" / "runs"
+    before = {file.name: file.read_bytes() for file in runs.iterdir()}
+    printed_by("make_demo_runs.py")
+    assert {file.name: file.read_bytes() for file in runs.iterdir()} == before
