@@ -28,7 +28,7 @@ def one_row(x):
 
 
 @given(SIGNS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_sign_test_is_the_exact_binomial_test_without_ties(x):
     wins, losses = x.count(1), x.count(-1)
     p, effect = significance.sign_test(one_row(x))
@@ -40,7 +40,7 @@ def test_sign_test_is_the_exact_binomial_test_without_ties(x):
 
 
 @given(SIXTHS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_t_test_is_that_of_scipy(x):
     p, effect = significance.t_test(one_row(x))
     if len(set(x)) == 1:
@@ -95,7 +95,7 @@ def test_wilcoxon_ranks_equal_differences_equally():
     st.lists(st.lists(st.integers(-6, 6), min_size=8, max_size=8), min_size=1, max_size=5),
     st.sampled_from([0.01, 0.05, 0.5]),
 )
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_confidence_interval_is_that_of_scipy(rows, alpha):
     x = np.array(rows) / 6
     low, high = significance.confidence_interval(x, alpha)

@@ -184,7 +184,7 @@ def as_float(value: Any) -> float:
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -201,7 +201,7 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -230,7 +230,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
@@ -339,7 +339,7 @@ EXPOSURES: dict[str, Callable[[float], Any]] = {
 
 @pytest.mark.parametrize("exposure", EXPOSURES)
 @given(PLACEMENTS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documents(exposure, placements):
     """A user per non-empty subset of the relevant documents, served as well as its last document is exposed.
 
@@ -361,7 +361,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_what_one_of_a_pair_wins_the_other_loses(comparison, rel, cutoff):
     compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
     for preference in PREFERENCES:
@@ -370,7 +370,7 @@ def test_what_one_of_a_pair_wins_the_other_loses(comparison, rel, cutoff):
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
     qrels, runs = comparison
     compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
@@ -384,7 +384,7 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_orders_are_transitive(comparison, rel, cutoff):
     orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
     compared = compare(*comparison, orders, rel=rel, cutoff=cutoff)
@@ -396,7 +396,7 @@ def test_orders_are_transitive(comparison, rel, cutoff):
 
 
 @given(comparisons(), RELS, CUTOFFS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 def test_a_ranking_that_dominates_loses_by_no_preference(comparison, rel, cutoff):
     compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
     dominates = compared.tensor("dominance") >= 0

@@ -31,7 +31,7 @@ def test_nested_lexirecall_is_the_exact_number_rounded_once(collection, rel, cut
     assert values(LR(rel=rel, cutoff=cutoff), *collection) == expected
 
 
-@given(st.lists(placements(20), min_size=1, max_size=6), st.integers(20, 40))
+@given(st.lists(placements(20), min_size=1, max_size=6), st.integers(20, 40) | st.sampled_from([300, 3_000]))
 def test_nested_lexirecall_is_exact_in_integers_of_any_size(placed, relevant):
     rankings = [at_ranks(ranks) for ranks in placed]
     expected = [
@@ -60,7 +60,9 @@ def test_a_collection_smaller_than_a_rank_in_use_is_refused(collection, cutoff, 
         assert values(LR(**parameters), *collection) == expected
 
 
-@pytest.mark.parametrize("form", [{}, {"form": "weighted", "n": 150_000}, {"form": "weighted", "n": 10**9, "eps": 0.25}])
+@pytest.mark.parametrize(
+    "form", [{}, {"form": "weighted", "n": 150_000}, {"form": "weighted", "n": 10**9, "eps": 0.25}]
+)
 @pytest.mark.parametrize(
     ("relevant", "depth", "missing"),
     [(1, 100_000, 0), (2, 100_000, 1), (40, 1_000, 300), (300, 1_000, 0), (400, 5_000, 100), (600, 600, 0)],
