@@ -157,7 +157,7 @@ def check_correction(method: str | None) -> None:
         return
     try:
         multipletests([0.5], method=method)
-    except ValueError:
+    except (ValueError, AttributeError):
         raise ValueError(
             f"there is no correction {method!r}; holm, bonferroni, fdr_bh and what else statsmodels' multipletests lists"
         ) from None

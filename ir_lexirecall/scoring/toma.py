@@ -73,9 +73,7 @@ def weighted_mean(scores: Floats, p: Floats) -> Floats:
 
 
 def harmonic_mean(scores: Floats, p: Floats) -> Floats:
-    """MM = sum p_a / sum (p_a / base_a), 0 where a base with p_a > 0 is 0; shapes as in ``weighted_mean``."""
-    used = p > 0
-    scores, p = scores[used], p[used]
+    """MM = sum p_a / sum (p_a / base_a), 0 where any base is 0; shapes as in ``weighted_mean``."""
     positive = np.all(scores > 0, axis=0)
     value = np.zeros(scores.shape[1])
     value[positive] = p.sum() / (p[:, None] / scores[:, positive]).sum(axis=0)
