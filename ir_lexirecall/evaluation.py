@@ -16,7 +16,7 @@ from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES, UnknownParameter
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility
-from ir_lexirecall.tables import RUN_COLUMNS, and_more, run_table, with_string_keys
+from ir_lexirecall.tables import RUN_COLUMNS, run_table, with_string_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +54,10 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
 
 def check_parameters(measure: Measure) -> None:
     """Refuse a measure with missing or unusable parameters with a ``ValueError`` (ir_measures' own only assert)."""
+    unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
+    if unknown:  # such a measure cannot even be printed
+        known = ", ".join(measure.SUPPORTED_PARAMS) or "none"
+        raise UnknownParameter(f"{measure.__name__} has no parameter {unknown[0]!r}; it has {known}")
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
@@ -84,20 +88,10 @@ class Evaluation:
         self.judgments = Judgments.of(qrels)
         self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
         if standard:
-            self._refuse_fractions(standard[0])
+            self.judgments.check_whole_grades(str(standard[0]))
         self._standard: Any = (
             ir_measures.evaluator(standard, _for_ir_measures(self.judgments.rows)) if standard else None
         )
-
-    def _refuse_fractions(self, measure: Measure) -> None:
-        grade = self.judgments.grade
-        odd = np.flatnonzero(grade != np.floor(grade))
-        if len(odd):
-            doc = int(odd[0])
-            raise ValueError(
-                f"{measure} needs whole grades, but document {self.judgments.doc_id[doc]!r} of query "
-                f"{self.judgments.query_ids[self.judgments.query[doc]]!r} has {grade[doc]:g}{and_more(len(odd) - 1)}"
-            )
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""

@@ -143,6 +143,16 @@ class Judgments:
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
 
+    def check_whole_grades(self, measure: str) -> None:
+        """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""
+        odd = np.flatnonzero(self.grade != np.floor(self.grade))
+        if len(odd):
+            doc = int(odd[0])
+            raise ValueError(
+                f"{measure} needs whole grades, but document {self.doc_id[doc]!r} of query "
+                f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
+            )
+
     def _above(self, doc: int, grade: float, max_rel: float, measure: str, rest: int) -> ValueError:
         return ValueError(
             f"{measure}: document {self.doc_id[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "

@@ -64,7 +64,7 @@ class UnknownParameter(ValueError):
 
 
 class _Measure(Measure):  # type: ignore[misc]
-    """A measure whose parameters are in canonical form: in declared order, defaults left out, plain numbers."""
+    """A measure whose parameters are in canonical form: in declared order, plain numbers, no ``None``."""
 
     PRETTY_NAME: str
     SHORT_DESC: str
@@ -79,7 +79,7 @@ class _Measure(Measure):  # type: ignore[misc]
                 f"{self.__name__} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
         given = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
-        super().__init__(**{k: v for k, v in given.items() if v is not None and v != self.SUPPORTED_PARAMS[k].default})
+        super().__init__(**{name: value for name, value in given.items() if value is not None})
 
     def validate_params(self) -> None:
         """Raise a ``ValueError`` that names the first parameter out of range."""
@@ -102,7 +102,7 @@ class _Measure(Measure):  # type: ignore[misc]
 def _plain(value: Any) -> Any:
     """Plain Python numbers (integral ones as int), measures as strings, dictionaries sorted."""
     if isinstance(value, Measure):
-        return str(value)
+        return _spelt_out(value)
     if isinstance(value, Mapping):
         items = [(_plain(k), _plain(v)) for k, v in value.items()]
         try:
@@ -119,6 +119,14 @@ def _plain(value: Any) -> Any:
         number = float(value)
         return int(number) if number.is_integer() else number
     return value
+
+
+def _spelt_out(measure: Measure) -> str:
+    """The measure as text with every parameter that was given: ``str`` leaves out the defaults among them."""
+    given = {name: value for name, value in measure.params.items() if name != measure.AT_PARAM}
+    params = ",".join(f"{name}={measure._param_repr(value)}" for name, value in given.items())
+    at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""
+    return f"{measure.__name__}{f'({params})' if params else ''}{at}"
 
 
 def _cutoff(required: bool = False) -> Param:

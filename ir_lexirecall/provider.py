@@ -85,15 +85,16 @@ def _cwl(measure: Measure, ranks: JudgedRanks) -> Utility:
     max_rel, kind = measure["max_rel"], measure["gain"]
     ranks.judgments.check_top_grade(max_rel, str(measure))
     best = float(gain(np.array([float(max_rel)]), max_rel, kind)[0]) if measure["unjudged"] == "best" else 0.0
+    has_relevant = ranks.judgments.m() > 0  # a query without scores 0: grades between 0 and 1 have a gain
     items, etu = cwl.cwl(
         ranks.query,
         ranks.rank,
-        gain(ranks.grade, max_rel, kind),
+        np.where(has_relevant[ranks.query], gain(ranks.grade, max_rel, kind), 0.0),
         len(ranks.judgments),
         _DISCOUNTS[measure.NAME](measure),
         end=measure["cutoff"] if "cutoff" in measure.SUPPORTED_PARAMS else inf,
         cascade=measure.NAME != "CWL_RBP",
-        unjudged=np.where(ranks.judgments.m() > 0, best, 0.0),
+        unjudged=np.where(has_relevant, best, 0.0),
     )
     return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
@@ -111,14 +112,11 @@ def _nerr(measure: Measure, ranks: JudgedRanks) -> Utility:
     r = np.maximum(np.maximum(ranks.grade, 0) - low, 0) / (high - low)
     discount, queries = _DISCOUNTS[measure.NAME](measure), len(ranks.judgments)
 
-    def up_to(end: float) -> tuple[Floats, Floats]:
-        return cwl.cwl(ranks.query, ranks.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
-
-    items, etu = up_to(min(k, _PROGRAM_DEPTH))
+    end = min(k, _PROGRAM_DEPTH)
+    items, etu = cwl.cwl(ranks.query, ranks.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
     value, cost = etu / items, items
     if k > _PROGRAM_DEPTH:
-        v_next = up_to(_PROGRAM_DEPTH + 1)[0] - items
-        etu, cost = cwl.truncated_by_program(ranks.query, ranks.rank, r, v_next, etu, items, _PROGRAM_DEPTH)
+        etu, cost = cwl.truncated_by_program(ranks.query, ranks.rank, r, discount, etu, items, _PROGRAM_DEPTH)
     return Utility(value=value, expected_total_utility=etu, expected_total_cost=cost, expected_items=items)
 
 
@@ -181,7 +179,7 @@ def _aspect_top_grades(measure: Measure, judgments: Judgments) -> Floats:
 def _toma(measure: Measure, ranks: JudgedRanks) -> Floats:
     positions, embedding = _labels(measure, ranks.judgments)
     weight, k = toma.label_weights(embedding, positions, distance=measure["distance"], gate=measure["gate"])
-    threshold = max(k // 2, 1) if measure["binarize"] == "half" else measure["binarize"]
+    threshold = k // 2 if measure["binarize"] == "half" else measure["binarize"]
     return base_values(measure.base_measure(), threshold, ranks.with_grades(weight.astype(np.float64)))
 
 
@@ -193,7 +191,7 @@ def _aspect_bases(measure: Measure, ranks: JudgedRanks) -> tuple[Floats, Floats]
     for name, scale in measure["aspects"].items():
         grades = _grades(scale)
         position = _label_positions(measure, name, grades, labels[name], ranks.judgments)
-        threshold = grades[(len(grades) + 1) // 2] if binarize == "half" else binarize or 1
+        threshold = _upper_half(measure, name, grades) if binarize == "half" else binarize or 1
         scores.append(base_values(base, threshold, ranks.with_grades(np.array(grades, dtype=np.float64)[position])))
     weights = measure["weights"] or dict.fromkeys(measure["aspects"], 1)
     return np.stack(scores), np.array([float(weights[name]) for name in measure["aspects"]])
@@ -205,6 +203,15 @@ def _cam(measure: Measure, ranks: JudgedRanks) -> Floats:
 
 def _mm(measure: Measure, ranks: JudgedRanks) -> Floats:
     return toma.harmonic_mean(*_aspect_bases(measure, ranks))
+
+
+def _upper_half(measure: Measure, name: str, grades: list[float]) -> float:
+    """The lowest grade above the middle of an aspect's scale."""
+    if len(grades) == 1:
+        raise ValueError(
+            f"{measure}: binarize='half' needs at least two labels, but the aspect {name!r} has only {grades[0]:g}; give a grade"
+        )
+    return grades[(len(grades) + 1) // 2]
 
 
 def _grades(scale: int | Mapping[float, float]) -> list[float]:
@@ -314,6 +321,7 @@ def _by_ir_measures(base: Measure, ranks: JudgedRanks) -> Floats:
     import pandas as pd
 
     judgments, depth = ranks.judgments, ranks.depth
+    judgments.check_whole_grades(str(base))
     query = np.repeat(np.arange(len(judgments)), depth)
     start = np.cumsum(depth) - depth
     rank = np.arange(len(query)) - start[query] + 1

@@ -150,16 +150,20 @@ def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Fl
 
 
 def truncated_by_program(
-    query: Ints, rank: Ints, r: Floats, v_next: Floats, etu: Floats, etc: Floats, depth: int
+    query: Ints, rank: Ints, r: Floats, discount: Discount, etu: Floats, etc: Floats, depth: int
 ) -> tuple[Floats, Floats]:
     """Expected total utility and cost as cwl_eval sums them over a ranking cut at ``depth``.
 
     It weights cumulated gains and costs by L(i) = V(i) - V(i+1), which leaves out the users who would go on
-    below ``depth``: V(depth + 1), here ``v_next``.
+    below ``depth``: V(depth + 1).
     """
     inside = rank <= depth
-    gains = per_query_sum(query[inside], r[inside], len(v_next))
-    return etu - v_next * gains, etc - v_next * depth
+    query, r = query[inside], r[inside]
+    v_next = np.full(len(etu), discount.at(np.array([depth + 1.0]))[0])
+    left = running_product(query, 1 - r)
+    last = np.r_[query[1:] != query[:-1], True][: len(query)]
+    v_next[query[last]] *= left[last]
+    return etu - v_next * per_query_sum(query, r, len(etu)), etc - v_next * depth
 
 
 def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:

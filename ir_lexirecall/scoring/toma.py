@@ -69,12 +69,20 @@ def _distances(values: Sequence[Fraction], unit: int, distance: str) -> NDArray[
 
 def weighted_mean(scores: Floats, p: Floats) -> Floats:
     """CAM = sum of p_a base_a, the p_a scaled to sum to 1; ``scores`` has shape (aspects, Q)."""
-    return np.add.reduce((p / p.sum())[:, None] * scores, axis=0)
+    return _sum_over_aspects((p / p.sum())[:, None] * scores)
 
 
 def harmonic_mean(scores: Floats, p: Floats) -> Floats:
     """MM = sum p_a / sum (p_a / base_a), 0 where any base is 0; shapes as in ``weighted_mean``."""
     positive = np.all(scores > 0, axis=0)
     value = np.zeros(scores.shape[1])
-    value[positive] = p.sum() / (p[:, None] / scores[:, positive]).sum(axis=0)
+    value[positive] = p.sum() / _sum_over_aspects(p[:, None] / scores[:, positive])
     return value
+
+
+def _sum_over_aspects(values: Floats) -> Floats:
+    """Sum of the rows, one after the other: ``numpy.sum`` groups them differently for different numbers of queries."""
+    total = np.zeros(values.shape[1])
+    for row in values:
+        total += row
+    return total
