@@ -16,7 +16,7 @@ from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES, UnknownParameter
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility
-from ir_lexirecall.tables import RUN_COLUMNS, run_table, with_string_keys
+from ir_lexirecall.tables import RUN_COLUMNS, naming, run_table, with_string_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,8 +97,17 @@ class Evaluation:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
         return self.of_ranks(*self.read(run))
 
-    def read(self, run: Any) -> tuple[JudgedRanks, Any]:
-        """The aligned ranks of a run, and the run in a form that can be read again (a generator cannot)."""
+    def read(self, run: Any, *, name: str | None = None) -> tuple[JudgedRanks, Any]:
+        """The aligned ranks of a run, and the run in a form that can be read again (a generator cannot).
+
+        ``name`` is what errors call the run, where there are several and it is not a file.
+        """
+        if name is not None and not isinstance(run, (str, os.PathLike)):
+            with naming(f"run {name!r}"):
+                return self._read(run, f"run {name!r}")
+        return self._read(run, "the run" if name is None else f"run {name!r}")
+
+    def _read(self, run: Any, called: str) -> tuple[JudgedRanks, Any]:
         if not isinstance(run, (Mapping, str, os.PathLike)) or (
             self._standard is not None and not isinstance(run, Mapping)
         ):
@@ -106,9 +115,9 @@ class Evaluation:
         ranks = align(self.judgments, run)
         if len(self.judgments) and not ranks.depth.any():
             warnings.warn(
-                "the run retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+                f"{called} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
                 f"{self.judgments.query_ids[0]!r}",
-                stacklevel=3,
+                stacklevel=4,
             )
         return ranks, run
 

@@ -37,9 +37,7 @@ def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
     ax.set_yticks(range(len(order)), order)
     ax.set_xlabel("over this system")
     ax.set_ylabel("preference of this system")
-    table = preferences.table()
-    if "preference" in table:
-        table = table[table["preference"] == preference]
+    table = preferences.table_of(preference)
     significant = {
         frozenset(pair)
         for *pair, reject in table[["system_a", "system_b", "reject"]].itertuples(index=False, name=None)
@@ -77,7 +75,7 @@ def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = No
         height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
     order = np.argsort(-height, kind="stable")
     height, table = height[order], table.iloc[order]
-    ax = _axes(ax, (max(6.0, 0.18 * len(height)), 3.5))
+    ax = _axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
     if "rank_a" in table:
         _dumbbells(ax, table, a, b)
     else:

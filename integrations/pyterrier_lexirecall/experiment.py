@@ -282,7 +282,9 @@ def _blind(test: Any) -> Any:
         test = named[test]
 
     def on_visible(system: Any, baseline: Any) -> Any:
-        return (0.0, 1.0) if np.max(baseline, initial=0.0) >= EXECUTION.STEP else test(system, baseline)
+        executions, rest = np.divmod(baseline, EXECUTION.STEP)
+        hidden = np.all((executions >= 1) & (rest == 0))
+        return (0.0, 1.0) if hidden else test(system, baseline)
 
     return on_visible
 

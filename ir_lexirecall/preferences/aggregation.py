@@ -13,7 +13,7 @@ _TELEPORT = 0.05  # keeps MC4's chain connected where a system is never beaten
 
 def borda(wins: Ints, ties: Ints) -> Floats:
     """Mean points per query: one for each system beaten, half for each tie. Counts have shape ``(S, S)``."""
-    queries = max(1, int(wins[0].max() + 0) if len(wins) == 1 else int((wins + wins.T + ties)[0, 1]))
+    queries = max(1, int((wins + wins.T + ties)[0, 1]))
     points = wins.astype(np.float64) + ties / 2
     np.fill_diagonal(points, 0)
     return points.sum(axis=1) / queries

@@ -14,6 +14,7 @@ from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences, Test
 from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.tables import and_more
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,8 @@ def compare(
     if len(set(map(str, runs))) < len(runs):
         raise ValueError(f"compare: two runs have the same name, {_repeated(map(str, runs))}")
     named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
+    tested = Test(test, correction, alpha, n_resamples, seed, progress)
+    _check_runs(list(map(str, runs)), reference)
     ranks, values = evaluate_runs(Evaluation(measures, qrels), runs, progress)
     return compare_ranks(
         ranks,
@@ -85,7 +88,7 @@ def compare(
         rel=rel,
         cutoff=cutoff,
         scores={measure: np.stack([each[measure].to_numpy() for each in values.values()]) for measure in measures},
-        test=Test(test, correction, alpha, n_resamples, seed, progress),
+        test=tested,
     )
 
 
@@ -95,7 +98,7 @@ def evaluate_runs(
     """The aligned ranks and the values per query of every run, each read once."""
     ranks, values = {}, {}
     for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        ranks[str(name)], readable = evaluation.read(run)
+        ranks[str(name)], readable = evaluation.read(run, name=str(name))
         values[str(name)] = evaluation.of_ranks(ranks[str(name)], readable)
     return ranks, values
 
@@ -130,6 +133,13 @@ def _name(preference: Any) -> str:
         raise ValueError(f"compare: the measure {preference.NAME} has no parameter {error}") from None
 
 
+def _check_runs(names: Sequence[str], reference: str | None) -> None:
+    if len(names) < 2:
+        raise ValueError(f"compare: at least two runs are needed, not {len(names)}")
+    if reference is not None and reference not in names:
+        raise ValueError(f"compare: there is no run {reference!r} to refer to; there are {', '.join(names)}")
+
+
 def compare_ranks(
     ranks: Mapping[str, JudgedRanks],
     preferences: Sequence[str] = ("lexirecall",),
@@ -149,10 +159,15 @@ def compare_ranks(
         reference, rel, cutoff: as in ``compare``.
         test: how to test, see ``Test``.
     """
-    if len(ranks) < 2:
-        raise ValueError(f"compare: at least two runs are needed, not {len(ranks)}")
-    if reference is not None and reference not in ranks:
-        raise ValueError(f"compare: there is no run {reference!r} to refer to; there are {', '.join(ranks)}")
+    _check_runs(list(ranks), reference)
+    for measure, values in (scores or {}).items():
+        undefined = np.argwhere(np.isnan(values))
+        if len(undefined):
+            system, query = undefined[0].tolist()
+            raise ValueError(
+                f"compare: {measure} is not a number for run {list(ranks)[system]!r} on query "
+                f"{ranks[list(ranks)[system]].judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
+            )
     return Preferences(
         ranks=dict(ranks),
         names=list(preferences),

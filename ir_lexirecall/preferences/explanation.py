@@ -90,4 +90,4 @@ def _whole(values: Ints) -> Any:
     """Integers in which 0 stands for nothing, as pandas' nullable ones."""
     import pandas as pd
 
-    return pd.array(values, dtype="Int64").__class__(np.asarray(values), np.asarray(values) == 0)
+    return pd.arrays.IntegerArray(values, values == 0)

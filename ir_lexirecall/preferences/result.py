@@ -7,7 +7,7 @@ import numbers
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -66,6 +66,8 @@ class Test:
             raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
         if not isinstance(self.n_resamples, numbers.Integral) or self.n_resamples < 1:
             raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
+        if not isinstance(self.seed, numbers.Integral) or self.seed < 0:
+            raise ValueError(f"compare: seed must be an integer of at least 0, not {self.seed!r}")
 
 
 @dataclass(frozen=True)
@@ -127,12 +129,13 @@ class Preferences:
     def _positions(self) -> Positions:
         return Positions.of(list(self.ranks.values()), self.rel, self.cutoff, self._queries)
 
-    @cached_property
+    @property
     def provenance(self) -> dict[str, Any]:
         """What was asked and with what: in the ``attrs`` of every table, and below every text and picture."""
         resampled = self.test.name in ("bootstrap", "tukey")
         return {
             "preference": ", ".join(self.names),
+            "reference": self.reference,
             "rel": self.rel,
             "cutoff": self.cutoff,
             "queries": len(self.query_ids),
@@ -142,12 +145,7 @@ class Preferences:
             "alpha": self.test.alpha,
             "n_resamples": self.test.n_resamples if resampled else None,
             "seed": self.test.seed if resampled else None,
-            "versions": {
-                "ir_lexirecall": version("ir-lexirecall"),
-                "numpy": version("numpy"),
-                "scipy": version("scipy"),
-                "python": platform.python_version(),
-            },
+            "versions": _versions(),
         }
 
     @property
@@ -192,6 +190,9 @@ class Preferences:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
         size = len(self.systems)
         if preference in PAIRWISE or preference == "dominance":
+            if len(self.query_ids) * size**2 <= _BLOCK:
+                yield slice(None), self._small_tensor(preference)
+                return
             for query in range(len(self.query_ids)):
                 yield slice(query, query + 1), self._pairwise(preference, query)[None]
             return
@@ -201,10 +202,35 @@ class Preferences:
             block = standing[start : start + step]
             yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(np.float64)
 
-    def _pairwise(self, preference: str, query: int) -> Floats:
+    def _pairwise(self, preference: str, query: int, systems: Any = slice(None)) -> Floats:
+        """Preferences of all pairs (of some systems) on a query, for those that do not order the systems."""
         if preference != "dominance":
-            return PAIRWISE[preference](self._positions.padded(query))
-        return dominance([positions.padded(query) for positions in self._positions_by_grade])
+            return PAIRWISE[preference](self._positions.padded(query)[systems])
+        return dominance([positions.padded(query)[systems] for positions in self._positions_by_grade])
+
+    @cached_property
+    def _small_tensors(self) -> dict[str, Floats]:
+        return {}
+
+    def _small_tensor(self, preference: str) -> Floats:
+        """The preferences of all pairs, shape ``(Q, S, S)``, where they are few enough to keep."""
+        if preference not in self._small_tensors:
+            size, queries = len(self.systems), len(self.query_ids)
+            tensor = np.empty((queries, size, size))
+            for query in range(queries):
+                tensor[query] = self._pairwise(preference, query)
+            self._small_tensors[preference] = tensor
+        return self._small_tensors[preference]
+
+    def _of_pair(self, preference: str, a: int, b: int) -> Floats:
+        """Preferences of one system over another, shape ``(Q,)``; NaN: not comparable."""
+        if preference in self._small_tensors:
+            return self._small_tensors[preference][:, a, b]
+        if preference in PAIRWISE or preference == "dominance":
+            of_query = [self._pairwise(preference, query, [a, b])[0, 1] for query in range(len(self.query_ids))]
+            return np.array(of_query, dtype=np.float64)
+        standing = self._standing(preference)
+        return np.sign(standing[b] - standing[a]).astype(np.float64)
 
     @cached_property
     def _positions_by_grade(self) -> list[Positions]:
@@ -285,7 +311,7 @@ class Preferences:
 
         tables = []
         for name in self.names:
-            table = self._one_table(name)
+            table = self.table_of(name)
             if len(self.names) > 1:
                 table.insert(0, "preference", name)
             tables.append(table)
@@ -295,7 +321,8 @@ class Preferences:
         whole.attrs.update(self.provenance)
         return whole
 
-    def _one_table(self, preference: str) -> pd.DataFrame:
+    def table_of(self, preference: str) -> pd.DataFrame:
+        """The rows of ``table`` for one preference, with ``incomparable``."""
         import pandas as pd
 
         counts, test = self._count(preference), self.test
@@ -349,7 +376,7 @@ class Preferences:
         import pandas as pd
 
         mean = self._count(self._name(preference)).mean
-        matrix = pd.DataFrame(mean, index=self.systems, columns=self.systems)
+        matrix = pd.DataFrame(mean.copy(), index=self.systems, columns=self.systems)
         matrix.attrs.update(self.provenance)
         return matrix
 
@@ -376,13 +403,15 @@ class Preferences:
         import pandas as pd
 
         values = self._count(self._name(preference)).against_others
-        table = pd.DataFrame(values, index=pd.Index(self.query_ids, name="query_id"), columns=self.systems)
+        table = pd.DataFrame(values.copy(), index=pd.Index(self.query_ids, name="query_id"), columns=self.systems)
         table.attrs.update(self.provenance)
         return table
 
-    def with_test(self, name: str = "sign", **options: Any) -> Preferences:
+    def with_test(self, name: str | None = None, **options: Any) -> Preferences:
         """The same preferences, tested otherwise; ``options`` are those of ``Test`` (``correction``, ``alpha``, ...)."""
-        return replace(self, test=replace(self.test, name=name, **options))
+        if name is not None:
+            options["name"] = name
+        return replace(self, test=replace(self.test, **options))
 
     def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
         """The systems, best first, with the score that orders them.
@@ -423,7 +452,6 @@ class Preferences:
         """
         name = self._name(preference)
         first, second = self._system(a), self._system(b)
-        values = [block[:, first, second] for _, block in self._blocks(name)]
         table = explain(
             name,
             (a, b),
@@ -431,7 +459,7 @@ class Preferences:
             list(self.ranks.values()),
             self._positions,
             self.query_ids,
-            np.concatenate(values) if values else np.zeros(0),
+            self._of_pair(name, first, second),
             self.measure_scores[name][:, self._queries] if name in self.measure_scores else None,
         )
         table.attrs.update(self.provenance)
@@ -472,7 +500,10 @@ class Preferences:
 
     def to_markdown(self, places: int = 4) -> str:
         """The table in Markdown, with the provenance below."""
-        return f"{_tabulated(self.table(), 'github', places)}\n\n{self.caption}"
+        table = self.table()
+        names = ["preference", "system_a", "system_b"]
+        table = table.assign(**{n: table[n].str.replace("|", r"\|", regex=False) for n in names if n in table})
+        return f"{_tabulated(table, 'github', places)}\n\n{self.caption}"
 
     def to_latex(self, places: int = 4) -> str:
         """The table in LaTeX (booktabs), with the provenance as a comment."""
@@ -500,6 +531,16 @@ class Preferences:
         from ir_lexirecall.plots import pair
 
         return pair(self, a, b, self._name(preference), ax)
+
+
+def _versions() -> dict[str, str]:
+    packages = {"ir_lexirecall": "ir-lexirecall", "numpy": "numpy", "scipy": "scipy"}
+    return {name: _version(package) for name, package in packages.items()} | {"python": platform.python_version()}
+
+
+@cache
+def _version(package: str) -> str:
+    return version(package)
 
 
 def _tabulated(table: pd.DataFrame, style: str, places: int) -> str:
