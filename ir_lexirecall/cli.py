@@ -202,6 +202,8 @@ def split_measures(text: str) -> list[str]:
             quote = character
         else:
             depth += (character in "({[") - (character in ")}]")
+            if depth < 0:
+                raise ValueError(f"measures: {character!r} closes nothing in {current!r}")
     if current.strip():
         raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
     return parts
@@ -327,7 +329,7 @@ def _number(value: float, places: int | None) -> str:
     if places is None:
         return repr(value)
     text = f"{value:.{places}f}"
-    return f"{value:.1e}" if value and not float(text) else text
+    return f"{value:.1e}" if places and value and not float(text) else text
 
 
 def is_float(column: pd.Series) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -45,11 +47,28 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
         except UnknownParameter:
             raise
         except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}") from None
+            raise ValueError(f"{measure!r} is not a measure that ir_measures knows: {error}{_hint(measure)}") from None
         check_parameters(parsed[name])
     if not parsed and not isinstance(measures, Mapping):
         raise ValueError("no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
     return parsed
+
+
+def _hint(measure: Any) -> str:
+    """What the measure may be called in ir_measures: trec_eval's names, or another case."""
+    if not isinstance(measure, str):
+        return ""
+    try:
+        by_trec_eval = ir_measures.parse_trec_measure(measure)
+    except ValueError:
+        by_trec_eval = []
+    if by_trec_eval:
+        return f"; trec_eval's {measure} is {' '.join(map(str, by_trec_eval))} there"
+    name, rest = re.match(r"(\w*)(.*)", measure, re.DOTALL).groups()  # type: ignore[union-attr]
+    registry = ir_measures.measures.registry
+    known = {each.lower(): each if each in MEASURES else measure.__name__ for each, measure in registry.items()}
+    close = [] if name in registry else difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[close[0]]}{rest}?" if close else ""
 
 
 def check_parameters(measure: Measure) -> None:

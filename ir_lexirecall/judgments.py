@@ -257,9 +257,10 @@ def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
     if len(conflicts):
         row = conflicts.row(0, named=True)
         alike = rows.filter(pl.all_horizontal(pl.col(n) == row[n] for n in ("query_id", "doc_id", "aspect")))
+        of_aspect = f" (aspect {row['aspect']!r})" if rows["aspect"].n_unique() > 1 else ""
         labels = " and ".join(f"{grade:g}" for grade in alike["relevance"].to_list())
         raise ValueError(
-            f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} (aspect {row['aspect']!r}) is judged twice, "
-            f"with the grades {labels}{and_more(len(conflicts) - 1)}; keep one judgment"
+            f"qrels: document {row['doc_id']!r} of query {row['query_id']!r}{of_aspect} is judged twice, with the grades "
+            f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
         )
     return rows

@@ -176,8 +176,13 @@ def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dic
             f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
         )
     if missing := [name for name in needed if name not in table]:
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}")
+        renamed = {ours: other for other, ours in _PYTERRIER_NAMES.items() if other in table and ours in missing}
+        hint = f"; rename {', '.join(f'{other!r} to {ours!r}' for ours, other in renamed.items())}" if renamed else ""
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}{hint}")
     return table
+
+
+_PYTERRIER_NAMES = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
 
 
 def _columns(table: pl.DataFrame) -> dict[str, pl.Series]:

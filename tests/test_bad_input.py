@@ -456,6 +456,12 @@ def test_an_unknown_parameter(measure: Any) -> None:
     assert evaluate(f"{measure.NAME}(depth=3)") == message
 
 
+def test_columns_with_the_names_of_pyterrier_are_told_their_names_here() -> None:
+    qrels = pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]})
+    with pytest.raises(ValueError, match="'qid' to 'query_id', 'docno' to 'doc_id', 'label' to 'relevance'"):
+        irl.evaluate("TSE", qrels, {})
+
+
 @pytest.mark.parametrize(
     ("measure", "lacks"),
     [

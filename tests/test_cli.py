@@ -240,7 +240,7 @@ def test_latex_of_braces(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("places", [1, 2, 6])
+@pytest.mark.parametrize("places", [0, 1, 2, 6])
 def test_places(places: int, form: str, cli: Cli) -> None:
     if form in ("markdown", "latex"):
         pytest.importorskip("tabulate")
@@ -468,6 +468,10 @@ BAD_INPUT: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "no measure": (("eval", "qrels.txt", "bm25.run", "-m", " "), ["measure"]),
     "unknown measure": (("eval", "qrels.txt", "bm25.run", "-m", "TSE Nope@5"), ["'Nope@5'"]),
     "open bracket": (("eval", "qrels.txt", "bm25.run", "-m", "TSE RBU(p=0.9"), ["'RBU(p=0.9'", "not closed"]),
+    "closed twice": (("eval", "qrels.txt", "bm25.run", "-m", "TSE)"), ["')'", "'TSE)'"]),
+    "trec_eval's name": (("eval", "qrels.txt", "bm25.run", "-m", "map"), ["'map'", "AP"]),
+    "another case": (("eval", "qrels.txt", "bm25.run", "-m", "ndcg@10"), ["nDCG@10?"]),
+    "a slip": (("eval", "qrels.txt", "bm25.run", "-m", "TES"), ["TSE?"]),
     "open quote": (("eval", "qrels.txt", "bm25.run", "-m", "LR(form='nested)"), ["not closed"]),
     "parameter out of range": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(p=7)"), ["RBU", "p ", "7"]),
     "unknown parameter": (("eval", "qrels.txt", "bm25.run", "-m", "RBU(q=7)"), ["RBU", "'q'"]),

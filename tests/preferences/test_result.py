@@ -195,6 +195,11 @@ def test_with_test_tests_the_same_preferences_otherwise():
     assert compared.table().equals(before)
 
 
+def test_with_test_changes_only_what_it_is_told():
+    t_test = irl.compare(QRELS, RUNS, test="t", correction="bonferroni").with_test(alpha=0.5)
+    assert t_test.table().equals(irl.compare(QRELS, RUNS, test="t", correction="bonferroni", alpha=0.5).table())
+
+
 # -- orders of systems -------------------------------------------------------------------------------
 
 METHODS = ["mean", "borda", "mc4", "bradley-terry"]
@@ -262,7 +267,8 @@ def test_ties_are_worth_half_a_win():
 
 
 def test_every_table_says_where_it_comes_from():
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], rel=2, cutoff=7, test="bootstrap", alpha=0.1, n_resamples=50)
+    options = {"rel": 2, "cutoff": 7, "test": "bootstrap", "alpha": 0.1, "n_resamples": 50}
+    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], reference="fair", **options)
     tables = [
         compared.table(),
         compared.matrix(),
@@ -274,6 +280,7 @@ def test_every_table_says_where_it_comes_from():
     ]
     asked = {
         "preference": "rpp, AP",
+        "reference": "fair",
         "rel": 2,
         "cutoff": 7,
         "queries": 30,
@@ -575,6 +582,8 @@ def test_pictures_go_where_they_are_asked_to_go():
         ({"cutoff": True}, "cutoff.*True"),
         ({"cutoff": "10"}, "cutoff.*'10'"),
         ({"n_resamples": 0}, "n_resamples.*0"),
+        ({"seed": -1}, "seed.*-1"),
+        ({"seed": 0.5}, "seed.*0.5"),
     ],
     ids=lambda value: value if isinstance(value, str) else ", ".join(value),
 )
@@ -584,7 +593,7 @@ def test_bad_arguments_are_named(arguments, offender):
 
 
 def test_bad_runs_are_named():
-    with pytest.raises(ValueError, match=r"'r1'.*'q00'.*nan"):
+    with pytest.raises(ValueError, match=r"run 'weak'.*'r1'.*'q00'.*nan"):
         irl.compare(QRELS, RUNS | {"weak": {"q00": {"r1": math.nan}}})
     twice = pd.DataFrame([("q00", "r1", 1.0), ("q00", "r1", 2.0)], columns=["query_id", "doc_id", "score"])
     with pytest.raises(ValueError, match=r"'r1'.*'q00'"):
@@ -611,6 +620,21 @@ def test_bad_runs_are_named():
 def test_bad_questions_are_named(method, arguments, offender):
     with pytest.raises(ValueError, match=offender):
         getattr(irl.compare(QRELS, RUNS), method)(*arguments)
+
+
+def test_options_are_checked_before_a_run_is_read():
+    unread = iter([])
+    for options in ({"reference": "best"}, {"test": "chi"}, {"correction": "none"}, {"alpha": 2}):
+        with pytest.raises(ValueError, match="|".join(map(str, options.values()))):
+            irl.compare(QRELS, {"good": unread, "bad": pytest.fail}, **options)
+
+
+def test_a_value_that_is_not_a_number_prefers_nothing():
+    ranks = {name: irl.align(irl.Judgments.of(QRELS), run) for name, run in RUNS.items()}
+    values = np.zeros((4, 30))
+    values[2, 7] = math.nan
+    with pytest.raises(ValueError, match=r"odd.*'weak'.*'q07'"):
+        compare_ranks(ranks, ["odd"], scores={"odd": values})
 
 
 # -- how inputs are read -----------------------------------------------------------------------------
