@@ -81,8 +81,7 @@ def _at_level(p: Positions, system: JudgedRanks, s: int, level: Ints) -> tuple[I
 
 
 def _levels_ahead(p: Positions, query: int, pair: tuple[int, int]) -> tuple[int, int]:
-    ranks = p.padded(query)
-    a, b = ranks[pair[0]], ranks[pair[1]]
+    a, b = p.padded([query], list(pair))[:, 0].T
     return int((a < b).sum()), int((b < a).sum())
 
 

@@ -1,7 +1,8 @@
 """Preference functions: which of several rankings of one query is better, from the ranks themselves.
 
 Two kinds. An *ordering* puts the systems of a query in order (``standing``: how many are better), so S systems cost
-one sort, and preferences are signs of differences. A *pairwise* function gives a number in [-1, 1] for every pair.
+one sort, and preferences are signs of differences. A *pairwise* function gives a number in [-1, 1] for every pair,
+from the ranks of several queries at once, padded to the same number of levels.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ class Positions:
     def of(cls, systems: Sequence[JudgedRanks], rel: float, cutoff: int | None, queries: Ints) -> Positions:
         """Positions at grade ``rel`` within ``cutoff``, on the given queries of the systems' judgments."""
         ranks, rows, counts = [], [], []
+        relevant = systems[0].judgments.grade >= rel
         for system in systems:
-            keep = system.grade >= rel
+            keep = relevant[system.doc]
             if cutoff is not None:
                 keep &= system.rank <= cutoff
             row = np.flatnonzero(keep)
@@ -59,64 +61,77 @@ class Positions:
         """The same on some of the queries."""
         return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
 
-    def padded(self, query: int) -> Floats:
-        """p_1, ..., p_m of every system on a query, infinite where missing; shape ``(S, m)``."""
-        level = np.arange(self.m[query])
-        there = level < self.r[:, query, None]
+    def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Floats:
+        """p_1, p_2, ... on some queries of some systems, infinite where missing; shape ``(levels, Q, S)``."""
+        r, start, m = self.r[systems][:, queries].T, self.start[systems][:, queries].T, self.m[queries]
+        level = np.arange(m.max(initial=0))[:, None, None]
+        there = level < r
         ranks = np.full(there.shape, np.inf)
-        ranks[there] = self.rank[(self.start[:, query, None] + level)[there]]
+        ranks[there] = self.rank[(start + level)[there]]
         return ranks
 
 
 def lexirecall_standing(p: Positions) -> Ints:
     """Number of systems with the better ranking, shape ``(S, Q)``: more relevant documents, then p_r, p_{r-1}, ..."""
-    standing = _split(-p.r)
 
-    def from_the_end(level: int, system: Ints, query: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        there = p.r[system, query] > level
+    def from_the_end(level: int, system: Any, query: Any) -> Ints:
         last = p.start[system, query] + p.r[system, query] - 1 - level
-        return p.rank[last[there]], there
+        return np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0) if len(p.rank) else last * 0
 
-    return _refine(standing, from_the_end)
+    return _lexicographic(p, from_the_end, first=p.r.max(initial=0) - p.r, most=int(p.rank.max(initial=0)))
 
 
 def lexiprecision_standing(p: Positions) -> Ints:
     """Number of systems with the better ranking, shape ``(S, Q)``: p_1, then p_2, ...; a missing one loses."""
     beyond = int(p.rank.max(initial=0)) + 1
 
-    def from_the_top(level: int, system: Ints, query: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-        there = p.m[query] > level
-        system, query = system[there], query[there]
-        missing = p.r[system, query] <= level
-        place = np.where(missing, 0, p.start[system, query] + level)
-        return np.where(missing, beyond, p.rank[place] if len(p.rank) else beyond), there
+    def from_the_top(level: int, system: Any, query: Any) -> Ints:
+        place = p.start[system, query] + level
+        there = p.r[system, query] > level
+        return np.where(there, p.rank[np.where(there, place, 0)], beyond) if len(p.rank) else place * 0
 
-    return _refine(np.zeros_like(p.r), from_the_top)
+    return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 
 
-def _refine(standing: Ints, values: Callable[[int, Ints, Ints], tuple[Ints, NDArray[np.bool_]]]) -> Ints:
-    """Break the ties of ``standing`` level by level, until none is left that a further level could break.
+def _lexicographic(p: Positions, value: Callable[[int, Any, Any], Ints], *, first: Ints, most: int) -> Ints:
+    """Standing by ``first`` and then ``value(level, system, query)`` for level 0, 1, ...; smaller is better.
 
-    ``values(level, system, query)`` gives what to compare (smaller is better) and for which of the pairs there is
-    something left; systems that are tied have equally much left.
+    As many levels as 63 bits hold are compared as one number; values lie in 0..``most``.
     """
-    standing = standing.copy()
+    bits = max(1, most.bit_length())
+    at_once, room = max(1, 63 // bits), 63 - int(first.max(initial=0)).bit_length()
+
+    def packed(levels: range, system: Any, query: Any) -> Ints:
+        key: Ints = np.zeros(1, dtype=np.int64)
+        for level in levels:
+            key = (key << bits) | value(level, system, query)
+        return key
+
+    done = max(0, room // bits)
+    system, query = np.ogrid[: p.r.shape[0], : p.r.shape[1]]
+    standing = _split((first << bits * done) | packed(range(done), system, query))
     system, query = _tied(standing, *np.indices(standing.shape).reshape(2, -1))
-    level = 0
-    while len(system):
-        value, there = values(level, system, query)
-        system, query = system[there], query[there]
-        place = standing[system, query]
-        order = np.lexsort((value, place, query))
-        group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(place[order]) != 0)][: len(order)]
-        value_changes = np.r_[True, np.diff(value[order]) != 0][: len(order)]
-        at = np.arange(len(order))
-        group_start = np.maximum.accumulate(np.where(group_changes, at, 0))
-        value_start = np.maximum.accumulate(np.where(group_changes | value_changes, at, 0))
-        standing[system[order], query[order]] = place[order] + (value_start - group_start)
+    levels = p.r.max(axis=0, initial=0)
+    while True:
+        more = levels[query] > done
+        system, query = system[more], query[more]
+        if len(system) == 0:
+            return standing
+        _refine(standing, packed(range(done, done + at_once), system, query), system, query)
         system, query = _tied(standing, system, query)
-        level += 1
-    return standing
+        done += at_once
+
+
+def _refine(standing: Ints, values: Ints, system: Ints, query: Ints) -> None:
+    """Break the ties of ``standing`` among the given (system, query) pairs by their ``values``; smaller is better."""
+    place = standing[system, query]
+    order = np.lexsort((values, place, query))
+    group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(place[order]) != 0)]
+    value_changes = np.r_[True, np.diff(values[order]) != 0]
+    at = np.arange(len(order))
+    group_start = np.maximum.accumulate(np.where(group_changes, at, 0))
+    value_start = np.maximum.accumulate(np.where(group_changes | value_changes, at, 0))
+    standing[system[order], query[order]] = place[order] + (value_start - group_start)
 
 
 def _tied(standing: Ints, system: Ints, query: Ints) -> tuple[Ints, Ints]:
@@ -128,13 +143,14 @@ def _tied(standing: Ints, system: Ints, query: Ints) -> tuple[Ints, Ints]:
 
 def _split(value: NDArray[Any]) -> Ints:
     """Standing by one value per system and query, smaller is better."""
-    order = np.argsort(value, axis=0, kind="stable")
-    in_order = np.take_along_axis(value, order, axis=0)
-    changes = np.ones(value.shape, dtype=bool)
-    changes[1:] = in_order[1:] != in_order[:-1]
-    place = np.maximum.accumulate(np.where(changes, np.arange(len(value))[:, None], 0), axis=0)
+    by_query = np.ascontiguousarray(value.T)
+    order = np.argsort(by_query, axis=1)
+    in_order = np.take_along_axis(by_query, order, axis=1)
+    changes = np.ones(by_query.shape, dtype=bool)
+    changes[:, 1:] = in_order[:, 1:] != in_order[:, :-1]
+    place = np.maximum.accumulate(np.where(changes, np.arange(len(value)), 0), axis=1)
     out = np.empty(value.shape, dtype=np.int64)
-    np.put_along_axis(out, order, place, axis=0)
+    np.put_along_axis(out.T, order, place, axis=1)
     return out
 
 
@@ -143,28 +159,40 @@ def score_standing(scores: Floats) -> Ints:
     return _split(-scores)
 
 
-def rrlexiprecision(ranks: Floats) -> Floats:
-    """1/p_i - 1/p'_i at the first i where the rankings differ; ``ranks`` is ``Positions.padded``, result ``(S, S)``."""
-    if ranks.shape[1] == 0:
-        return np.zeros((len(ranks), len(ranks)))
-    differ = ranks[:, None, :] != ranks[None, :, :]
-    first = differ.argmax(axis=2)
+def rrlexiprecision(ranks: Floats, m: Ints) -> Floats:
+    """1/p_i - 1/p'_i at the first i where the rankings differ, for every pair; shape ``(Q, S, S)``.
+
+    ``ranks`` and ``m`` are ``Positions.padded`` and ``Positions.m`` of the queries.
+    """
+    if len(ranks) == 0:
+        return np.zeros((*ranks.shape[1:], ranks.shape[2]))
+    first = (ranks[:, :, :, None] != ranks[:, :, None, :]).argmax(axis=0)
     gain = 1 / ranks
-    rows = np.arange(len(ranks))
-    return gain[rows[:, None], first] - gain[rows[None, :], first]
+    query, system = np.ogrid[: ranks.shape[1], : ranks.shape[2]]
+    own = gain[first, query[:, :, None], system[:, :, None]]
+    return own - gain[first, query[:, :, None], system[:, None, :]]
 
 
-def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Floats], Floats]:
-    """Sum over recall levels i of w_i sign(p'_i - p_i), with ``weights(m)`` scaled to sum to 1."""
+def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Floats, Ints], Floats]:
+    """Sum over recall levels i of w_i sign(p'_i - p_i), with ``weights(m)`` scaled to sum to 1; otherwise as above."""
 
-    def preference(ranks: Floats) -> Floats:
-        w = weights(ranks.shape[1])
-        earlier = (ranks[:, None, :] < ranks[None, :, :]).astype(np.float64)
-        signs = earlier - (ranks[:, None, :] > ranks[None, :, :])
-        total = np.add.reduce(signs * (w / w.sum()), axis=2)
+    def preference(ranks: Floats, m: Ints) -> Floats:
+        earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
+        w = np.zeros(ranks.shape[:2])
+        for size in np.unique(m).tolist():
+            w[:size, m == size] = (weights(size) / weights(size).sum())[:, None]
+        ahead = np.add.reduce(earlier * w[:, :, None, None], axis=0)
+        total = ahead - ahead.transpose(0, 2, 1)
         return np.where(np.abs(total) < _ROUNDING, 0.0, total)
 
     return preference
+
+
+def _uniform_recall_paired(ranks: Floats, m: Ints) -> Floats:
+    """``recall_paired`` with equal weights: levels are counted, and divided once."""
+    earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
+    ahead = np.add.reduce(earlier, axis=0, dtype=np.int32)
+    return (ahead - ahead.transpose(0, 2, 1)) / np.maximum(m, 1)[:, None, None]
 
 
 def _levels(m: int) -> Floats:
@@ -174,14 +202,14 @@ def _levels(m: int) -> Floats:
 def dominance(by_grade: Sequence[Floats]) -> Floats:
     """1 where a system has, at every depth, at least as many documents of every grade or more, and once strictly more.
 
-    ``by_grade`` holds the padded ranks at each grade threshold; the result has 0 for equal rankings and NaN for
-    pairs that are not comparable (Ferrante, Ferro, Maistro, ICTIR 2015).
+    ``by_grade`` holds the padded ranks at each grade threshold; the result, of shape ``(Q, S, S)``, has 0 for equal
+    rankings and NaN for pairs that are not comparable (Ferrante, Ferro, Maistro, ICTIR 2015).
     """
-    size = len(by_grade[0])
-    at_least, at_most = np.ones((2, size, size), dtype=bool)
+    _, queries, size = by_grade[0].shape
+    at_least = np.ones((queries, size, size), dtype=bool)
     for ranks in by_grade:
-        at_least &= np.all(ranks[:, None, :] <= ranks[None, :, :], axis=2)
-        at_most &= np.all(ranks[:, None, :] >= ranks[None, :, :], axis=2)
+        at_least &= np.all(ranks[:, :, :, None] <= ranks[:, :, None, :], axis=0)
+    at_most = at_least.transpose(0, 2, 1)
     preference = at_least.astype(np.float64) - at_most
     preference[~at_least & ~at_most] = INCOMPARABLE
     return preference
@@ -191,9 +219,9 @@ STANDINGS: dict[str, Callable[[Positions], Ints]] = {
     "lexirecall": lexirecall_standing,
     "lexiprecision": lexiprecision_standing,
 }
-PAIRWISE: dict[str, Callable[[Floats], Floats]] = {
+PAIRWISE: dict[str, Callable[[Floats, Ints], Floats]] = {
     "rrlexiprecision": rrlexiprecision,
-    "rpp": recall_paired(np.ones),
+    "rpp": _uniform_recall_paired,
     "invrpp": recall_paired(lambda m: 1 / _levels(m)),
     "dcgrpp": recall_paired(lambda m: 1 / np.log2(_levels(m) + 1)),
 }

@@ -186,49 +186,65 @@ class Preferences:
             self._standings[preference] = standing
         return self._standings[preference]
 
-    def _blocks(self, preference: str) -> Iterator[tuple[slice, Floats]]:
+    def _blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
         size = len(self.systems)
-        if preference in PAIRWISE or preference == "dominance":
-            if len(self.query_ids) * size**2 <= _BLOCK:
-                yield slice(None), self._small_tensor(preference)
-                return
-            for query in range(len(self.query_ids)):
-                yield slice(query, query + 1), self._pairwise(preference, query)[None]
-            return
-        standing = self._standing(preference).T
-        step = max(1, _BLOCK // size**2)
-        for start in range(0, len(standing), step):
-            block = standing[start : start + step]
-            yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(np.float64)
-
-    def _pairwise(self, preference: str, query: int, systems: Any = slice(None)) -> Floats:
-        """Preferences of all pairs (of some systems) on a query, for those that do not order the systems."""
-        if preference != "dominance":
-            return PAIRWISE[preference](self._positions.padded(query)[systems])
-        return dominance([positions.padded(query)[systems] for positions in self._positions_by_grade])
+        if preference in self._tensors:
+            yield slice(None), self._tensors[preference]
+        elif _is_pairwise(preference):
+            keep = len(self.query_ids) * size**2 <= _BLOCK
+            kept = np.empty((len(self.query_ids), size, size)) if keep else None
+            for queries in self._alike:
+                block = self._pairwise(preference, queries)
+                if kept is None:
+                    yield queries, block
+                else:
+                    kept[queries] = block
+            if kept is not None:
+                self._tensors[preference] = kept
+                yield slice(None), kept
+        else:
+            standing = self._standing(preference).T
+            step = max(1, _BLOCK // size**2)
+            for start in range(0, len(standing), step):
+                block = standing[start : start + step]
+                yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
 
     @cached_property
-    def _small_tensors(self) -> dict[str, Floats]:
+    def _tensors(self) -> dict[str, Floats]:
+        """Preferences of all pairs, shape ``(Q, S, S)``, where they cost time and are few enough to keep."""
         return {}
 
-    def _small_tensor(self, preference: str) -> Floats:
-        """The preferences of all pairs, shape ``(Q, S, S)``, where they are few enough to keep."""
-        if preference not in self._small_tensors:
-            size, queries = len(self.systems), len(self.query_ids)
-            tensor = np.empty((queries, size, size))
-            for query in range(queries):
-                tensor[query] = self._pairwise(preference, query)
-            self._small_tensors[preference] = tensor
-        return self._small_tensors[preference]
+    @cached_property
+    def _alike(self) -> list[Ints]:
+        """The queries in groups of similar numbers of relevant documents, as many as one block holds."""
+        m = self._positions.m
+        order = np.argsort(m, kind="stable")
+        groups, start = [], 0
+        while start < len(order):
+            some = order[start:]
+            # m rises: what the first so many queries need is their number times the last one's levels.
+            needed = np.arange(1, len(some) + 1) * m[some] * len(self.systems) ** 2
+            end = start + max(1, int(np.searchsorted(needed, _BLOCK // 4, side="right")))
+            groups.append(order[start:end])
+            start = end
+        return groups
+
+    def _pairwise(self, preference: str, queries: Ints, systems: Any = slice(None)) -> Floats:
+        """Preferences of all pairs (of some systems) on some queries, for those that do not order the systems."""
+        if preference == "dominance":
+            return dominance([positions.padded(queries, systems) for positions in self._positions_by_grade])
+        return PAIRWISE[preference](self._positions.padded(queries, systems), self._positions.m[queries])
 
     def _of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one system over another, shape ``(Q,)``; NaN: not comparable."""
-        if preference in self._small_tensors:
-            return self._small_tensors[preference][:, a, b]
-        if preference in PAIRWISE or preference == "dominance":
-            of_query = [self._pairwise(preference, query, [a, b])[0, 1] for query in range(len(self.query_ids))]
-            return np.array(of_query, dtype=np.float64)
+        if preference in self._tensors:
+            return self._tensors[preference][:, a, b]
+        if _is_pairwise(preference):
+            values = np.empty(len(self.query_ids))
+            for queries in self._alike:
+                values[queries] = self._pairwise(preference, queries, [a, b])[:, 0, 1]
+            return values
         standing = self._standing(preference)
         return np.sign(standing[b] - standing[a]).astype(np.float64)
 
@@ -243,27 +259,50 @@ class Preferences:
 
     def _count(self, preference: str) -> _Counts:
         if preference not in self._counted:
-            size, queries = len(self.systems), len(self.query_ids)
-            wins, missing = np.zeros((2, size, size), dtype=np.int64)
-            total = np.zeros((size, size))
-            against_others = np.zeros((queries, size))
-            for where, block in self._blocks(preference):
-                unordered = np.isnan(block)
-                wins += (block > 0).sum(axis=0)
-                missing += unordered.sum(axis=0)
-                block = np.where(unordered, 0, block)
-                total += block.sum(axis=0)
-                against_others[where] = block.sum(axis=2) / max(1, size - 1)
-            losses = wins.T
-            self._counted[preference] = _Counts(
-                wins=wins,
-                losses=losses,
-                ties=queries - wins - losses - missing,
-                incomparable=missing,
-                mean=total / max(1, queries),
-                against_others=against_others,
-            )
+            counted = self._count_pairwise if _is_pairwise(preference) else self._count_standings
+            self._counted[preference] = counted(preference)
         return self._counted[preference]
+
+    def _count_standings(self, preference: str) -> _Counts:
+        standing = self._standing(preference)
+        size, queries = standing.shape
+        wins = np.stack([np.count_nonzero(own < standing, axis=1) for own in standing])
+        losses = wins.T
+        key = standing + size * np.arange(queries)
+        alike = (
+            np.bincount(key.ravel(), minlength=1)[key] if queries else key
+        )  # who shares the standing, itself included
+        worse = size - standing - alike
+        return _Counts(
+            wins=wins,
+            losses=losses,
+            ties=queries - wins - losses,
+            incomparable=np.zeros((size, size), dtype=np.int64),
+            mean=(wins - losses) / max(1, queries),
+            against_others=(worse - standing).T / max(1, size - 1),
+        )
+
+    def _count_pairwise(self, preference: str) -> _Counts:
+        size, queries = len(self.systems), len(self.query_ids)
+        wins, missing = np.zeros((2, size, size), dtype=np.int64)
+        total = np.zeros((size, size))
+        against_others = np.zeros((queries, size))
+        for where, block in self._blocks(preference):
+            unordered = np.isnan(block)
+            wins += (block > 0).sum(axis=0)
+            missing += unordered.sum(axis=0)
+            block = np.where(unordered, 0, block)
+            total += block.sum(axis=0)
+            against_others[where] = block.sum(axis=2) / max(1, size - 1)
+        losses = wins.T
+        return _Counts(
+            wins=wins,
+            losses=losses,
+            ties=queries - wins - losses - missing,
+            incomparable=missing,
+            mean=total / max(1, queries),
+            against_others=against_others,
+        )
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -275,8 +314,10 @@ class Preferences:
     def tensor(self, preference: str | None = None) -> Floats:
         """Preference of every pair on every query, shape ``(Q, S, S)``: first over second system; NaN: not comparable."""
         size = len(self.systems)
-        blocks = [block for _, block in self._blocks(self._name(preference))]
-        return np.concatenate(blocks) if blocks else np.zeros((0, size, size))
+        tensor = np.empty((len(self.query_ids), size, size))
+        for where, block in self._blocks(self._name(preference)):
+            tensor[where] = block
+        return tensor
 
     @cached_property
     def _pair_indices(self) -> tuple[list[int], list[int]]:
@@ -287,7 +328,7 @@ class Preferences:
     def _of_pairs(self, preference: str) -> Iterator[Floats]:
         """Preferences per pair and query, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
         a, b = self._pair_indices
-        if preference in PAIRWISE or preference == "dominance":
+        if _is_pairwise(preference):
             out = np.empty((len(a), len(self.query_ids)))
             for where, block in self._blocks(preference):
                 out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
@@ -386,13 +427,15 @@ class Preferences:
 
         name = self._name(preference)
         a, b = self._pair_indices
-        values = [block[:, a, b] for _, block in self._blocks(name)]
+        values = np.empty((len(self.query_ids), len(a)))
+        for where, block in self._blocks(name):
+            values[where] = block[:, a, b]
         table = pd.DataFrame(
             {
                 "query_id": np.repeat(np.array(self.query_ids, dtype=object), len(a)),
                 "system_a": [first for first, _ in self.pairs] * len(self.query_ids),
                 "system_b": [second for _, second in self.pairs] * len(self.query_ids),
-                "preference": np.concatenate(values).ravel() if values else np.zeros(0),
+                "preference": values.ravel(),
             }
         )
         table.attrs.update(self.provenance)
@@ -531,6 +574,11 @@ class Preferences:
         from ir_lexirecall.plots import pair
 
         return pair(self, a, b, self._name(preference), ax)
+
+
+def _is_pairwise(preference: str) -> bool:
+    """Whether a preference gives a number for every pair, not an order of the systems."""
+    return preference in PAIRWISE or preference == "dominance"
 
 
 def _versions() -> dict[str, str]:

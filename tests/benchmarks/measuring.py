@@ -6,6 +6,7 @@ import ctypes
 import gc
 import importlib
 import json
+import pickle
 import statistics
 import subprocess
 import sys
@@ -44,16 +45,17 @@ class Result:
 
 def measure(case: Case, size: Size, repeat: int) -> list[Result]:
     """Measure all contenders of a case: times in one process, in turns; memory in a fresh process for each."""
-    request = {"case": case.name, "size": asdict(case.size or size)}
-    seconds = _in_fresh_process({**request, "repeat": repeat})
-    return [
-        Result(
-            contender.name,
-            seconds[contender.name],
-            _in_fresh_process({**request, "contender": contender.name}) if case.memory else None,
-        )
-        for contender in case.contenders()
-    ]
+    with tempfile.TemporaryDirectory() as folder:
+        request = {"case": case.name, "size": asdict(case.size or size), "folder": folder}
+        seconds = _in_fresh_process({**request, "repeat": repeat})
+        return [
+            Result(
+                contender.name,
+                seconds[contender.name],
+                _in_fresh_process({**request, "contender": contender.name}) if case.memory else None,
+            )
+            for contender in case.contenders()
+        ]
 
 
 def _in_fresh_process(request: dict[str, Any]) -> Any:
@@ -100,7 +102,7 @@ def _extra_memory(run: Callable[[Any], Any], inputs: Any) -> int | None:
 
 
 def _release() -> None:
-    """Give back what building the inputs left with the allocators, so that no contender gets it for nothing."""
+    """Give back what reading the inputs left with the allocators."""
     gc.collect()
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
@@ -120,12 +122,17 @@ def _serve(request: dict[str, Any]) -> Any:
     contenders = [each for each in case.contenders() if each.name == request.get("contender", each.name)]
     for each in contenders:
         importlib.import_module(each.needs)
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other_folder:
-        inputs = case.build(Size(**request["size"]), Path(folder))
-        if "repeat" in request:
-            return _times(contenders, inputs, request["repeat"])
+    folder = Path(request["folder"])
+    stored = folder / "inputs.pickle"
+    if "repeat" in request:
+        inputs = case.build(Size(**request["size"]), folder)
+        stored.write_bytes(pickle.dumps(inputs))
+        return _times(contenders, inputs, request["repeat"])
+    with tempfile.TemporaryDirectory() as other_folder:
         contenders[0].run(case.build(TINY, Path(other_folder)))  # modules are loaded, threads started
-        return _extra_memory(contenders[0].run, inputs)
+    with stored.open("rb") as file:
+        inputs = pickle.load(file)  # building them here would leave memory behind that a contender gets for nothing
+    return _extra_memory(contenders[0].run, inputs)
 
 
 if __name__ == "__main__":
