@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.scoring.arrays import Floats, Ints
 
+Ranks = NDArray[np.signedinteger[Any]]
 _ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
 INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not order
 
@@ -61,12 +62,17 @@ class Positions:
         """The same on some of the queries."""
         return replace(self, start=self.start[:, queries], r=self.r[:, queries], m=self.m[queries])
 
-    def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Floats:
-        """p_1, p_2, ... on some queries of some systems, infinite where missing; shape ``(levels, Q, S)``."""
+    def padded(self, queries: Any = slice(None), systems: Any = slice(None)) -> Ranks:
+        """p_1, p_2, ... on some queries of some systems, shape ``(levels, Q, S)``; a missing one is the type's maximum.
+
+        The type is the smallest that holds the ranks, because comparing all pairs reads them often.
+        """
+        deepest = int(self.rank.max(initial=0))
+        dtype = next(t for t in (np.int16, np.int32, np.int64) if deepest < np.iinfo(t).max)
         r, start, m = self.r[systems][:, queries].T, self.start[systems][:, queries].T, self.m[queries]
         level = np.arange(m.max(initial=0))[:, None, None]
         there = level < r
-        ranks = np.full(there.shape, np.inf)
+        ranks: Ranks = np.full(there.shape, np.iinfo(dtype).max, dtype=dtype)
         ranks[there] = self.rank[(start + level)[there]]
         return ranks
 
@@ -159,7 +165,7 @@ def score_standing(scores: Floats) -> Ints:
     return _split(-scores)
 
 
-def rrlexiprecision(ranks: Floats, m: Ints) -> Floats:
+def rrlexiprecision(ranks: Ranks, m: Ints) -> Floats:
     """1/p_i - 1/p'_i at the first i where the rankings differ, for every pair; shape ``(Q, S, S)``.
 
     ``ranks`` and ``m`` are ``Positions.padded`` and ``Positions.m`` of the queries.
@@ -167,16 +173,16 @@ def rrlexiprecision(ranks: Floats, m: Ints) -> Floats:
     if len(ranks) == 0:
         return np.zeros((*ranks.shape[1:], ranks.shape[2]))
     first = (ranks[:, :, :, None] != ranks[:, :, None, :]).argmax(axis=0)
-    gain = 1 / ranks
+    gain = np.where(ranks == np.iinfo(ranks.dtype).max, 0.0, 1 / ranks)
     query, system = np.ogrid[: ranks.shape[1], : ranks.shape[2]]
     own = gain[first, query[:, :, None], system[:, :, None]]
     return own - gain[first, query[:, :, None], system[:, None, :]]
 
 
-def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Floats, Ints], Floats]:
+def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], Floats]:
     """Sum over recall levels i of w_i sign(p'_i - p_i), with ``weights(m)`` scaled to sum to 1; otherwise as above."""
 
-    def preference(ranks: Floats, m: Ints) -> Floats:
+    def preference(ranks: Ranks, m: Ints) -> Floats:
         earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
         w = np.zeros(ranks.shape[:2])
         for size in np.unique(m).tolist():
@@ -188,10 +194,10 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Floats, Ints], 
     return preference
 
 
-def _uniform_recall_paired(ranks: Floats, m: Ints) -> Floats:
+def _uniform_recall_paired(ranks: Ranks, m: Ints) -> Floats:
     """``recall_paired`` with equal weights: levels are counted, and divided once."""
     earlier = ranks[:, :, :, None] < ranks[:, :, None, :]
-    ahead = np.add.reduce(earlier, axis=0, dtype=np.int32)
+    ahead = np.add.reduce(earlier.view(np.uint8), axis=0, dtype=np.min_scalar_type(len(ranks))).astype(np.int64)
     return (ahead - ahead.transpose(0, 2, 1)) / np.maximum(m, 1)[:, None, None]
 
 
@@ -199,7 +205,7 @@ def _levels(m: int) -> Floats:
     return np.arange(1, m + 1, dtype=np.float64)
 
 
-def dominance(by_grade: Sequence[Floats]) -> Floats:
+def dominance(by_grade: Sequence[Ranks]) -> Floats:
     """1 where a system has, at every depth, at least as many documents of every grade or more, and once strictly more.
 
     ``by_grade`` holds the padded ranks at each grade threshold; the result, of shape ``(Q, S, S)``, has 0 for equal
@@ -219,7 +225,7 @@ STANDINGS: dict[str, Callable[[Positions], Ints]] = {
     "lexirecall": lexirecall_standing,
     "lexiprecision": lexiprecision_standing,
 }
-PAIRWISE: dict[str, Callable[[Floats, Ints], Floats]] = {
+PAIRWISE: dict[str, Callable[[Ranks, Ints], Floats]] = {
     "rrlexiprecision": rrlexiprecision,
     "rpp": _uniform_recall_paired,
     "invrpp": recall_paired(lambda m: 1 / _levels(m)),

@@ -86,7 +86,16 @@ def _import(_: None) -> Any:
 
 
 def _compare(preference: str) -> Callable[[Systems], Any]:
-    return lambda systems: compare_ranks(systems.ranks, [preference]).table()
+    def matrix(systems: Systems) -> Any:
+        result = compare_ranks(systems.ranks, [preference])
+        vars(result)["_positions"] = systems.positions  # the loop is given its rank lists, too
+        return result.matrix()
+
+    return matrix
+
+
+def _compare_to_table(systems: Systems) -> Any:
+    return compare_ranks(systems.ranks).table()
 
 
 def _compare_files(paths: Files) -> Any:
@@ -186,7 +195,7 @@ CASES = [
     ),
     Case(
         "compare-lexirecall",
-        "17 systems x 100 queries, aligned, to the table with sign tests; peer: means only",
+        "17 systems x 100 queries, aligned, to the mean preference of every pair",
         _compare("lexirecall"),
         data.systems,
         (Contender("Python loop", peers.loop_over_pairs(peers.lexirecall)),),
@@ -202,8 +211,24 @@ CASES = [
     ),
     Case(
         "compare-110",
-        "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the table",
+        "lexirecall, 110 systems x 249 queries x 1,000 deep, aligned, to the mean preferences",
         _compare("lexirecall"),
+        data.systems,
+        (Contender("Python loop", peers.loop_over_pairs(peers.lexirecall)),),
+        size=data.ROBUST_2004,
+    ),
+    Case(
+        "compare-110-rpp",
+        "the same by recall-paired preference",
+        _compare("rpp"),
+        data.systems,
+        (Contender("Python loop", peers.loop_over_pairs(peers.recall_paired)),),
+        size=data.ROBUST_2004,
+    ),
+    Case(
+        "compare-110-table",
+        "lexirecall of the same, to the table with sign tests",
+        _compare_to_table,
         data.systems,
         size=data.ROBUST_2004,
     ),

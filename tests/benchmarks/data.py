@@ -13,6 +13,7 @@ import pandas as pd
 import ir_lexirecall as irl
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.preferences.functions import Positions
 from ir_lexirecall.scoring.arrays import Floats, Ints
 
 _ROBUST = Path(__file__).parents[3] / "shared" / "data" / "robust2003"  # no part of the project
@@ -69,11 +70,13 @@ class Systems:
 
     Attributes:
         ranks: aligned, by the systems' names.
-        relevant: the same as plain lists: ranks of the retrieved relevant documents, by system and query with m > 0.
+        positions: ranks of the retrieved relevant documents, by system and query with m > 0, in arrays;
+        relevant: the same as plain lists.
         m: number of relevant documents of those queries.
     """
 
     ranks: dict[str, JudgedRanks]
+    positions: Positions
     relevant: list[list[list[int]]]
     m: list[int]
 
@@ -169,7 +172,8 @@ def _systems(judgments: Judgments, ranks: dict[str, JudgedRanks]) -> Systems:
         ends = np.cumsum(found.r)
         in_order = found.rank.tolist()
         lists.append([in_order[ends[q] - found.r[q] : ends[q]] for q in some])
-    return Systems(ranks, lists, m[some].tolist())
+    positions = Positions.of(list(ranks.values()), 1, None, some)
+    return Systems(ranks, positions, lists, m[some].tolist())
 
 
 def _names(count: int) -> list[str]:
