@@ -7,10 +7,11 @@ document id, descending in byte order. A run that is sorted this way already is 
 from __future__ import annotations
 
 import os
+import struct
 import warnings
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall.tables import and_more, naming, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
+
+_ROWS = 2**18  # of a run that are aligned at once
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,9 @@ def align(judgments: Judgments, run: Any) -> JudgedRanks:
     """
     if isinstance(run, (str, os.PathLike)):
         return _align_file(judgments, os.fspath(run))
-    return _align_blocks(
-        judgments, _blocks_of_dict(judgments, run) if isinstance(run, Mapping) else _blocks_of_table(judgments, run)
-    )
+    if isinstance(run, Mapping):
+        return _align_dict(judgments, run)
+    return _align_table(judgments, run_table(run))
 
 
 def _align_blocks(judgments: Judgments, blocks: _Blocks) -> JudgedRanks:
@@ -133,7 +137,8 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
         if judged := queries & judgments.query_set - scattered:
             if len(judged) < len(queries):
                 table = table.filter(pl.col("query_id").is_in(list(judged)))
-            parts.append(_align_table(judgments, table, path))
+            with naming(path):
+                parts.append(_align_table(judgments, table))
     scattered &= judgments.query_set
     if scattered:
         warnings.warn(
@@ -144,7 +149,8 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
         wanted = pl.col("query_id").is_in(list(scattered))
         gathered = pl.concat([batch.filter(wanted) for batch in _checked_batches(path)])
         parts = [part.without(scattered) for part in parts]
-        parts.append(_align_table(judgments, gathered, path))
+        with naming(path):
+            parts.append(_align_table(judgments, gathered))
     return joined(judgments, parts)
 
 
@@ -152,11 +158,6 @@ def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
     for batch in run_batches(path):
         with naming(path):
             yield run_table(batch)
-
-
-def _align_table(judgments: Judgments, table: pl.DataFrame, path: str) -> JudgedRanks:
-    with naming(path):
-        return _align_blocks(judgments, _blocks_of_table(judgments, table))
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -181,12 +182,14 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 def joined(judgments: Judgments, parts: Sequence[JudgedRanks]) -> JudgedRanks:
     """One ``JudgedRanks`` of several over different queries of the same judgments."""
+    if len(parts) == 1:
+        return parts[0]
     none = np.zeros(0, dtype=np.int64)
     query, doc, rank = (
         np.concatenate([none, *columns])
         for columns in ([p.query for p in parts], [p.doc for p in parts], [p.rank for p in parts])
     )
-    order = np.lexsort((rank, query))
+    order = np.argsort(query, kind="stable")  # within a query, ranks rise already
     depth = np.sum([p.depth for p in parts], axis=0) if parts else np.zeros(len(judgments), dtype=np.int64)
     return JudgedRanks(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
 
@@ -204,8 +207,8 @@ class _Blocks:
     doc_score: NDArray[np.float32]  # and its score
 
 
-def _blocks_of_table(judgments: Judgments, run: Any) -> _Blocks:
-    table = run_table(run)
+def _align_table(judgments: Judgments, table: pl.DataFrame) -> JudgedRanks:
+    """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
     stretches = table["query_id"].rle().struct.unnest().rename({"value": "query_id"})
     length = stretches["len"].to_numpy().astype(np.int64)
     known = stretches.join(judgments.query_numbers, on="query_id", how="left", maintain_order="left")
@@ -218,63 +221,82 @@ def _blocks_of_table(judgments: Judgments, run: Any) -> _Blocks:
         rows = np.bincount(query, weights=length).astype(np.int64)
         query = np.flatnonzero(rows)
         length = rows[query]
+    return joined(
+        judgments,
+        [
+            _align_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
+            for some, rows in _portions(length)
+        ],
+    )
+
+
+def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
+    """Consecutive queries with about ``_ROWS`` rows together: which queries, and which rows."""
+    end = np.cumsum(length)
+    start = end - length
+    cuts = [0, *(np.flatnonzero(np.diff(start // _ROWS)) + 1).tolist(), len(length)]
+    for first, last in pairwise(cuts):
+        if first < last:
+            yield slice(first, last), slice(int(start[first]), int(end[last - 1]))
+
+
+def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> _Blocks:
     block = np.repeat(np.arange(len(query)), length)
     keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
-    _refuse_repetitions(keys, judgments)
-    judged = keys.with_row_index("row").join(judgments.keys, on=["query", "doc_id"], how="inner")
-    row = judged["row"].to_numpy()
+    hashes = judgments.lookup.hashes(keys)
+    repeated = repetitions(keys, hashes)
+    if len(repeated):
+        q, doc_id = repeated.row(0)
+        raise ValueError(
+            f"run: document {doc_id!r} stands twice in the ranking of query {judgments.query_ids[q]!r}"
+            f"{and_more(len(repeated) - 1)}; keep one"
+        )
+    row, doc = judgments.lookup.find(keys, hashes)
     score = _float32(table["score"].to_numpy())
     return _Blocks(
         query=query,
         length=length,
         score=score,
         doc_ids=lambda rows: table["doc_id"].gather(rows),
-        doc=judged["doc"].to_numpy(),
+        doc=doc,
         doc_block=block[row],
         doc_score=score[row],
     )
 
 
-def _refuse_repetitions(keys: pl.DataFrame, judgments: Judgments) -> None:
-    """Refuse a document twice for one query. Equal rows have equal hashes: only those are looked at."""
-    hashes = keys.hash_rows().to_numpy()
-    in_order = np.sort(hashes)
-    twice = in_order[1:][in_order[1:] == in_order[:-1]]
-    if len(twice) == 0:
-        return
-    suspects = keys.filter(np.isin(hashes, twice))
-    repeated = suspects.filter(~pl.struct(pl.all()).is_first_distinct())
-    if len(repeated):
-        query, doc_id = repeated.row(0)
-        raise ValueError(
-            f"run: document {doc_id!r} stands twice in the ranking of query {judgments.query_ids[query]!r}"
-            f"{and_more(len(repeated) - 1)}; keep one"
-        )
-
-
-def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> _Blocks:
-    """Dicts look documents up themselves: only the few judged ones are asked for, one by one."""
+def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> JudgedRanks:
+    """Align a dict of dicts, some queries at a time."""
     run = with_string_keys(run, "run")
     query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
     ignored = [ranking for name, ranking in run.items() if name not in judgments.query_set]
     try:
-        score = _float32(_scores(rankings))
-        usable = not (np.isnan(score).any() or np.isnan(_scores(ignored)).any())
-    except TypeError:
-        usable = False
-    if not usable:
-        return _blocks_of_table(judgments, run)  # which names the offender
-    doc_ids = judgments.doc_id.to_list()
-    first_doc = np.searchsorted(judgments.query, np.arange(len(judgments) + 1)).tolist()
-    found = [
-        (doc, block, ranking[doc_ids[doc]])
-        for block, (q, ranking) in enumerate(zip(query.tolist(), rankings, strict=True))
-        for doc in range(first_doc[q], first_doc[q + 1])
-        if doc_ids[doc] in ranking
+        _scores(ignored)
+        return joined(
+            judgments,
+            [
+                _align_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
+                for some, _ in _portions(length)
+            ],
+        )
+    except _NoNumber:
+        return _align_table(judgments, run_table(run))  # which names the offender
+
+
+def _blocks_of_dict(judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]]) -> _Blocks:
+    """Dicts look documents up themselves: only the few judged ones are asked for, one by one."""
+    score = _float32(_scores(rankings))
+    first, end = (np.searchsorted(judgments.query, query, side=side).tolist() for side in ("left", "right"))
+    doc_ids = judgments.doc_ids
+    judged_scores = [
+        value for ranking, a, b in zip(rankings, first, end, strict=True) for value in map(ranking.get, doc_ids[a:b])
     ]
-    doc, doc_block, doc_score = zip(*found, strict=True) if found else ((), (), ())
+    judged = np.subtract(end, first)
+    doc = np.arange(len(judged_scores)) + np.repeat(first - (np.cumsum(judged) - judged), judged)
+    doc_block = np.repeat(np.arange(len(query)), judged)
+    doc_score = np.array(judged_scores, dtype=np.float64)  # NaN: not retrieved
+    found = ~np.isnan(doc_score)
 
     start = np.cumsum(length) - length
 
@@ -289,20 +311,32 @@ def _blocks_of_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) 
         length=length,
         score=score,
         doc_ids=doc_ids_of,
-        doc=np.array(doc, dtype=np.int64),
-        doc_block=np.array(doc_block, dtype=np.int64),
-        doc_score=_float32(np.array(doc_score, dtype=np.float64)),
+        doc=doc[found],
+        doc_block=doc_block[found],
+        doc_score=_float32(doc_score[found]),
     )
 
 
+class _NoNumber(Exception):
+    """A score is missing, not a number, or NaN."""
+
+
 def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
-    """All scores; a ``TypeError`` where one is no number (NumPy would read the text ``'1.5'``, too)."""
-    numbers = array("d")
-    for ranking in rankings:
-        numbers.extend(ranking.values())
-        if bool in map(type, ranking.values()):
-            raise TypeError("a score is a bool")
-    return np.frombuffer(numbers) if numbers else np.zeros(0)
+    """All scores, one ranking after the other."""
+    try:
+        packed = [struct.pack(f"{len(ranking)}d", *ranking.values()) for ranking in rankings]
+    except (struct.error, OverflowError):
+        raise _NoNumber from None
+    score = np.frombuffer(b"".join(packed))
+    if np.isnan(score).any():
+        raise _NoNumber
+    like_a_bool = np.flatnonzero((score == 0) | (score == 1))
+    if len(like_a_bool):
+        end = np.cumsum([len(ranking) for ranking in rankings])
+        for i in np.unique(np.searchsorted(end, like_a_bool, side="right")).tolist():
+            if bool in map(type, rankings[i].values()):
+                raise _NoNumber
+    return score
 
 
 def _float32(score: Floats) -> NDArray[np.float32]:
@@ -332,7 +366,7 @@ def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:
     # A document whose key its right neighbour shares is tied: document ids decide.
     tied = np.flatnonzero((first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key))
     if len(tied):
-        rows = np.flatnonzero(np.isin(key, doc_key[tied]))
+        rows = _rows_with(key, np.unique(doc_key[tied]), in_order is key)
         group = pl.DataFrame({"key": key[rows], "doc_id": blocks.doc_ids(rows)})
         group = group.sort("key", "doc_id", descending=[False, True])
         group = group.with_columns(before=position_in_segment(group["key"].to_numpy()))
@@ -340,3 +374,12 @@ def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:
         before = asked.join(group, on=["key", "doc_id"], how="left", maintain_order="left")["before"]
         rank[tied] += before.to_numpy()
     return rank
+
+
+def _rows_with(key: NDArray[np.uint64], wanted: NDArray[np.uint64], in_order: bool) -> Ints:
+    """The rows whose key is one of those wanted, which are sorted."""
+    if not in_order:
+        return np.flatnonzero(np.isin(key, wanted))
+    first = np.searchsorted(key, wanted)
+    count = np.searchsorted(key, wanted, side="right") - first
+    return np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())

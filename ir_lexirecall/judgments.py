@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more, id_string, numeric_column, qrel_table
 
@@ -118,6 +119,20 @@ class Judgments:
         return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String)}).with_columns(
             query=pl.int_range(pl.len())
         )
+
+    @cached_property
+    def doc_ids(self) -> list[str]:
+        """``doc_id`` as a list."""
+        return self.doc_id.to_list()
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The judged documents, to be found in a run."""
+        return Lookup.of(self.keys.select("query", "doc_id"))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is derived: hashes hold within one process only."""
+        return {each.name: getattr(self, each.name) for each in fields(self)} | {"_cache": {}}
 
     @cached_property
     def keys(self) -> pl.DataFrame:

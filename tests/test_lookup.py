@@ -1,0 +1,80 @@
+"""Judged documents are found by hashes, but never by their hashes alone."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall import alignment, lookup
+from ir_lexirecall.lookup import Lookup, repetitions
+
+PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40)
+
+
+def table(pairs: list[tuple[int, str]]) -> pl.DataFrame:
+    return pl.DataFrame(pairs, schema={"query": pl.Int32, "doc_id": pl.String}, orient="row")
+
+
+def poor(keys: pl.DataFrame, seed: int) -> Any:
+    """A hash function with three values under most seeds."""
+    hashes = keys.hash_rows(seed).to_numpy()
+    return hashes if seed == 4 else hashes % np.uint64(3) << np.uint64(62)
+
+
+@pytest.mark.parametrize("function", [lookup._hashes, poor])
+@given(known=PAIRS, asked=PAIRS)
+def test_those_found_are_those_that_are_there(function, known, asked):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "_hashes", function)
+        known = sorted(set(known))
+        keys = Lookup.of(table(known))
+        rows, judged = keys.find(table(asked), keys.hashes(table(asked)))
+        # Foreign rows may share the hash of a judged document, too.
+        again, same = keys.find(table(asked), np.zeros(len(asked), dtype=np.uint64))
+    found = dict(zip(rows.tolist(), judged.tolist(), strict=True))
+    assert found == {row: known.index(pair) for row, pair in enumerate(asked) if pair in known}
+    assert all(asked[row] == known[place] for row, place in zip(again.tolist(), same.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("function", [lookup._hashes, poor])
+@given(rows=PAIRS)
+def test_repetitions_are_the_later_ones_of_equal_rows(function, rows):
+    expected = [row for place, row in enumerate(rows) if row in rows[:place]]
+    assert repetitions(table(rows), function(table(rows), 0)).rows() == expected
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 10**6])
+@pytest.mark.parametrize("form", [dict, pl.DataFrame])
+@given(data=st.data())
+def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, data):
+    ids = st.sampled_from(["q1", "q2", "q3", "q4"])
+    documents = st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.0, 0.5, 1.0]), max_size=7)
+    run = data.draw(st.dictionaries(ids, documents))
+    judgments = irl.Judgments.of({"q1": {"a": 1, "b": 0}, "q3": {"c": 1, "a": 1}, "q4": {"x": 1, "g": 1}})
+    expected = irl.align(judgments, run)
+    given_run = run
+    if form is pl.DataFrame:
+        lines = [(q, doc, score) for q, scores in run.items() for doc, score in scores.items()]
+        columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
+        given_run = pl.DataFrame(lines, schema=columns, orient="row")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "_ROWS", rows)
+        found = irl.align(judgments, given_run)
+    for name in ("query", "doc", "rank", "depth"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_judgments_leave_their_hashes_behind_when_they_travel():
+    judgments = irl.Judgments.of({"q": {"a": 1}})
+    irl.align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
+    assert "lookup" in vars(judgments)
+    there = pickle.loads(pickle.dumps(judgments))
+    assert "lookup" not in vars(there)
+    assert irl.align(there, {"q": {"a": 1.0}}).rank.tolist() == [1]
