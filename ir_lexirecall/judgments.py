@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from ir_lexirecall.lookup import Lookup
-from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
 from ir_lexirecall.tables import and_more, id_string, numeric_column, qrel_table
 
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -68,31 +68,26 @@ class Judgments:
         table = qrel_table(qrels)
         empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
         rows = table.with_columns(aspect_column(table)).sort("query_id", "doc_id", "aspect", "relevance")
-        rows = _without_repetitions(rows)
-        new_doc = (
-            rows.select(
-                (pl.col("query_id") != pl.col("query_id").shift()) | (pl.col("doc_id") != pl.col("doc_id").shift())
-            )
-            .to_series()
-            .fill_null(True)
-            .to_numpy()
-        )
+        new_query, new_doc, new = _new(rows)
+        if not new.all():
+            rows = _without_repetitions(rows)
+            new_query, new_doc, new = _new(rows)
         doc = np.cumsum(new_doc) - 1
-        docs = rows.filter(new_doc)
-        query_ids = sorted({*docs["query_id"].unique().to_list(), *empty})
-        place = pl.DataFrame({"query_id": query_ids}, schema={"query_id": pl.String}).with_columns(
-            q=pl.int_range(pl.len())
-        )
-        query_of_doc = docs.join(place, on="query_id", how="left", maintain_order="left")["q"].to_numpy()
-        grade = np.full(len(docs), -np.inf)
+        query_ids = rows["query_id"].filter(pl.Series(new_query)).to_list()
+        query = (np.cumsum(new_query) - 1)[new_doc]
+        if empty:
+            own, query_ids = query_ids, sorted({*query_ids, *empty})
+            place = {query_id: q for q, query_id in enumerate(query_ids)}
+            query = np.array([place[query_id] for query_id in own], dtype=np.int64)[query]
+        grade = np.full(int(new_doc.sum()), -np.inf)
         by_name = (rows["aspect"] == "relevance").to_numpy()
         counted = by_name if by_name.any() else np.ones(len(rows), dtype=bool)
         np.maximum.at(grade, doc[counted], rows["relevance"].to_numpy()[counted])
         grade[np.isinf(grade)] = 0  # no label for the aspect `relevance`: the lowest one
         return cls(
             query_ids=query_ids,
-            query=query_of_doc,
-            doc_id=docs["doc_id"],
+            query=query,
+            doc_id=rows["doc_id"].filter(pl.Series(new_doc)),
             grade=grade,
             rows=rows.with_columns(pl.Series("doc", doc)),
         )
@@ -147,7 +142,7 @@ class Judgments:
             "query_id": pl.Series(self.query_ids, dtype=pl.String).gather(self.query),
             "doc_id": self.doc_id,
             "relevance": grade,
-            "aspect": pl.repeat("0", len(grade), eager=True),
+            "aspect": _constant("aspect", "0", len(grade)),
             "doc": np.arange(len(grade)),
         }
         return replace(self, grade=grade, rows=pl.DataFrame(rows), _cache={})
@@ -184,19 +179,18 @@ class Judgments:
         rows = self.rows
         doc = rows["doc"].to_numpy()
         query = self.query[doc]
-        pair = pl.DataFrame({"query": query, "aspect": rows["aspect"]})
-        pairs = pair.unique().sort("query", "aspect").with_row_index("pair")
-        number = pair.join(pairs, on=["query", "aspect"], how="left", maintain_order="left")["pair"].to_numpy()
-        aspect, pair_query = number.astype(np.int64), pairs["query"].to_numpy().astype(np.int64)
+        code, codes = _in_order(rows["aspect"])
+        pairs, aspect = np.unique(query * codes + code, return_inverse=True)
+        pair_query = pairs // codes
         grade = rows["relevance"].to_numpy()
-        weight = self._aspect_weights(aspect, pairs)
+        weight = self._aspect_weights(aspect, len(pairs))
         weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
         return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
 
-    def _aspect_weights(self, aspect: Ints, pairs: pl.DataFrame) -> Floats:
-        weight = np.ones(len(pairs))
+    def _aspect_weights(self, aspect: Ints, pairs: int) -> Floats:
+        weight = np.ones(pairs)
         if "weight" in self.rows.columns:
             given = numeric_column(self.rows, "weight")
             weight[aspect] = given
@@ -252,23 +246,43 @@ def aspect_column(table: pl.DataFrame) -> pl.Series:
     """The aspect (subtopic) that each row of the qrels judges, ``"0"`` where it names none."""
     given = next((table[name] for name in _ASPECT_COLUMNS if name in table.columns), None)
     if given is None or given.dtype == pl.Null:
-        return pl.repeat("0", len(table), eager=True).alias("aspect")
+        return _constant("aspect", "0", len(table))
     if given.dtype == pl.Object:
         given = pl.Series([None if value is None else str(value) for value in given.to_list()], dtype=pl.String)
-    return given.cast(pl.String).fill_null("0").alias("aspect")
+    names = given.cast(pl.String).alias("aspect")
+    return names.fill_null("0") if names.null_count() else names
+
+
+def _constant(name: str, value: str, length: int) -> pl.Series:
+    return pl.Series(name, [value]).new_from_index(0, length)
+
+
+def _in_order(names: pl.Series) -> tuple[Ints, int]:
+    """The place of each name among the different ones, sorted, and how many these are."""
+    if len(names) == 0 or (names == names[0]).all():
+        return np.zeros(len(names), dtype=np.int64), 1
+    code = names.rank("dense").to_numpy().astype(np.int64) - 1
+    return code, int(code.max()) + 1
+
+
+def _changes(values: pl.Series) -> Bools:
+    """Which values differ from the one before; the first one does."""
+    changes = np.ones(len(values), dtype=bool)
+    changes[1:] = (values[1:] != values[:-1]).to_numpy()
+    return changes
+
+
+def _new(rows: pl.DataFrame) -> tuple[Bools, Bools, Bools]:
+    """Which of the sorted rows are about another query, another document, another aspect of it than the row before."""
+    query = _changes(rows["query_id"])
+    doc = query | _changes(rows["doc_id"])
+    return query, doc, doc | _changes(rows["aspect"])
 
 
 def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
     """Drop rows that say the same twice; refuse two grades for one judgment."""
-    repeats = rows.select(
-        pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in ("query_id", "doc_id", "aspect"))
-    ).to_series()
-    if not repeats.any():
-        return rows
     rows = rows.unique(maintain_order=True)
-    conflicts = rows.filter(
-        pl.all_horizontal(pl.col(name) == pl.col(name).shift() for name in ("query_id", "doc_id", "aspect"))
-    )
+    conflicts = rows.filter(~_new(rows)[2])
     if len(conflicts):
         row = conflicts.row(0, named=True)
         alike = rows.filter(pl.all_horizontal(pl.col(n) == row[n] for n in ("query_id", "doc_id", "aspect")))

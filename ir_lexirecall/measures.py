@@ -71,6 +71,7 @@ class _Measure(Measure):  # type: ignore[misc]
     FORMULA: str
     SOURCE: str
     DEFAULT = 0.0
+    validated: bool
 
     def __init__(self, **params: Any) -> None:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
@@ -83,12 +84,15 @@ class _Measure(Measure):  # type: ignore[misc]
 
     def validate_params(self) -> None:
         """Raise a ``ValueError`` that names the first parameter out of range."""
+        if self.validated:
+            return
         for name, param in self.SUPPORTED_PARAMS.items():
             value = self[name]
             if not param.validate(value):
                 problem = "is required" if value is None else f"must be {param.expects}, not {value!r}"
                 raise ValueError(f"{self.__name__}: {name} {problem} ({param.desc})")
         self.check_together()
+        self.validated = True
 
     def check_together(self) -> None:
         """Raise a ``ValueError`` for parameters that do not go together."""

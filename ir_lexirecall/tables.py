@@ -266,9 +266,8 @@ def _numbers(
         column = pl.Series(name, [float(v) if u else None for v, u in zip(items, usable, strict=True)], pl.Float64)
     if missing:
         return column.fill_null(float("nan"))
-    bad = column.is_null() | column.is_nan().fill_null(False)
-    if bad.any():
-        _refuse_number(values, bad, name, what, ids)
+    if column.null_count() or np.isnan(column.to_numpy()).any():
+        _refuse_number(values, column.is_null() | column.is_nan().fill_null(False), name, what, ids)
     return column.alias(name)
 
 
