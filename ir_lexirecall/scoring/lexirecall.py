@@ -7,9 +7,10 @@ from math import comb
 
 import numpy as np
 
-from ir_lexirecall.scoring.arrays import Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
 
 _EXACT = 2.0**53  # integers below are floats without rounding
+_FEW = 16  # queries for which big integers are quicker than arrays
 
 
 def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
@@ -22,22 +23,27 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
     found, first, r = np.unique(query, return_index=True, return_counts=True)
     if len(found) == 0:
         return value
-    i = position_in_segment(query) + 1
+    done = np.zeros(len(found), dtype=bool)
+    if len(found) > _FEW:
+        value[found], done = _nested_of_all(query, rank, m[found], first, r)
+    # What has no width in a float: one query at a time, in a few big-integer operations.
+    for q, start, count in zip(found[~done].tolist(), first[~done].tolist(), r[~done].tolist(), strict=True):
+        value[q] = _nested_of(rank[start : start + count].tolist(), int(m[q]))
+    return value
+
+
+def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tuple[Floats, Bools]:
+    """``nested`` of all queries at once, and for which of them floats hold all integers on the way."""
     last = first + r - 1
     p_r = rank[last]
-    term = _binomials(rank - 1, i)
+    term = _binomials(rank - 1, position_in_segment(query) + 1)
     term[last] = 0
     better = np.add.reduceat(term, first)  # N'
     placements = _binomials(p_r - 1, r - 1)
     with np.errstate(over="ignore", invalid="ignore"):
         p_star = (p_r - 1) * placements + better + 1  # p* times `placements`
-        above, below = r * (p_star + placements), (m[found] + 1) * p_star
-    small = (above < _EXACT) & (below < _EXACT)
-    value[found[small]] = above[small] / below[small]
-    # Larger integers have no width: one query at a time, each in a few big-integer operations.
-    for q, start, end in zip(found[~small].tolist(), first[~small].tolist(), (last + 1)[~small].tolist(), strict=True):
-        value[q] = _nested_of(rank[start:end].tolist(), int(m[q]))
-    return value
+        above, below = r * (p_star + placements), (m + 1) * p_star
+        return above / below, (above < _EXACT) & (below < _EXACT)
 
 
 def _nested_of(ranks: list[int], m: int) -> float:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import LR
+from ir_lexirecall.scoring import lexirecall
 from tests.conftest import (
     CUTOFFS,
     at_ranks,
@@ -23,6 +24,14 @@ from tests.conftest import (
 
 RELS = st.sampled_from([0.5, 1, 2, 2.5, 4, 9])
 EPS = st.sampled_from([0.5, 1, 1e-3, 0.1, 7.25])
+
+
+@pytest.fixture(params=[True, False], ids=["arrays", "integers"], autouse=True, scope="module")
+def by_arrays(request):
+    """Few queries are scored one by one, many at once: both on the same cases."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexirecall, "_FEW", 0 if request.param else 10**9)
+        yield
 
 
 @given(collections(), RELS, CUTOFFS)
