@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall.tables import and_more, naming, run_table, with_string_keys
+from ir_lexirecall.tables import and_more, changes, naming, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
 
 _ROWS = 2**18  # of a run that are aligned at once
@@ -209,10 +209,11 @@ class _Blocks:
 
 def _align_table(judgments: Judgments, table: pl.DataFrame) -> JudgedRanks:
     """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
-    stretches = table["query_id"].rle().struct.unnest().rename({"value": "query_id"})
-    length = stretches["len"].to_numpy().astype(np.int64)
-    known = stretches.join(judgments.query_numbers, on="query_id", how="left", maintain_order="left")
-    query: Ints = known["query"].fill_null(-1).to_numpy()
+    new = changes(table["query_id"])
+    length = np.diff(np.flatnonzero(np.r_[new, True]))
+    place = judgments.place
+    names = table["query_id"].filter(pl.Series(new)).to_list()
+    query = np.array([place.get(name, -1) for name in names], dtype=np.int64)
     if (query < 0).any():
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]

@@ -12,7 +12,7 @@ import polars as pl
 
 from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
-from ir_lexirecall.tables import and_more, id_string, numeric_column, qrel_table
+from ir_lexirecall.tables import and_more, changes, id_string, numeric_column, qrel_table
 
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
 
@@ -111,9 +111,12 @@ class Judgments:
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
-        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String)}).with_columns(
-            query=pl.int_range(pl.len())
-        )
+        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))})
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The position of each query id."""
+        return {query_id: q for q, query_id in enumerate(self.query_ids)}
 
     @cached_property
     def doc_ids(self) -> list[str]:
@@ -132,8 +135,8 @@ class Judgments:
     @cached_property
     def keys(self) -> pl.DataFrame:
         """Query position, document id and row of every judged document, for joins."""
-        return pl.DataFrame({"query": self.query.astype(np.int32), "doc_id": self.doc_id}).with_columns(
-            doc=pl.int_range(pl.len())
+        return pl.DataFrame(
+            {"query": self.query.astype(np.int32), "doc_id": self.doc_id, "doc": np.arange(len(self.query))}
         )
 
     def with_grades(self, grade: Floats) -> Judgments:
@@ -265,18 +268,11 @@ def _in_order(names: pl.Series) -> tuple[Ints, int]:
     return code, int(code.max()) + 1
 
 
-def _changes(values: pl.Series) -> Bools:
-    """Which values differ from the one before; the first one does."""
-    changes = np.ones(len(values), dtype=bool)
-    changes[1:] = (values[1:] != values[:-1]).to_numpy()
-    return changes
-
-
 def _new(rows: pl.DataFrame) -> tuple[Bools, Bools, Bools]:
     """Which of the sorted rows are about another query, another document, another aspect of it than the row before."""
-    query = _changes(rows["query_id"])
-    doc = query | _changes(rows["doc_id"])
-    return query, doc, doc | _changes(rows["aspect"])
+    query = changes(rows["query_id"])
+    doc = query | changes(rows["doc_id"])
+    return query, doc, doc | changes(rows["aspect"])
 
 
 def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:

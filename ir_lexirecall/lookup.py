@@ -70,7 +70,8 @@ class Lookup:
         place = np.minimum(np.searchsorted(self.known, hashes[looks_known]), len(self.known) - 1)
         alike = self.known[place] == hashes[looks_known]
         found, judged = looks_known[alike], self.row[place[alike]]
-        same = (keys[found] == self.keys[judged]).select(pl.all_horizontal(pl.all())).to_series().to_numpy()
+        same = (keys["doc_id"][found] == self.keys["doc_id"][judged]).to_numpy()
+        same &= keys["query"].to_numpy()[found] == self.keys["query"].to_numpy()[judged]
         return found[same], judged[same]
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from ir_lexirecall import trec
+from ir_lexirecall.scoring.arrays import Bools
 
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
@@ -279,6 +280,17 @@ def _refuse_number(values: pl.Series, bad: pl.Series, name: str, what: str, ids:
         f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
         f"{value!r}, not a finite number" + and_more(rest)
     )
+
+
+def changes(values: pl.Series) -> Bools:
+    """Which values differ from the one before; the first one does.
+
+    >>> changes(pl.Series(["a", "a", "b"])).tolist()
+    [True, False, True]
+    """
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = (values[1:] != values[:-1]).to_numpy()
+    return new
 
 
 def and_more(rest: int) -> str:
