@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _COLOURS = ("tab:blue", "tab:red")
 
 
-def _axes(ax: Any, size: tuple[float, float]) -> Any:
+def axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The axes given, or new ones of a size in inches."""
     if ax is not None:
         return ax
     try:
@@ -31,7 +32,7 @@ def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
     order = list(preferences.ranking("mean", preference).index)
     mean = preferences.matrix(preference).loc[order, order].to_numpy()
     size = max(4.0, 0.55 * len(order) + 2)
-    ax = _axes(ax, (size + 1, size))
+    ax = axes(ax, (size + 1, size))
     image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
     ax.set_xticks(range(len(order)), order, rotation=45, ha="right")
     ax.set_yticks(range(len(order)), order)
@@ -75,7 +76,7 @@ def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = No
         height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
     order = np.argsort(-height, kind="stable")
     height, table = height[order], table.iloc[order]
-    ax = _axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
+    ax = axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
     if "rank_a" in table:
         _dumbbells(ax, table, a, b)
     else:

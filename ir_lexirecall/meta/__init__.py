@@ -1,0 +1,1 @@
+"""Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure."""
