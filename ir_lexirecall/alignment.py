@@ -10,6 +10,7 @@ import os
 import struct
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -130,7 +131,7 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
     parts: list[JudgedRanks] = []
     seen: set[str] = set()
     scattered: set[str] = set()
-    for table in _whole_queries(_checked_batches(path)):
+    for table in _whole_queries(_one_ahead(_checked_batches(path))):
         queries = set(table["query_id"].unique())
         scattered |= queries & seen
         seen |= queries
@@ -147,7 +148,7 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
             stacklevel=4,
         )
         wanted = pl.col("query_id").is_in(list(scattered))
-        gathered = pl.concat([batch.filter(wanted) for batch in _checked_batches(path)])
+        gathered = pl.concat([batch.filter(wanted) for batch in _one_ahead(_checked_batches(path))])
         parts = [part.without(scattered) for part in parts]
         with naming(path):
             parts.append(_align_table(judgments, gathered))
@@ -158,6 +159,15 @@ def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
     for batch in run_batches(path):
         with naming(path):
             yield run_table(batch)
+
+
+def _one_ahead(items: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same items, each made in another thread while the one before is in use."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = thread.submit(next, items, None)
+            yield item
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall.evaluation import Evaluation, means, parse_measures
-from ir_lexirecall.preferences.comparison import compare_ranks, evaluate_runs, parse_preferences
+from ir_lexirecall.preferences.comparison import compare_ranks, parse_preferences
 from ir_lexirecall.preferences.result import Preferences, Test
 from ir_lexirecall.tables import collection
 
@@ -94,7 +94,9 @@ def benchmark(
     names, compared = parse_preferences(preference, rel=rel, cutoff=None)
     asked = parse_measures(measures)
     evaluation = Evaluation(compared | asked, found.qrels if is_collection else found)
-    ranks, values = evaluate_runs(evaluation, runs, progress)
+    ranks, values = {}, {}
+    for name, *result in evaluation.of_all(runs, progress):
+        ranks[name], values[name] = result
     preferences = None
     if len(runs) > 1:
         scores = {name: np.stack([each[name].to_numpy() for each in values.values()]) for name in compared}

@@ -12,8 +12,6 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from ir_lexirecall import __version__
 from ir_lexirecall.benchmarking import benchmark
 from ir_lexirecall.evaluation import Evaluation, means
@@ -253,10 +251,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
 def _evaluate(options: argparse.Namespace) -> None:
     names = run_names(options.runs)
     evaluation = Evaluation(_asked_measures(options), read_qrels(options.qrels, options.columns, options.aspect))
-    values = {
-        name: evaluation.of(path)
-        for name, path in tqdm(list(zip(names, options.runs, strict=True)), desc="runs", disable=None, leave=False)
-    }
+    values = {name: value for name, _, value in evaluation.of_all(dict(zip(names, options.runs, strict=True)))}
     _print_values(values, evaluation, options, by_query=options.by_query)
 
 

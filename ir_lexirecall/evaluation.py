@@ -6,13 +6,17 @@ import difflib
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure
+from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
@@ -22,6 +26,10 @@ from ir_lexirecall.tables import RUN_COLUMNS, naming, run_table, with_string_key
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_PATHS = (str, os.PathLike)
+_READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
 
 def parse_measures(measures: Any) -> dict[str, Measure]:
@@ -121,15 +129,13 @@ class Evaluation:
 
         ``name`` is what errors call the run, where there are several and it is not a file.
         """
-        if name is not None and not isinstance(run, (str, os.PathLike)):
+        if name is not None and not isinstance(run, _PATHS):
             with naming(f"run {name!r}"):
                 return self._read(run, f"run {name!r}")
         return self._read(run, "the run" if name is None else f"run {name!r}")
 
     def _read(self, run: Any, called: str) -> tuple[JudgedRanks, Any]:
-        if not isinstance(run, (Mapping, str, os.PathLike)) or (
-            self._standard is not None and not isinstance(run, Mapping)
-        ):
+        if not isinstance(run, (Mapping, *_PATHS)) or (self._standard is not None and not isinstance(run, Mapping)):
             run = run_table(run)
         ranks = align(self.judgments, run)
         if len(self.judgments) and not ranks.depth.any():
@@ -139,6 +145,35 @@ class Evaluation:
                 stacklevel=4,
             )
         return ranks, run
+
+    def of_all(
+        self, runs: Mapping[str, Any], progress: bool | None = None
+    ) -> Iterator[tuple[str, JudgedRanks, pd.DataFrame]]:
+        """Name, aligned ranks and values of every run, in order, each read once.
+
+        Files are read a few at a time, in threads: reading, hashing and sorting leave the interpreter to others.
+        """
+        waiting: deque[tuple[str, Callable[[], tuple[JudgedRanks, Any]]]] = deque()
+        with (
+            tqdm(total=len(runs), desc="runs", disable=None if progress is None else not progress, leave=False) as bar,
+            ThreadPoolExecutor(_READERS) as readers,
+        ):
+            for name, run in runs.items():
+                read = partial(self.read, run, name=str(name))
+                waiting.append((str(name), readers.submit(read).result if isinstance(run, _PATHS) else read))
+                if len(waiting) > _READERS:
+                    yield self._of_first(waiting)
+                    bar.update()
+            while waiting:
+                yield self._of_first(waiting)
+                bar.update()
+
+    def _of_first(
+        self, waiting: deque[tuple[str, Callable[[], tuple[JudgedRanks, Any]]]]
+    ) -> tuple[str, JudgedRanks, pd.DataFrame]:
+        name, read = waiting.popleft()
+        ranks, run = read()
+        return name, ranks, self.of_ranks(ranks, run)
 
     def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
         """``of`` for what ``read`` gave."""

@@ -10,6 +10,7 @@ import bz2
 import gzip
 import importlib
 import lzma
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,7 +21,7 @@ import polars as pl
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _TEXT = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
-_BLOCK = 32 * 2**20  # bytes
+_BLOCK = 16 * 2**20  # bytes
 _ROWS = 2**21  # of a Parquet file at a time
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
@@ -145,8 +146,8 @@ def _blocks(path: str) -> Iterator[bytes]:
 
 def _parsed(block: bytes, fields: Sequence[str], path: str, number: int, skipped: int) -> pl.DataFrame:
     """The columns of block ``number`` of the file, without its first ``skipped`` lines."""
-    if b"\t" not in block:
-        table = _columns(block, fields)
+    for lines in _as_single_blanks(block):
+        table = _columns(lines, fields)
         if table is not None:
             return table
 
@@ -155,10 +156,8 @@ def _parsed(block: bytes, fields: Sequence[str], path: str, number: int, skipped
         before = sum(earlier.count(b"\n") for earlier in islice(_blocks(path), number))
         return f"{path}, line {before + skipped + line}"
 
-    table = _columns(_normalised(block, len(fields), place), fields)
-    if table is None:
-        raise _no_number(block, fields, place)
-    return table
+    _refuse_irregular(block, len(fields), place)
+    raise _no_number(block, fields, place)
 
 
 def _columns(block: bytes, fields: Sequence[str]) -> pl.DataFrame | None:
@@ -174,21 +173,27 @@ def _columns(block: bytes, fields: Sequence[str]) -> pl.DataFrame | None:
     return None if any(column.null_count() for column in table) else table
 
 
-def _normalised(block: bytes, fields: int, place: Callable[[int], str]) -> bytes:
-    """The block with single blanks and no empty lines."""
+def _as_single_blanks(block: bytes) -> Iterator[bytes]:
+    """The block as it is, if it may be regular; with blanks for other white space; with single blanks and no empty lines."""
+    if b"\t" not in block and b"\r" not in block:
+        yield block
+    block = block.translate(_BLANKS)
+    yield block
+    block = re.sub(rb" {2,}", b" ", block).replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    yield re.sub(rb"\n{2,}", b"\n", block).lstrip(b" \n")
+
+
+def _refuse_irregular(block: bytes, fields: int, place: Callable[[int], str]) -> None:
+    """Name the first line that is not UTF-8 or has another number of fields."""
     try:
         block.decode("utf-8")
     except UnicodeDecodeError as error:
         line = 1 + block.count(b"\n", 0, error.start)
         raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
-    lines = []
     for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=1):
         parts = text.split()
         if parts and len(parts) != fields:
             raise ValueError(f"{place(number)}: {len(parts)} fields where {fields} are expected")
-        if parts:
-            lines.append(b" ".join(parts))
-    return b"\n".join(lines) + b"\n" if lines else b""
 
 
 def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str]) -> ValueError:

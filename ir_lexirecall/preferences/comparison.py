@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
@@ -15,9 +14,6 @@ from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences, Test
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.tables import and_more
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def compare(
@@ -80,7 +76,9 @@ def compare(
     named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
     tested = Test(test, correction, alpha, n_resamples, seed, progress)
     _check_runs(list(map(str, runs)), reference)
-    ranks, values = evaluate_runs(Evaluation(measures, qrels), runs, progress)
+    ranks, values = {}, {}
+    for name, *found in Evaluation(measures, qrels).of_all(runs, progress):
+        ranks[name], values[name] = found
     return compare_ranks(
         ranks,
         named,
@@ -90,17 +88,6 @@ def compare(
         scores={measure: np.stack([each[measure].to_numpy() for each in values.values()]) for measure in measures},
         test=tested,
     )
-
-
-def evaluate_runs(
-    evaluation: Evaluation, runs: Mapping[str, Any], progress: bool | None
-) -> tuple[dict[str, JudgedRanks], dict[str, pd.DataFrame]]:
-    """The aligned ranks and the values per query of every run, each read once."""
-    ranks, values = {}, {}
-    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        ranks[str(name)], readable = evaluation.read(run, name=str(name))
-        values[str(name)] = evaluation.of_ranks(ranks[str(name)], readable)
-    return ranks, values
 
 
 def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:
