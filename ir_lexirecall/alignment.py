@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lookup import repetitions
-from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall.tables import and_more, changes, naming, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
 
@@ -77,18 +77,6 @@ class JudgedRanks:
         r = np.bincount(query, minlength=len(self.judgments))
         return Relevant(query=query, rank=rank, m=self.judgments.m(rel), r=r)
 
-    def without(self, query_ids: set[str]) -> JudgedRanks:
-        """The same, as if nothing had been retrieved for the given queries."""
-        gone = np.array([query_id in query_ids for query_id in self.judgments.query_ids], dtype=bool)
-        keep = ~gone[self.query]
-        return replace(
-            self,
-            query=self.query[keep],
-            doc=self.doc[keep],
-            rank=self.rank[keep],
-            depth=np.where(gone, 0, self.depth),
-        )
-
     def with_grades(self, grade: Floats) -> JudgedRanks:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
@@ -108,27 +96,57 @@ def align(judgments: Judgments, run: Any) -> JudgedRanks:
         ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
     """
     if isinstance(run, (str, os.PathLike)):
-        return _align_file(judgments, os.fspath(run))
-    if isinstance(run, Mapping):
-        return _align_dict(judgments, run)
-    return _align_table(judgments, run_table(run))
+        parts = _align_file(judgments, os.fspath(run))
+    elif isinstance(run, Mapping):
+        parts = _align_dict(judgments, run)
+    else:
+        parts = _align_table(judgments, run_table(run))
+    return _joined(judgments, parts)
 
 
-def _align_blocks(judgments: Judgments, blocks: _Blocks) -> JudgedRanks:
+@dataclass(frozen=True)
+class _Part:
+    """What ``JudgedRanks`` says, of some queries only."""
+
+    query: Ints  # of each retrieved judged document,
+    doc: Ints
+    rank: Ints
+    ranked: Ints  # the queries, whether or not they retrieved any,
+    depth: Ints  # and their depths
+
+    @classmethod
+    def of(cls, judgments: Judgments, blocks: _Blocks) -> _Part:
+        rank = _ranks(blocks, judgments)
+        query = judgments.query[blocks.doc]
+        order = np.lexsort((rank, query))
+        return cls(query[order], blocks.doc[order], rank[order], blocks.query, blocks.length)
+
+    def without(self, gone: Bools) -> _Part:
+        """The same, but for the queries that are gone."""
+        keep, ranked = ~gone[self.query], ~gone[self.ranked]
+        return _Part(self.query[keep], self.doc[keep], self.rank[keep], self.ranked[ranked], self.depth[ranked])
+
+
+def _joined(judgments: Judgments, parts: Sequence[_Part]) -> JudgedRanks:
+    """All parts together; no query is in two of them."""
+    none = np.zeros(0, dtype=np.int64)
+
+    def column(name: str) -> Ints:
+        return np.concatenate([none, *(getattr(part, name) for part in parts)])
+
+    query = column("query")
+    order = np.argsort(query, kind="stable")  # within a query, ranks rise already
     depth = np.zeros(len(judgments), dtype=np.int64)
-    depth[blocks.query] = blocks.length
-    rank = _ranks(blocks, judgments)
-    query = judgments.query[blocks.doc]
-    order = np.lexsort((rank, query))
-    return JudgedRanks(judgments, query=query[order], doc=blocks.doc[order], rank=rank[order], depth=depth)
+    depth[column("ranked")] = column("depth")
+    return JudgedRanks(judgments, query=query[order], doc=column("doc")[order], rank=column("rank")[order], depth=depth)
 
 
-def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
+def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     """Align a file some whole queries at a time, so that memory is bounded however long the file is.
 
     Where a query's lines do not stand together, its lines are gathered in a second reading.
     """
-    parts: list[JudgedRanks] = []
+    parts: list[_Part] = []
     seen: set[str] = set()
     scattered: set[str] = set()
     for table in _whole_queries(_one_ahead(_checked_batches(path))):
@@ -139,7 +157,7 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
             if len(judged) < len(queries):
                 table = table.filter(pl.col("query_id").is_in(list(judged)))
             with naming(path):
-                parts.append(_align_table(judgments, table))
+                parts += _align_table(judgments, table)
     scattered &= judgments.query_set
     if scattered:
         warnings.warn(
@@ -149,10 +167,11 @@ def _align_file(judgments: Judgments, path: str) -> JudgedRanks:
         )
         wanted = pl.col("query_id").is_in(list(scattered))
         gathered = pl.concat([batch.filter(wanted) for batch in _one_ahead(_checked_batches(path))])
-        parts = [part.without(scattered) for part in parts]
+        gone = np.zeros(len(judgments), dtype=bool)
+        gone[[judgments.place[query_id] for query_id in scattered]] = True
         with naming(path):
-            parts.append(_align_table(judgments, gathered))
-    return joined(judgments, parts)
+            parts = [*(part.without(gone) for part in parts), *_align_table(judgments, gathered)]
+    return parts
 
 
 def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
@@ -190,20 +209,6 @@ def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield pl.concat(waiting)
 
 
-def joined(judgments: Judgments, parts: Sequence[JudgedRanks]) -> JudgedRanks:
-    """One ``JudgedRanks`` of several over different queries of the same judgments."""
-    if len(parts) == 1:
-        return parts[0]
-    none = np.zeros(0, dtype=np.int64)
-    query, doc, rank = (
-        np.concatenate([none, *columns])
-        for columns in ([p.query for p in parts], [p.doc for p in parts], [p.rank for p in parts])
-    )
-    order = np.argsort(query, kind="stable")  # within a query, ranks rise already
-    depth = np.sum([p.depth for p in parts], axis=0) if parts else np.zeros(len(judgments), dtype=np.int64)
-    return JudgedRanks(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
-
-
 @dataclass(frozen=True)
 class _Blocks:
     """A run restricted to judged queries, whose rows stand together: a block per query."""
@@ -217,7 +222,7 @@ class _Blocks:
     doc_score: NDArray[np.float32]  # and its score
 
 
-def _align_table(judgments: Judgments, table: pl.DataFrame) -> JudgedRanks:
+def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
     """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
     new = changes(table["query_id"])
     length = np.diff(np.flatnonzero(np.r_[new, True]))
@@ -232,13 +237,10 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> JudgedRanks:
         rows = np.bincount(query, weights=length).astype(np.int64)
         query = np.flatnonzero(rows)
         length = rows[query]
-    return joined(
-        judgments,
-        [
-            _align_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
-            for some, rows in _portions(length)
-        ],
-    )
+    return [
+        _Part.of(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
+        for some, rows in _portions(length)
+    ]
 
 
 def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
@@ -254,7 +256,8 @@ def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
 def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> _Blocks:
     block = np.repeat(np.arange(len(query)), length)
     keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
-    hashes = judgments.lookup.hashes(keys)
+    lookup, judged = judgments.lookup(query)
+    hashes = lookup.hashes(keys)
     repeated = repetitions(keys, hashes)
     if len(repeated):
         q, doc_id = repeated.row(0)
@@ -262,20 +265,20 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
             f"run: document {doc_id!r} stands twice in the ranking of query {judgments.query_ids[q]!r}"
             f"{and_more(len(repeated) - 1)}; keep one"
         )
-    row, doc = judgments.lookup.find(keys, hashes)
+    row, found = lookup.find(keys, hashes)
     score = _float32(table["score"].to_numpy())
     return _Blocks(
         query=query,
         length=length,
         score=score,
         doc_ids=lambda rows: table["doc_id"].gather(rows),
-        doc=doc,
+        doc=judged[found],
         doc_block=block[row],
         doc_score=score[row],
     )
 
 
-def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> JudgedRanks:
+def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
     run = with_string_keys(run, "run")
     query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
@@ -284,13 +287,10 @@ def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> J
     ignored = [ranking for name, ranking in run.items() if name not in judgments.query_set]
     try:
         _scores(ignored)
-        return joined(
-            judgments,
-            [
-                _align_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
-                for some, _ in _portions(length)
-            ],
-        )
+        return [
+            _Part.of(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
+            for some, _ in _portions(length)
+        ]
     except _NoNumber:
         return _align_table(judgments, run_table(run))  # which names the offender
 
@@ -298,14 +298,15 @@ def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> J
 def _blocks_of_dict(judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]]) -> _Blocks:
     """Dicts look documents up themselves: only the few judged ones are asked for, one by one."""
     score = _float32(_scores(rankings))
-    first, end = (np.searchsorted(judgments.query, query, side=side).tolist() for side in ("left", "right"))
+    first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
     doc_ids = judgments.doc_ids
     judged_scores = [
-        value for ranking, a, b in zip(rankings, first, end, strict=True) for value in map(ranking.get, doc_ids[a:b])
+        value
+        for ranking, a, b in zip(rankings, first.tolist(), end.tolist(), strict=True)
+        for value in map(ranking.get, doc_ids[a:b])
     ]
-    judged = np.subtract(end, first)
-    doc = np.arange(len(judged_scores)) + np.repeat(first - (np.cumsum(judged) - judged), judged)
-    doc_block = np.repeat(np.arange(len(query)), judged)
+    doc = ranges(first, end)
+    doc_block = np.repeat(np.arange(len(query)), end - first)
     doc_score = np.array(judged_scores, dtype=np.float64)  # NaN: not retrieved
     found = ~np.isnan(doc_score)
 
@@ -391,6 +392,4 @@ def _rows_with(key: NDArray[np.uint64], wanted: NDArray[np.uint64], in_order: bo
     """The rows whose key is one of those wanted, which are sorted."""
     if not in_order:
         return np.flatnonzero(np.isin(key, wanted))
-    first = np.searchsorted(key, wanted)
-    count = np.searchsorted(key, wanted, side="right") - first
-    return np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
+    return ranges(np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right"))

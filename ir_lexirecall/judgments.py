@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from ir_lexirecall.lookup import Lookup
-from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
+from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.tables import and_more, changes, id_string, numeric_column, qrel_table
 
+_SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
 
 
@@ -123,9 +124,18 @@ class Judgments:
         """``doc_id`` as a list."""
         return self.doc_id.to_list()
 
+    def lookup(self, query: Ints) -> tuple[Lookup, Ints]:
+        """The judged documents of (at least) some queries, to be found in a run; and the row of each one here.
+
+        Small judgments are arranged once for all queries; large ones for each request, to stay in the processor's cache.
+        """
+        if len(self.query) <= _SMALL:
+            return self._whole_lookup, np.arange(len(self.query))
+        row = ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))
+        return Lookup.of(self.keys.select("query", "doc_id")[row]), row
+
     @cached_property
-    def lookup(self) -> Lookup:
-        """The judged documents, to be found in a run."""
+    def _whole_lookup(self) -> Lookup:
         return Lookup.of(self.keys.select("query", "doc_id"))
 
     def __getstate__(self) -> dict[str, Any]:

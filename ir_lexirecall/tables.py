@@ -232,6 +232,8 @@ def _ids(values: pl.Series, what: str) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
     if values.dtype == pl.String and not values.null_count():
         return values
+    if values.dtype.is_integer() and not values.null_count():
+        return _decimal(values)
     if values.dtype.is_integer() or values.dtype in (pl.Categorical, pl.Enum):
         strings = values.cast(pl.String)
     elif len(values) == 0:
@@ -247,6 +249,14 @@ def _ids(values: pl.Series, what: str) -> pl.Series:
         except ValueError as error:
             raise ValueError(f"{what}: row {row + 1} has no usable {values.name}: {error}") from None
     return pl.Series(values.name, texts, dtype=pl.String)
+
+
+def _decimal(values: pl.Series) -> pl.Series:
+    """Integers as decimal strings; where they repeat, as queries do, each stretch is printed once."""
+    new = changes(values)
+    if 4 * np.count_nonzero(new) > len(values):
+        return values.cast(pl.String)
+    return values.filter(pl.Series(new)).cast(pl.String)[np.cumsum(new) - 1]
 
 
 def _numbers(

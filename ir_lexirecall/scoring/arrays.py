@@ -43,6 +43,16 @@ def position_in_segment(segment: Ints) -> Ints:
     return rows - np.maximum.accumulate(np.where(first, rows, 0))
 
 
+def ranges(first: Ints, end: Ints) -> Ints:
+    """``first[0]``, ..., ``end[0] - 1``, ``first[1]``, ...
+
+    >>> ranges(np.array([5, 0, 9]), np.array([7, 1, 9]))
+    array([5, 6, 0])
+    """
+    count = end - first
+    return np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
+
+
 def running_product(segment: Ints, factors: Floats) -> Floats:
     """Cumulative product of ``factors`` within every run of equal, adjacent values of ``segment``.
 
