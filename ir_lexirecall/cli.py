@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code: 0, 1 for bad input, 2 for bad usage (which exits)."""
     options = _parser().parse_args(arguments)
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # for programmers, not for users of a command
         warnings.showwarning = lambda message, *_: print(f"ir-lexirecall: {message}", file=sys.stderr)
         try:
             return int(options.command(options) or 0)
