@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from tqdm import tqdm
 
-from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.scoring.arrays import Bools, Floats
 
 _BLOCK = 2**22  # numbers that a resampling block may hold
 
@@ -153,7 +153,7 @@ def confidence_interval(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 def check_correction(method: str | None) -> None:
     """Refuse a correction that statsmodels does not know; without statsmodels, nothing is known of it yet."""
-    if method is None:
+    if method in (None, "holm"):
         return
     try:
         from statsmodels.stats.multitest import multitest_alias, multitest_methods_names
@@ -165,8 +165,13 @@ def check_correction(method: str | None) -> None:
         )
 
 
-def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bools]:
     """p-values adjusted for the family of comparisons, and which are rejected, by statsmodels' ``multipletests``.
+
+    Only the default, Holm's, is at hand without statsmodels.
+
+    >>> corrected(np.array([0.04, 0.01]), "holm", 0.05)
+    (array([0.04, 0.02]), array([ True,  True]))
 
     Raises:
         ValueError: no such method.
@@ -174,16 +179,28 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, np.n
     """
     if method is None or len(p) == 0:
         return p, p <= alpha
+    if method == "holm":
+        return _holm(p, alpha)
     try:
         from statsmodels.stats.multitest import multipletests
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "correcting for several comparisons needs statsmodels: pip install 'ir-lexirecall[compare]', "
-            "or ask for correction=None"
+            f"the correction {method!r} needs statsmodels: pip install 'ir-lexirecall[compare]', "
+            "or ask for 'holm' or None"
         ) from None
     check_correction(method)
     reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
     return adjusted, reject & ~np.isnan(p)
+
+
+def _holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
+    """Step down from the smallest p-value: it counts against all comparisons, the next one against the rest, ..."""
+    order = np.argsort(p)
+    left = np.arange(len(p), 0, -1)
+    adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)
+    reject[order] = np.logical_and.accumulate(p[order] <= alpha / left)
+    return adjusted, reject
 
 
 PAIRED: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {"sign": sign_test, "t": t_test, "wilcoxon": wilcoxon}

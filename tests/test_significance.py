@@ -126,7 +126,7 @@ def test_corrections_are_those_of_statsmodels(method, p, alpha):
 
 
 @given(P_VALUES)
-@settings(max_examples=5)
+@settings(max_examples=300)
 def test_holm_multiplies_the_smallest_p_by_the_most_comparisons(p):
     adjusted, _ = significance.corrected(np.array(p), "holm", 0.05)
     in_order = sorted(p)
