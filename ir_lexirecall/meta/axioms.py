@@ -649,7 +649,7 @@ def _rows(name: str, measure: Measure, searches: _Searches) -> list[tuple[str, s
             continue
         search = searches[each]
         if not search.claims:
-            rows.append((name, each.source, each.name, NOT_APPLICABLE, "", "no ranking fits into the collection"))
+            rows.append((name, each.source, each.name, NOT_APPLICABLE, "", f"no case is that small: {search.words}"))
             continue
         known = value[each.subtopics, each.weighted]
         broken = _broken(each, search.claims, known)
@@ -672,7 +672,7 @@ def _search(each: Property, space: _Space, size: int | None, cases: int, rng: np
         claims = list(each.claims(space))
         largest = max((len(ranking.retrieved) for claim in claims for _, ranking in claim.terms), default=0)
         last = largest - 1 if each.subtopics else largest // 2
-        return _Search(claims, each.searched.format(last=last))
+        return _Search(claims, each.searched.format(last=last) if claims else "no number")
     assert each.around is not None
     labels, missing = list(each.labels(space)), list(each.missing(space))
     small = size or next(s for s in itertools.count(1) if len(labels) ** (s + 1) > _RANKINGS or s == 8)

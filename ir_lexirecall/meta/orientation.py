@@ -412,7 +412,8 @@ def _draw_agreement(table: pd.DataFrame, ax: Any) -> Any:
         i, j = names.index(a), names.index(b)
         matrix[i, j] = matrix[j, i] = value
         for x, y in ((i, j), (j, i)):
-            ax.text(y, x, f"{value:.2f}", ha="center", va="center", fontsize="x-small")
+            colour = "white" if value > 0.6 else "black"
+            ax.text(y, x, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
     image = ax.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
     ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
     ax.set_yticks(range(len(names)), names)

@@ -255,6 +255,13 @@ def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
     assert results.loc["aspect relevance saturation", "result"] == "not applicable"
 
 
+def test_what_no_small_ranking_shows_is_not_said_to_hold() -> None:
+    row = check("R@5", size=3, cases=0).set_index("property").loc["deepness"]  # it takes two swaps
+    assert (row["result"], row["counterexample"]) == ("not applicable", "")
+    assert row["search"] == "no case is that small: exhaustive to size 3 (0 cases)"
+    assert check("R@5", size=3, cases=20).set_index("property").loc["deepness", "result"] == "fails"
+
+
 @pytest.mark.parametrize(
     ("measure", "options", "message"),
     [
