@@ -1,0 +1,185 @@
+"""Made-up rankings, scored by any measure at once: one ranking is one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ir_measures
+import numpy as np
+import polars as pl
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.evaluation import _for_ir_measures
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.provider import base_values
+from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
+
+Label = int | tuple[int, ...]
+_DOCUMENTS = 2**18  # that are scored at once
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A ranking of judged documents, and the judged documents of the same topic that it lacks.
+
+    Attributes:
+        retrieved: the label of the document at each rank: a grade, or a grade for each of several aspects.
+        missing: the labels of the topic's other judged documents.
+    """
+
+    retrieved: tuple[Label, ...]
+    missing: tuple[Label, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Judged documents of the topic."""
+        return len(self.retrieved) + len(self.missing)
+
+    def __str__(self) -> str:
+        """Labels from rank 1 on; what is missing stands behind a bar; four or more equal ones in a row are counted."""
+        missing = f" | {_spelt(self.missing)}" if self.missing else ""
+        return f"[{_spelt(self.retrieved)}{missing}]"
+
+
+def _spelt(labels: Sequence[Label]) -> str:
+    groups: list[tuple[Label, int]] = []
+    for label in labels:
+        if groups and groups[-1][0] == label:
+            groups[-1] = (label, groups[-1][1] + 1)
+        else:
+            groups.append((label, 1))
+    words = []
+    for label, count in groups:
+        word = str(label) if isinstance(label, int) else "+".join(map(str, label))
+        words += [f"{word}x{count}"] if count > 3 else [word] * count
+    return " ".join(words)
+
+
+def judged_ranks(
+    query: Ints, rank: Ints, grade: Floats, depth: Ints, *, columns: Sequence[str] = (), weights: Sequence[float] = ()
+) -> JudgedRanks:
+    """Rankings given by where their judged documents stand.
+
+    Args:
+        query: ranking (0, 1, ...) of each judged document, ascending; every ranking has at least one.
+        rank: its rank, ascending within a ranking; 0 for the documents that the ranking lacks, which come last.
+        grade: its grade, shape ``(D,)``, or its grade for each of T aspects, shape ``(D, T)``.
+        depth: documents retrieved by each ranking, shape ``(Q,)``.
+        columns: names of the T aspects, to make them columns of the qrels; without, they are subtopics.
+        weights: of the T subtopics; without, equal.
+    """
+    query_ids = _names(np.arange(len(depth)))
+    first = np.searchsorted(query, query)
+    rows: dict[str, Any] = {
+        "query_id": query_ids.gather(query),
+        "doc_id": _names(np.arange(len(query)) - first),
+    }
+    if grade.ndim == 1:
+        table = pl.DataFrame({**rows, "relevance": grade.astype(np.float64)})
+        table = table.with_columns(pl.lit("0").alias("aspect"), pl.Series("doc", np.arange(len(query))))
+        judgments = Judgments(query_ids.to_list(), query, rows["doc_id"], table["relevance"].to_numpy(), table)
+    elif columns:
+        own = {name: grade[:, t].astype(np.float64) for t, name in enumerate(columns)}
+        judgments = Judgments.of(pl.DataFrame({**rows, "relevance": grade.max(axis=1).astype(np.float64), **own}))
+    else:
+        parts = [
+            pl.DataFrame({**rows, "relevance": grade[:, t].astype(np.float64)}).with_columns(
+                pl.lit(f"t{t}").alias("subtopic_id"), pl.lit(float(weights[t]) if weights else 1.0).alias("weight")
+            )
+            for t in range(grade.shape[1])
+        ]
+        judgments = Judgments.of(pl.concat(parts))
+    there = np.flatnonzero(rank > 0)
+    return JudgedRanks(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
+
+
+def _names(numbers: Ints) -> pl.Series:
+    """Numbers as texts of equal length, which sort as the numbers do."""
+    width = len(str(int(numbers.max(initial=0))))
+    return pl.Series(numbers).cast(pl.String).str.zfill(width)
+
+
+def score(measure: Measure, ranks: JudgedRanks) -> Floats:
+    """Values of a measure for rankings that ``judged_ranks`` made, shape ``(Q,)``.
+
+    Raises:
+        ValueError: nothing installed computes the measure.
+    """
+    if measure.NAME in _of_subtopics():
+        return _by_ir_measures(measure, ranks)
+    return base_values(measure, _threshold(measure), ranks)
+
+
+def _threshold(measure: Measure) -> float:
+    """The smallest grade that is relevant to the measure where it names none."""
+    default = measure.SUPPORTED_PARAMS["rel"].default if "rel" in measure.SUPPORTED_PARAMS else 1
+    return default if isinstance(default, (int, float)) else 1
+
+
+def _of_subtopics() -> frozenset[str]:
+    """Names of ir_measures' measures of subtopics, which need the qrels row by row."""
+    return frozenset(each.NAME for each in ir_measures.providers.registry["pyndeval"].SUPPORTED_MEASURES)
+
+
+def _by_ir_measures(measure: Measure, ranks: JudgedRanks) -> Floats:
+    """Values by ir_measures, of a run whose unjudged documents are made up."""
+    judgments, depth = ranks.judgments, ranks.depth
+    query = np.repeat(np.arange(len(depth)), depth)
+    start = np.cumsum(depth) - depth
+    doc = np.char.add("unjudged-", (np.arange(len(query)) - start[query]).astype(str)).astype(object)
+    doc[start[ranks.query] + ranks.rank - 1] = np.array(judgments.doc_ids, dtype=object)[ranks.doc]
+    run: dict[str, dict[str, float]] = {}
+    for q, (query_id, first, length) in enumerate(zip(judgments.query_ids, start, depth, strict=True)):
+        if depth[q]:
+            run[query_id] = dict(zip(doc[first : first + length], range(int(length), 0, -1), strict=True))
+    metrics = ir_measures.iter_calc([measure], _for_ir_measures(judgments.rows), run)
+    values = {metric.query_id: metric.value for metric in metrics}
+    return np.array([values.get(query_id, 0.0) for query_id in judgments.query_ids], dtype=np.float64)
+
+
+def values(measure: Measure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:
+    """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
+
+    For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
+    a label that is one number means it for every aspect.
+    """
+    parts = [score(measure, _ranks_of(measure, some, weights)) for some in _blocks(rankings)]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def _blocks(rankings: Sequence[Ranking]) -> Iterator[Sequence[Ranking]]:
+    """The rankings, so many at a time that their documents are few."""
+    start, documents = 0, 0
+    for end, ranking in enumerate(rankings):
+        if documents and documents + ranking.size > _DOCUMENTS:
+            yield rankings[start:end]
+            start, documents = end, 0
+        documents += ranking.size
+    yield rankings[start:]
+
+
+def _ranks_of(measure: Measure, rankings: Sequence[Ranking], weights: Sequence[float]) -> JudgedRanks:
+    depth = np.array([len(each.retrieved) for each in rankings], dtype=np.int64)
+    size = np.array([each.size for each in rankings], dtype=np.int64)
+    query = np.repeat(np.arange(len(rankings)), size)
+    rank = np.arange(len(query)) - np.repeat(np.cumsum(size) - size, size) + 1
+    labels = np.array([label for each in rankings for label in (*each.retrieved, *each.missing)], dtype=np.float64)
+    columns = list(measure["aspects"]) if has_aspects(measure) else []
+    if columns:
+        there = np.broadcast_to(labels[:, None], (len(labels), len(columns))) if labels.ndim == 1 else labels
+        labels = np.stack([_named_labels(measure, name, there[:, t] > 0) for t, name in enumerate(columns)], axis=1)
+    return judged_ranks(query, np.where(rank <= depth[query], rank, 0), labels, depth, columns=columns, weights=weights)
+
+
+def has_aspects(measure: Measure) -> bool:
+    """Whether the measure names the aspects it judges."""
+    return "aspects" in measure.SUPPORTED_PARAMS
+
+
+def _named_labels(measure: Measure, name: str, top: Bools) -> Floats:
+    scale = measure["aspects"][name]
+    lowest, highest = (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale)
+    return np.where(top, float(highest), float(lowest))
