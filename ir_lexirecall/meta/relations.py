@@ -424,7 +424,9 @@ def fit(
         return tried[value]
 
     if grid is not None:
+        is_float = base.SUPPORTED_PARAMS[parameter].dtype is float  # ir_measures does not take 2 for 2.0
         values = [value.item() if isinstance(value, np.generic) else value for value in grid]
+        values = [float(value) if is_float else value for value in values]
         if not values:
             raise ValueError("fit: the grid is empty")
     else:
