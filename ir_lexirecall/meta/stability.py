@@ -140,6 +140,19 @@ def degrade(
     )
 
 
+def mean_degradation(table: Study) -> Study:
+    """The means over samples of what ``degrade`` gave: a row per measure and fraction.
+
+    >>> from ir_lexirecall import demo
+    >>> table = degrade("LR", demo.qrels(), demo.runs(), fractions=[0.2, 0.5], n_samples=3)
+    >>> mean_degradation(table)["fraction"].tolist()
+    [0.2, 0.5]
+    """
+    means = table.groupby(["measure", "fraction"], sort=False).mean(numeric_only=True)
+    means = means.drop(columns="sample").reset_index()
+    return Study.of(means, lambda _, ax: table.plot(ax), **table.attrs)
+
+
 def _checked_fractions(fractions: Sequence[float]) -> list[float]:
     given = [float(fraction) for fraction in fractions]
     bad = [fraction for fraction in given if not 0 <= fraction <= 1]
