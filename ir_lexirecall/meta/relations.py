@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
@@ -26,7 +27,9 @@ from ir_lexirecall.provider import _STANDARD, SCORERS, _is_plain, base_values
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more
 
+Signs = NDArray[np.int8]
 BY = ("scores", "systems")
+_BLOCK = 2**22  # differences that are held at once
 _SCAN = 16  # values of a parameter that are tried before the best one is refined
 
 
@@ -88,16 +91,23 @@ class Systems:
             return self.preferences.scores(asked).to_numpy().T
         return self.scores[label][:, self.queries]
 
-    def decisions(self, label: str) -> np.ndarray[Any, np.dtype[np.int8]]:
+    def decisions(self, label: str) -> Signs:
         """Which system of each pair is better on each query: 1, -1, or 0 (a tie, or not comparable); ``(P, queries)``."""
         a, b = self.pairs
         asked = self.asked[label]
         if isinstance(asked, str):
-            preference = np.nan_to_num(self.preferences.tensor(asked)[:, a, b], nan=0.0).T
-        else:
-            values = self.scores[label][:, self.queries]
-            preference = values[a] - values[b]
-        return np.sign(preference).astype(np.int8)
+            return np.sign(np.nan_to_num(self.preferences.tensor(asked)[:, a, b], nan=0.0)).T.astype(np.int8)
+        return _signs(self.values(label), a, b)
+
+
+def _signs(values: Floats, a: Ints, b: Ints) -> Signs:
+    """Signs of the differences of pairs of systems, shape ``(P, queries)``, some pairs at a time."""
+    signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
+    step = max(1, _BLOCK // max(1, values.shape[1]))
+    for start in range(0, len(a), step):
+        some = slice(start, start + step)
+        signs[some] = np.sign(values[a[some]] - values[b[some]])
+    return signs
 
 
 def asked_measures(measures: Any, what: str) -> dict[str, Measure | str]:
@@ -406,10 +416,10 @@ def fit(
         raise ValueError(f"fit: there is no coefficient {coefficient!r}; there are {', '.join(COEFFICIENTS)}")
     if (grid is None) == (bounds is None):
         raise ValueError("fit: give either a grid of values or bounds")
-    base = next(iter(parse_measures([measure]).values())) if not isinstance(measure, Mapping) else None
-    if base is None or parameter not in base.SUPPORTED_PARAMS:
-        known = "" if base is None else f"; it has {', '.join(base.SUPPORTED_PARAMS) or 'none'}"
-        raise ValueError(f"fit: {measure} has no parameter {parameter!r}{known}")
+    base = next(iter(parse_measures([measure]).values()))
+    if parameter not in base.SUPPORTED_PARAMS:
+        known = ", ".join(base.SUPPORTED_PARAMS) or "none"
+        raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")
     systems = read_systems("fit", [target], qrels, runs, rel=rel, keep_runs=needs_run(base), progress=progress)
     wanted = _points(systems.values(next(iter(systems.asked))), by)
     tried: dict[Any, float] = {}
@@ -629,10 +639,7 @@ def per_topic_kendall(
     systems = read_systems("per_topic_kendall", measures, qrels, runs, rel=rel, progress=progress)
     _check_several("per_topic_kendall", systems)
     a, b = systems.pairs
-    signs = {}
-    for label in systems.asked:
-        values = systems.values(label)
-        signs[label] = np.sign(values[a] - values[b])
+    signs = {label: _signs(systems.values(label), a, b) for label in systems.asked}
     rows = []
     for first, second in combinations(signs, 2):
         tau = _tau_b(signs[first], signs[second])
@@ -645,8 +652,7 @@ def per_topic_kendall(
     return Study.of(pd.DataFrame(rows), _draw_matrix("kendall"), function="per_topic_kendall", **provenance(systems))
 
 
-def _tau_b(x: Floats, y: Floats) -> Floats:
+def _tau_b(x: Signs, y: Signs) -> Floats:
     """Kendall's tau-b of each topic from the signs of the differences of all pairs, shape ``(P, Q)``."""
     decided = np.sqrt((x != 0).sum(axis=0) * (y != 0).sum(axis=0))
-    with np.errstate(invalid="ignore"):
-        return (x * y).sum(axis=0) / np.where(decided > 0, decided, np.nan)
+    return (x * y).sum(axis=0) / np.where(decided > 0, decided, np.nan)

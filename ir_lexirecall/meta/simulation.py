@@ -71,7 +71,7 @@ def _run(ranks: JudgedRanks) -> pd.DataFrame:
     start = np.cumsum(depth) - depth
     rank = np.arange(len(query)) - start[query] + 1
     doc = np.char.add("x", rank.astype(str)).astype(object)
-    doc[start[ranks.query] + ranks.rank - 1] = ranks.judgments.doc_id.to_numpy()[ranks.doc]
+    doc[start[ranks.query] + ranks.rank - 1] = np.array(ranks.judgments.doc_ids, dtype=object)[ranks.doc]
     ids = np.array(ranks.judgments.query_ids, dtype=object)
     return pd.DataFrame({"query_id": ids[query], "doc_id": doc, "score": (depth[query] - rank).astype(np.float64)})
 

@@ -229,3 +229,14 @@ def test_the_seed_decides():
 def test_bad_input_is_named(changes, message):
     with pytest.raises(ValueError, match=message):
         degrade("LR", QRELS, RUNS, **changes)
+
+
+def test_on_real_runs_lexirecall_ties_less_than_recall_and_r_precision(data):
+    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")}
+    measures = ["lexirecall", "R@1000", "Rprec"]
+    table = degrade(measures, data.path("robust2003/qrels.txt.gz"), runs, [0, 0.5, 0.9], n_samples=1)
+    ties = table.set_index(["fraction", "measure"])["ties"].unstack()
+    assert (ties["lexirecall"] < ties["R@1000"]).all()
+    assert (ties["lexirecall"] < ties["Rprec"]).all()
+    # Without degradation the ties are known: 6 and 1 of 600 decisions.
+    assert ties.loc[0, "lexirecall"] == pytest.approx(7 / 600)
