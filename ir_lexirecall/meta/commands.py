@@ -1,0 +1,235 @@
+"""``ir-lexirecall meta ...``: the studies of measures from the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import TESTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_lexirecall.meta.study import Study
+
+Adder = Callable[[argparse.ArgumentParser], None]
+
+
+def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
+    """Add the command ``meta`` with its sub-commands.
+
+    Args:
+        commands: what ``ArgumentParser.add_subparsers`` gave.
+        add_qrels: adds the arguments that name qrels.
+        add_output: adds the arguments that choose a format.
+    """
+    meta = commands.add_parser(
+        "meta",
+        help="study measures: axioms, ties, power, stability, correlation",
+        description="Study measures, on their own or on runs.",
+    )
+    studies = meta.add_subparsers(required=True, metavar="STUDY")
+
+    def study(name: str, run: Callable[[argparse.Namespace], Study], text: str, example: str) -> Any:
+        parser = studies.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=f"Example: ir-lexirecall meta {example}",
+        )
+        parser.set_defaults(command=lambda options: _show(run(options), options))
+        return parser
+
+    axioms = study("axioms", _axioms, "which axioms measures satisfy", "axioms -m 'TSE LR nDCG@10'")
+    _add_measures(axioms)
+
+    orientation = study(
+        "orientation", _orientation, "precision and recall orientation of measures", "orientation -m 'TSE LR AP'"
+    )
+    _add_measures(orientation)
+
+    ties = study("ties", _ties, "how often two random rankings tie", "ties --documents 10000 --relevant 10")
+    ties.add_argument("--documents", type=int, required=True, metavar="N", help="size of the collection")
+    ties.add_argument("--relevant", type=int, required=True, metavar="M", help="relevant documents of the query")
+
+    power = study(
+        "power",
+        _power,
+        "the share of pairs of runs whose difference is significant",
+        "power qrels.txt *.run -m 'LR AP lexirecall' --test t",
+    )
+    _add_collection(power, add_qrels)
+    _add_measures(power, preferences=True)
+    power.add_argument("--test", choices=TESTS, default="bootstrap", help="significance test (default: bootstrap)")
+    power.add_argument("--alpha", type=float, default=0.05, help="significance level (default: 0.05)")
+    power.add_argument("--correction", default="none", help="for several comparisons, as in `compare` (default: none)")
+    power.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
+    power.add_argument("--resamples", type=int, default=10_000, help="of bootstrap and tukey (default: 10000)")
+    power.add_argument("--seed", type=int, default=0, help="of bootstrap and tukey (default: 0)")
+    power.add_argument("--curve", action="store_true", help="a row per pair of runs, by p-value")
+
+    degrade = study(
+        "degrade",
+        _degrade,
+        "ties and agreement with the full labels when relevant ones are missing",
+        "degrade qrels.txt *.run -m 'LR AP' --fractions 0.3 0.6 0.9",
+    )
+    _add_collection(degrade, add_qrels)
+    _add_measures(degrade, preferences=True)
+    degrade.add_argument(
+        "--fractions",
+        type=float,
+        nargs="+",
+        default=[0.1, 0.3, 0.5, 0.7, 0.9],
+        metavar="F",
+        help="of the relevant labels to remove (default: 0.1 0.3 0.5 0.7 0.9)",
+    )
+    degrade.add_argument(
+        "--policy", choices=("random", "pool"), default="random", help="which labels go (default: random)"
+    )
+    degrade.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
+    degrade.add_argument("--samples", type=int, default=10, help="how often to draw (default: 10)")
+    degrade.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
+    degrade.add_argument("--each", action="store_true", help="a row per sample instead of the means")
+
+    correlate = study(
+        "correlate",
+        _correlate,
+        "correlation of measures over runs and queries",
+        "correlate qrels.txt *.run -m 'LR AP nDCG' --by systems",
+    )
+    _add_collection(correlate, add_qrels)
+    _add_measures(correlate, preferences=True)
+    correlate.add_argument(
+        "--by",
+        choices=("scores", "systems", "topics"),
+        default="scores",
+        help="values of systems on queries, means of systems, or the mean over topics of Kendall's tau (default: scores)",
+    )
+
+    unanimity = study(
+        "unanimity",
+        _unanimity,
+        "how far a measure rises where all measures rise",
+        "unanimity qrels.txt *.run -m 'RBU ERR_IA@20 StRecall@20'",
+    )
+    _add_collection(unanimity, add_qrels)
+    _add_measures(unanimity, preferences=True)
+    unanimity.add_argument("--among", metavar="'M M ...'", help="the measures that must agree (default: those of -m)")
+
+    for parser in studies.choices.values():
+        parser.add_argument("--plot", metavar="FILE", help="draw the study into a file")
+        add_output(parser)
+
+
+def _add_measures(parser: argparse.ArgumentParser, *, preferences: bool = False) -> None:
+    also = f", or {', '.join(NAMES)}" if preferences else ""
+    parser.add_argument(
+        "-m", "--measures", required=True, metavar="'M M ...'", help=f"measures, separated by blanks{also}"
+    )
+
+
+def _add_collection(parser: argparse.ArgumentParser, add_qrels: Adder) -> None:
+    add_qrels(parser)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="run files, at least two")
+    parser.add_argument(
+        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
+    )
+
+
+def _show(study: Study, options: argparse.Namespace) -> None:
+    from ir_lexirecall import cli
+
+    table: pd.DataFrame = study.reset_index(drop=True)
+    keys = [column for column in table.columns if not cli.is_float(table[column])]
+    print(cli.render(table, keys, options.format, options.places))
+    if options.plot:
+        axes = study.plot()
+        try:
+            axes.figure.savefig(options.plot)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--plot {options.plot}: {error}") from None
+
+
+def _measures(options: argparse.Namespace) -> list[str]:
+    from ir_lexirecall.cli import split_measures
+
+    return split_measures(options.measures)
+
+
+def _collection(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
+    """The qrels and the runs by name."""
+    from ir_lexirecall.cli import read_qrels, run_names
+
+    qrels = read_qrels(options.qrels, options.columns, options.aspect)
+    return qrels, dict(zip(run_names(options.runs), options.runs, strict=True))
+
+
+def _rel(options: argparse.Namespace) -> float:
+    from ir_lexirecall import cli
+
+    return cli._rel(options)
+
+
+def _axioms(options: argparse.Namespace) -> Study:
+    return import_module("ir_lexirecall.meta.axioms").axioms(_measures(options))
+
+
+def _orientation(options: argparse.Namespace) -> Study:
+    return import_module("ir_lexirecall.meta.orientation").orientation(_measures(options))
+
+
+def _ties(options: argparse.Namespace) -> Study:
+    return import_module("ir_lexirecall.meta.orientation").tie_probabilities(options.documents, options.relevant)
+
+
+def _power(options: argparse.Namespace) -> Study:
+    from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
+
+    power = achieved_significance if options.curve else discriminative_power
+    return power(
+        _measures(options),
+        *_collection(options),
+        test=options.test,
+        alpha=options.alpha,
+        correction=None if options.correction == "none" else options.correction,
+        rel=_rel(options),
+        cutoff=options.cutoff,
+        n_resamples=options.resamples,
+        seed=options.seed,
+    )
+
+
+def _degrade(options: argparse.Namespace) -> Study:
+    from ir_lexirecall.meta.stability import degrade, mean_degradation
+
+    table = degrade(
+        _measures(options),
+        *_collection(options),
+        options.fractions,
+        options.policy,
+        options.samples,
+        options.seed,
+        rel=_rel(options),
+        cutoff=options.cutoff,
+    )
+    return table if options.each else mean_degradation(table)
+
+
+def _correlate(options: argparse.Namespace) -> Study:
+    from ir_lexirecall.meta.relations import correlation, per_topic_kendall
+
+    if options.by == "topics":
+        return per_topic_kendall(_measures(options), *_collection(options), rel=_rel(options))
+    return correlation(_measures(options), *_collection(options), by=options.by, rel=_rel(options))
+
+
+def _unanimity(options: argparse.Namespace) -> Study:
+    from ir_lexirecall.cli import split_measures
+    from ir_lexirecall.meta.relations import unanimity
+
+    among = split_measures(options.among) if options.among else None
+    return unanimity(_measures(options), *_collection(options), among=among, rel=_rel(options))

@@ -1,0 +1,185 @@
+"""Discriminative power counts what the tests of ``compare`` and of SciPy find significant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ir_lexirecall import compare, demo, evaluate
+from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
+from ir_lexirecall.meta.simulation import simulate_rankings
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import TESTS, tukey_hsd
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return demo.qrels(), demo.runs()
+
+
+def by_pair(table, label):
+    rows = table[table["measure"] == label]
+    return {(a, b): row for a, b, *row in rows[["system_a", "system_b", "p", "difference"]].itertuples(index=False)}
+
+
+@pytest.mark.parametrize(
+    ("test", "p_of"),
+    [
+        ("t", lambda x, y: stats.ttest_rel(x, y).pvalue),
+        ("wilcoxon", lambda x, y: stats.wilcoxon(np.round((x - y)[np.abs(x - y) > 1e-12], 12)).pvalue),
+        ("sign", lambda x, y: stats.binomtest(int((x > y).sum()), int((x != y).sum())).pvalue),
+    ],
+)
+def test_measures_are_tested_by_their_values(collection, test, p_of):
+    qrels, runs = collection
+    table = achieved_significance(["AP", "LR"], qrels, runs, test=test)
+    for label in ("AP", "LR"):
+        values = {name: evaluate(label, qrels, run)[label].to_numpy() for name, run in runs.items()}
+        found = by_pair(table, label)
+        assert len(found) == 10
+        for (a, b), (p, difference) in found.items():
+            assert p == pytest.approx(p_of(values[a], values[b]), rel=1e-9)
+            assert difference == pytest.approx((values[a] - values[b]).mean(), abs=1e-12)
+
+
+def test_the_bootstrap_comes_close_to_the_t_test(collection):
+    qrels, runs = collection
+    bootstrap = by_pair(achieved_significance("nDCG", qrels, runs, test="bootstrap", seed=1), "nDCG")
+    t = by_pair(achieved_significance("nDCG", qrels, runs, test="t"), "nDCG")
+    assert all(abs(bootstrap[pair][0] - t[pair][0]) < 0.1 for pair in t)
+    assert any(p[0] < 0.5 for p in t.values())
+
+
+def test_tukey_sees_the_values_of_all_systems(collection):
+    qrels, runs = collection
+    values = np.stack([evaluate("AP", qrels, run)["AP"].to_numpy() for run in runs.values()], axis=1)
+    p = tukey_hsd(values, n_resamples=500, seed=3)
+    names = list(runs)
+    found = by_pair(achieved_significance("AP", qrels, runs, test="tukey", n_resamples=500, seed=3), "AP")
+    assert {pair: row[0] for pair, row in found.items()} == {
+        (a, b): p[names.index(a), names.index(b)] for a, b in found
+    }
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("preference", [*NAMES])
+def test_preferences_are_tested_as_compare_tests_them(collection, test, preference):
+    qrels, runs = collection
+    runs = dict(list(runs.items())[1:4])  # SciPy's exact Wilcoxon test takes its time over ties
+    expected = compare(qrels, runs, preference, test=test, correction=None, n_resamples=200, seed=5).table()
+    found = by_pair(achieved_significance(preference, qrels, runs, test=test, n_resamples=200, seed=5), preference)
+    assert {pair: tuple(row) for pair, row in found.items()} == {
+        (a, b): (p, mean)
+        for a, b, p, mean in expected[["system_a", "system_b", "p", "mean"]].itertuples(index=False, name=None)
+    }
+
+
+def test_the_sign_test_of_a_measure_is_that_of_its_preferences(collection):
+    qrels, runs = collection
+    table = achieved_significance(["LR", "lexirecall"], qrels, runs, test="sign")
+    assert [row[0] for row in by_pair(table, "LR").values()] == [
+        row[0] for row in by_pair(table, "lexirecall").values()
+    ]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_the_summary_counts_the_curve(collection, test):
+    qrels, runs = collection
+    options = {"test": test, "alpha": 0.1, "n_resamples": 300, "seed": 2}
+    table = discriminative_power(["AP", "TSE", "lexiprecision"], qrels, runs, **options)
+    curve = achieved_significance(["AP", "TSE", "lexiprecision"], qrels, runs, **options)
+    assert table["measure"].tolist() == ["AP", "TSE", "lexiprecision"]
+    assert table["pairs"].tolist() == [10, 10, 10]
+    below = [(curve[curve["measure"] == label]["p"] <= 0.1).sum() for label in table["measure"]]
+    assert table["significant"].tolist() == below
+    assert table["share"].tolist() == [count / 10 for count in below]
+
+
+def test_the_curve_falls(collection):
+    curve = achieved_significance(["AP", "lexirecall"], *collection, test="wilcoxon")
+    for _, rows in curve.groupby("measure"):
+        assert rows["p"].is_monotonic_decreasing
+        assert rows["place"].tolist() == list(range(1, 11))
+
+
+def test_a_correction_finds_fewer(collection):
+    plain, holm = (
+        achieved_significance("AP", *collection, test="t", correction=correction) for correction in (None, "holm")
+    )
+    assert (holm["p_corrected"] >= holm["p"]).all()
+    assert (plain["p_corrected"] == plain["p"]).all()
+    assert holm["significant"].sum() <= plain["significant"].sum()
+
+
+def test_better_systems_are_told_apart_and_equal_ones_are_not():
+    rankings = simulate_rankings(1000, 8, 1000, 100, ["a", "b", "c"], seed=6, quality=[1, 1, 5])
+    table = achieved_significance(["AP", "lexirecall", "TSE"], rankings.judgments, rankings.ranks, test="t", alpha=0.01)
+    significant = table.set_index(["measure", "system_a", "system_b"])["significant"]
+    for label in ("AP", "lexirecall", "TSE"):
+        assert not significant[label, "a", "b"]
+    assert significant["lexirecall", "a", "c"]
+    assert significant["AP", "b", "c"]
+
+
+def test_aligned_ranks_give_what_their_tables_give():
+    rankings = simulate_rankings(200, 5, 80, 30, 3, seed=8, quality=[1, 2, 4])
+    own = achieved_significance(["LR", "lexirecall"], rankings.judgments, rankings.ranks, test="t")
+    by_tables = achieved_significance(["LR", "lexirecall"], rankings.qrels, rankings.runs, test="t")
+    pd.testing.assert_frame_equal(pd.DataFrame(own), pd.DataFrame(by_tables))
+
+
+def test_queries_without_relevant_documents_take_no_part():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+    runs = {"x": {q: {"a": 1.0} for q in qrels}, "y": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
+    table = achieved_significance("RR", qrels, runs, test="sign")
+    assert table["difference"].tolist() == [0.5]
+    assert table.attrs["queries"] == 2
+    assert table.attrs["excluded_queries"] == 1
+
+
+def test_it_says_what_it_ran_and_draws_it(collection):
+    table = discriminative_power(["AP", "rpp"], *collection, n_resamples=50, seed=4, alpha=0.01)
+    assert table.attrs["function"] == "discriminative_power"
+    assert table.attrs["measures"] == {"AP": "AP", "rpp": "rpp"}
+    assert (table.attrs["test"], table.attrs["alpha"], table.attrs["seed"]) == ("bootstrap", 0.01, 4)
+    assert [line.get_label().split(" ")[0] for line in table.plot().lines[:2]] == ["AP", "rpp"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"measures": []}, "no measure"),
+        ({"measures": "nonsense"}, "nonsense"),
+        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs"),
+        ({"runs": ["x", "y"]}, "mapping"),
+        ({"test": "anova"}, "anova"),
+        ({"alpha": 0}, "alpha"),
+        ({"rel": 0}, "rel must be"),
+        ({"rel": 3}, "no query"),
+    ],
+)
+def test_bad_input_is_named(changes, message):
+    arguments = {
+        "measures": "AP",
+        "qrels": {"q": {"a": 1}},
+        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}},
+    } | changes
+    with pytest.raises(ValueError, match=message):
+        discriminative_power(arguments.pop("measures"), arguments.pop("qrels"), arguments.pop("runs"), **arguments)
+
+
+def test_ranks_of_other_judgments_are_refused():
+    one, other = (simulate_rankings(100, 3, 50, 5, 2, seed=seed) for seed in (1, 2))
+    with pytest.raises(ValueError, match="other judgments"):
+        discriminative_power("AP", one.judgments, other.ranks)
+
+
+def test_lexirecall_tells_more_pairs_of_real_systems_apart_than_tse(data):
+    names = ["InexpC2", "NLPR03vb10", "Sel50", "humR03dc"]
+    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in names}
+    table = discriminative_power(["lexirecall", "TSE"], data.path("robust2003/qrels.txt.gz"), runs, test="sign")
+    power = table.set_index("measure")["significant"]
+    assert power["lexirecall"] == 6
+    assert power["TSE"] < 6

@@ -1,0 +1,242 @@
+"""Degraded labels: what is removed, and what remains of ties and decisions, against a plain recomputation."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ir_lexirecall import compare, demo, evaluate
+from ir_lexirecall.alignment import align
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.meta import stability
+from ir_lexirecall.meta.relations import read_systems
+from ir_lexirecall.meta.simulation import simulate_rankings
+from ir_lexirecall.meta.stability import degrade, pool_depth, without_labels
+
+QRELS = {
+    "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},
+    "q2": {"a": 1, "f": 1},
+    "q3": {"g": 1},
+    "q4": {"h": 0},
+}
+
+
+def run_of(*rankings):
+    return {f"q{i}": {doc: -float(rank) for rank, doc in enumerate(docs)} for i, docs in enumerate(rankings, 1)}
+
+
+RUNS = {
+    "x": run_of("axbc", "fa", "xg", "h"),
+    "y": run_of("xyab", "xyzaf", "g", "x"),
+    "z": run_of("cxdae", "", "xyg", "h"),
+}
+
+
+def removals(fractions, policy="random", n_samples=1, seed=0, runs=RUNS, qrels=QRELS):
+    """The labels that go, by fraction and sample, as pairs of query and document."""
+    systems = read_systems("test", "LR", qrels, runs)
+    judgments = systems.judgments
+    return {
+        (fraction, sample): {
+            (judgments.query_ids[judgments.query[doc]], judgments.doc_ids[doc]) for doc in np.flatnonzero(removed)
+        }
+        for fraction, sample, removed in stability._samples(systems, fractions, policy, n_samples, seed)
+    }
+
+
+def per_query(removed):
+    return {q: sum(query == q for query, _ in removed) for q in QRELS}
+
+
+@given(st.floats(0, 1), st.sampled_from(["random", "pool"]), st.integers(0, 50))
+def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(fraction, policy, seed):
+    [removed] = removals([fraction], policy, seed=seed).values()
+    relevant = {(q, doc) for q, docs in QRELS.items() for doc, grade in docs.items() if grade >= 1}
+    assert removed <= relevant
+    for q, count in per_query(removed).items():
+        m = sum(query == q for query, _ in relevant)
+        assert count == min(m - math.ceil(round((1 - fraction) * m, 9)), max(m - 1, 0))
+
+
+def test_a_smaller_fraction_removes_some_of_what_a_larger_one_removes():
+    fractions = [0.1, 0.3, 0.5, 0.8, 1.0]
+    for policy in ("random", "pool"):
+        removed = removals(fractions, policy, n_samples=5)
+        for sample in range(5):
+            for small, large in itertools.pairwise(fractions):
+                assert removed[small, sample] <= removed[large, sample]
+
+
+def test_every_label_is_as_likely_to_go():
+    removed = removals([0.25], n_samples=2000, seed=1)
+    counts = pd.Series([doc for labels in removed.values() for query, doc in labels if query == "q1"]).value_counts()
+    assert set(counts.index) == {"a", "b", "c", "e"}
+    assert stats.chisquare(counts).pvalue > 0.001
+
+
+def test_the_pool_loses_its_deepest_documents_first_and_what_nobody_retrieved_before_them():
+    """Of q1, the best ranks are a 1, b 3, c 1, e 5 (d is not relevant); of q2, a 2 and f 1."""
+    removed = removals([0.25, 0.5, 0.75], "pool", n_samples=20)
+    for sample in range(20):
+        assert {doc for q, doc in removed[0.25, sample] if q == "q1"} == {"e"}
+        assert {doc for q, doc in removed[0.5, sample]} == {"e", "b", "a"}
+        assert ("q2", "a") in removed[0.5, sample]
+    last = {frozenset(doc for q, doc in removed[0.75, sample] if q == "q1") for sample in range(20)}
+    assert last == {frozenset("eba"), frozenset("ebc")}  # equals at random
+    unfound = {"x": run_of("ab"), "y": run_of("ba")}
+    assert removals([0.5], "pool", runs=unfound)[0.5, 0] >= {("q1", "c"), ("q1", "e")}
+
+
+def test_pool_depth_is_the_best_rank_of_any_run():
+    systems = read_systems("test", "LR", QRELS, RUNS)
+    depth = dict(
+        zip(zip(systems.judgments.query, systems.judgments.doc_ids, strict=True), pool_depth(systems), strict=True)
+    )
+    assert [depth[0, doc] for doc in "abcde"] == [1, 3, 1, 3, 5]
+    assert [depth[1, doc] for doc in "af"] == [2, 1]
+    alone = read_systems("test", "LR", QRELS, {"x": RUNS["x"]}, least=1)
+    assert pool_depth(alone)[4] == np.iinfo(np.int64).max
+
+
+def expected_rows(label, qrels, runs, fraction, removed):
+    """Shares of decisions by evaluating qrels without the labels from the start."""
+    degraded = {q: {d: 0 if (q, d) in removed else g for d, g in docs.items()} for q, docs in qrels.items()}
+    with_relevant = [q for q, docs in qrels.items() if any(g >= 1 for g in docs.values())]
+
+    def values(labels):
+        if label in ("lexirecall", "rpp"):
+            return compare(labels, runs, label).scores().loc[with_relevant]
+        return pd.DataFrame({n: evaluate(label, labels, run)[label] for n, run in runs.items()}).loc[with_relevant]
+
+    def decisions(labels):
+        if label in ("lexirecall", "rpp"):
+            table = compare(labels, runs, label).per_query()
+            return np.sign(table.sort_values(["query_id", "system_a", "system_b"])["preference"].to_numpy())
+        each = values(labels)
+        pairs = itertools.combinations(runs, 2)
+        table = pd.DataFrame({(a, b): np.sign((each[a] - each[b]).round(12)) for a, b in pairs})
+        return table.to_numpy().ravel()
+
+    before, after = decisions(qrels), decisions(degraded)
+    return {
+        "ties": (after == 0).mean(),
+        "agreement": (after == before).mean(),
+        "reversals": (after * before < 0).mean(),
+        "kendall": stats.kendalltau(values(qrels).mean().round(12), values(degraded).mean().round(12)).statistic,
+    }
+
+
+@pytest.mark.parametrize("policy", ["random", "pool"])
+@pytest.mark.parametrize("label", ["LR", "TSE", "AP", "nDCG@3", "Bpref", "R@2", "lexirecall", "rpp"])
+def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy):
+    table = degrade(label, QRELS, RUNS, [0, 0.5, 0.75], policy, n_samples=2, seed=7)
+    removed = removals([0, 0.5, 0.75], policy, 2, 7)
+    assert len(table) == 6
+    for row in table.to_dict("records"):
+        gone = removed[row["fraction"], row["sample"]]
+        assert row["removed"] == len(gone)
+        expected = expected_rows(label, QRELS, RUNS, row["fraction"], gone)
+        assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+
+
+def test_nothing_removed_is_nothing_changed():
+    table = degrade(["LR", "AP", "lexirecall", "R@5"], demo.qrels(), demo.runs(), [0], n_samples=1)
+    assert (table["agreement"] == 1).all()
+    assert (table["reversals"] == 0).all()
+    assert table["kendall"].tolist() == pytest.approx([1] * 4)
+    assert table["ties"].tolist() == [table.attrs["ties"][label] for label in table["measure"]]
+
+
+def test_labels_of_all_aspects_go():
+    qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "relevance": [1, 2, 1], "quality": [1, 1, 0]})
+    judgments = without_labels(Judgments.of(qrels), np.array([True, False, False]))
+    assert judgments.grade.tolist() == [0, 2, 1]
+    assert np.nan_to_num(judgments.labels(["quality"])["quality"], nan=0).tolist() == [0, 1, 0]
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    by_hand = qrels.assign(relevance=[0, 2, 1], quality=[0, 1, 0])
+    for measure in ("TOMA(aspects={'relevance':2,'quality':1})", "CAM(aspects={'relevance':2,'quality':1})"):
+        ranks = align(judgments, run)
+        expected = evaluate(measure, by_hand, run)[measure].tolist()
+        assert stability.score(
+            next(iter(read_systems("t", measure, by_hand, {"x": run}, least=1).asked.values())), ranks
+        ) == pytest.approx(expected)
+
+
+def test_subtopics_lose_their_labels_too():
+    rows = [("q", doc, grade, topic) for topic in ("t1", "t2") for doc, grade in (("a", 1), ("b", 1), ("c", 1))]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    judgments = without_labels(Judgments.of(qrels), np.array([False, True, False]))
+    assert judgments.rows.filter(judgments.rows["doc_id"] == "b")["relevance"].to_list() == [0, 0]
+    assert judgments.aspects.grade.tolist() == [1, 1, 0, 0, 1, 1]
+
+
+def test_input_is_not_changed():
+    judgments = Judgments.of(QRELS)
+    before = judgments.grade.copy(), judgments.rows.clone()
+    degrade("LR", judgments, RUNS, [0.9], n_samples=2)
+    assert (judgments.grade == before[0]).all()
+    assert judgments.rows.equals(before[1])
+
+
+def test_simulated_rankings_degrade_too():
+    rankings = simulate_rankings(10**6, 10, 10**6, 50, 3, seed=1, quality=[1, 2, 3])
+    table = degrade(["LR", "TSE", "AP"], rankings.judgments, rankings.ranks, [0.5], n_samples=1)
+    assert (table["agreement"] > 0.6).all()
+    assert (table["removed"] == 250).all()
+
+
+def test_more_missing_labels_leave_more_ties_in_recall_and_few_in_lexirecall():
+    rankings = simulate_rankings(1000, 20, 200, 60, 4, seed=5, quality=2)
+    table = degrade(["R@200", "lexirecall"], rankings.judgments, rankings.ranks, [0, 0.5, 0.9], n_samples=3)
+    ties = table.groupby(["measure", "fraction"])["ties"].mean()
+    assert ties["R@200", 0] < ties["R@200", 0.5] < ties["R@200", 0.9]
+    assert ties["lexirecall", 0.5] < ties["R@200", 0.5]
+
+
+def test_it_says_what_it_ran_and_draws_it():
+    table = degrade(["LR", "AP"], QRELS, RUNS, [0.2, 0.8], n_samples=2, seed=3)
+    wanted = {"function": "degrade", "policy": "random", "n_samples": 2, "seed": 3, "queries": 3, "excluded_queries": 1}
+    assert {name: table.attrs[name] for name in wanted} == wanted
+    assert len(table.plot().lines) == 4
+
+
+def test_the_seed_decides():
+    one, same, other = (
+        degrade("LR", demo.qrels(), demo.runs(), [0.5], n_samples=3, seed=s)["agreement"].tolist() for s in (1, 1, 2)
+    )
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"fractions": [1.5]}, "between 0 and 1"),
+        ({"fractions": []}, "between 0 and 1"),
+        ({"fractions": [float("nan")]}, "between 0 and 1"),
+        ({"policy": "depth"}, "'depth'"),
+        ({"n_samples": 0}, "n_samples"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_input_is_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        degrade("LR", QRELS, RUNS, **changes)
+
+
+def test_on_real_runs_lexirecall_ties_less_than_recall_and_r_precision(data):
+    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")}
+    measures = ["lexirecall", "R@1000", "Rprec"]
+    table = degrade(measures, data.path("robust2003/qrels.txt.gz"), runs, [0, 0.5, 0.9], n_samples=1)
+    ties = table.set_index(["fraction", "measure"])["ties"].unstack()
+    assert (ties["lexirecall"] < ties["R@1000"]).all()
+    assert (ties["lexirecall"] < ties["Rprec"]).all()
+    # Without degradation the ties are known: 6 and 1 of 600 decisions.
+    assert ties.loc[0, "lexirecall"] == pytest.approx(7 / 600)
