@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from ir_lexirecall import __version__
+from ir_lexirecall import __version__, cli_meta
 from ir_lexirecall.benchmarking import benchmark
 from ir_lexirecall.evaluation import Evaluation, means
 from ir_lexirecall.measures import MEASURES, dtype_name
@@ -141,6 +141,8 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
     report.set_defaults(command=_report)
 
+    cli_meta.add(commands, _add_qrels, _add_output)
+
     demo = commands.add_parser("demo", help="evaluate five runs on the embedded collection")
     _add_output(demo)
     demo.set_defaults(command=_demo)
@@ -263,7 +265,7 @@ def _compare(options: argparse.Namespace) -> None:
         dict(zip(names, options.runs, strict=True)),
         split_measures(options.preference),
         reference=options.reference,
-        rel=_rel(options),
+        rel=relevance_threshold(options),
         cutoff=options.cutoff,
         test=options.test,
         correction=None if options.correction == "none" else options.correction,
@@ -291,7 +293,8 @@ def _compare(options: argparse.Namespace) -> None:
             raise ValueError(f"--plot {options.plot}: {error}") from None
 
 
-def _rel(options: argparse.Namespace) -> float:
+def relevance_threshold(options: argparse.Namespace) -> float:
+    """The smallest grade that counts as relevant: as asked for, or the collection's own."""
     if options.rel is not None:
         return float(options.rel)
     return 1 if Path(options.qrels).is_file() else float(collection(options.qrels).rel)
@@ -340,7 +343,7 @@ def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | No
     if form == "json":
         rounded = table if places is None else table.round(places)
         rounded = rounded.astype(object).where(rounded.notna(), None)
-        return json.dumps(rounded.to_dict(orient="records"), indent=1)
+        return json.dumps(rounded.to_dict(orient="records"), indent=1, default=str)  # exact fractions as text
     shown = table.copy()
     for column in shown.columns:
         if column not in keys and is_float(shown[column]):

@@ -46,3 +46,18 @@ def test_the_embedded_runs_are_what_the_script_makes() -> None:
     before = {file.name: file.read_bytes() for file in runs.iterdir()}
     printed_by("make_demo_runs.py")
     assert {file.name: file.read_bytes() for file in runs.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("paper", "lines"),
+    [
+        ("ferrante_2015", ["the closed forms agree: True", "no measure contradicts the partial order: True"]),
+        ("amigo_2018", ["0.415  0.415"]),
+        ("diaz_2026", ["100000     R@1000       0.8263  0.826"]),
+        ("azzopardi_2021", ["ERR@1000                        0.1848    0.3863    0.6430     0.9681"]),
+        ("maistro_2021", ["Table 3, AP: 5 of 5 rows agree", "Table 3, nDCG: 5 of 5 rows agree"]),
+    ],
+)
+def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
+    printed = printed_by(f"papers/{paper}.py")
+    assert all(line in printed for line in lines)

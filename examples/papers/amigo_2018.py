@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_lexirecall.meta.axioms import axioms, properties
-from ir_lexirecall.meta.orientation import agreement
+from ir_lexirecall.meta.behaviour import agreement
+from ir_lexirecall.meta.checking import axioms, properties
 
 PLAIN = ["P@20", "R@20", "Rprec", "RR", "AP", "nDCG", "nDCG@20", "ERR@20", "RBP(p=0.8)", "RBP(p=0.99)", "TSE", "LR"]
 DIVERSITY = ["StRecall@20", "P_IA@20", "AP_IA", "ERR_IA@20", "nERR_IA@20", "alpha_nDCG@20", "NRBP", "nNRBP"]

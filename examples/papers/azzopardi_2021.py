@@ -113,7 +113,7 @@ def main(arguments: list[str] | None = None) -> None:
     for by, what in (("scores", "values of runs on topics"), ("systems", "means of runs")):
         table = correlation(measures, judgments, ranks, by=by)
         with_err = table[table["measure_a"] == "ERR"].drop(columns="measure_a")
-        print(f"\nCorrelation with {ERR}, {what}. The paper, on its data: very high.\n")
+        print(f"\nCorrelation with {ERR}, {what}.\n")
         print(with_err.to_string(index=False, float_format="{:.4f}".format))
         print(f"\nThe parameter that correlates best with {ERR}, and how well, {what}.\n")
         print(fits(judgments, ranks, by, COEFFICIENTS if options.all else _QUICK).to_string(index=False))

@@ -17,7 +17,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.meta.orientation import agreement, orientation, tie_probabilities, ties, worst_case
+from ir_lexirecall.meta.behaviour import agreement, orientation, tie_probabilities, ties, worst_case
 from ir_lexirecall.meta.rankings import judged_ranks, score
 from ir_lexirecall.meta.study import Study
 

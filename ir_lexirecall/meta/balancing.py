@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall.evaluation import parse_measures
-from ir_lexirecall.meta.orientation import _integers
+from ir_lexirecall.meta.behaviour import _integers
 from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
 from ir_lexirecall.meta.study import Study
 from ir_lexirecall.scoring.arrays import Floats, Ints

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.evaluation import parse_measures
-from ir_lexirecall.meta.axioms import PROPERTIES, axioms, check, properties
+from ir_lexirecall.meta.checking import PROPERTIES, axioms, check, properties
 from ir_lexirecall.meta.rankings import Ranking, values
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU", "ignore:the run retrieves nothing")

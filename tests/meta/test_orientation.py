@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.meta.orientation import (
+from ir_lexirecall.meta.behaviour import (
     agreement,
     orientation,
     provider_exposure,

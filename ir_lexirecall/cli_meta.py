@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall.preferences.functions import NAMES
@@ -168,25 +167,26 @@ def _collection(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
     return qrels, dict(zip(run_names(options.runs), options.runs, strict=True))
 
 
-def _rel(options: argparse.Namespace) -> float:
-    from ir_lexirecall import cli
-
-    return cli._rel(options)
-
-
 def _axioms(options: argparse.Namespace) -> Study:
-    return import_module("ir_lexirecall.meta.axioms").axioms(_measures(options))
+    from ir_lexirecall import meta
+
+    return meta.axioms(_measures(options))
 
 
 def _orientation(options: argparse.Namespace) -> Study:
-    return import_module("ir_lexirecall.meta.orientation").orientation(_measures(options))
+    from ir_lexirecall import meta
+
+    return meta.orientation(_measures(options))
 
 
 def _ties(options: argparse.Namespace) -> Study:
-    return import_module("ir_lexirecall.meta.orientation").tie_probabilities(options.documents, options.relevant)
+    from ir_lexirecall import meta
+
+    return meta.tie_probabilities(options.documents, options.relevant)
 
 
 def _power(options: argparse.Namespace) -> Study:
+    from ir_lexirecall import cli
     from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 
     power = achieved_significance if options.curve else discriminative_power
@@ -196,7 +196,7 @@ def _power(options: argparse.Namespace) -> Study:
         test=options.test,
         alpha=options.alpha,
         correction=None if options.correction == "none" else options.correction,
-        rel=_rel(options),
+        rel=cli.relevance_threshold(options),
         cutoff=options.cutoff,
         n_resamples=options.resamples,
         seed=options.seed,
@@ -204,6 +204,7 @@ def _power(options: argparse.Namespace) -> Study:
 
 
 def _degrade(options: argparse.Namespace) -> Study:
+    from ir_lexirecall import cli
     from ir_lexirecall.meta.stability import degrade, mean_degradation
 
     table = degrade(
@@ -213,23 +214,24 @@ def _degrade(options: argparse.Namespace) -> Study:
         options.policy,
         options.samples,
         options.seed,
-        rel=_rel(options),
+        rel=cli.relevance_threshold(options),
         cutoff=options.cutoff,
     )
     return table if options.each else mean_degradation(table)
 
 
 def _correlate(options: argparse.Namespace) -> Study:
+    from ir_lexirecall import cli
     from ir_lexirecall.meta.relations import correlation, per_topic_kendall
 
     if options.by == "topics":
-        return per_topic_kendall(_measures(options), *_collection(options), rel=_rel(options))
-    return correlation(_measures(options), *_collection(options), by=options.by, rel=_rel(options))
+        return per_topic_kendall(_measures(options), *_collection(options), rel=cli.relevance_threshold(options))
+    return correlation(_measures(options), *_collection(options), by=options.by, rel=cli.relevance_threshold(options))
 
 
 def _unanimity(options: argparse.Namespace) -> Study:
-    from ir_lexirecall.cli import split_measures
+    from ir_lexirecall import cli
     from ir_lexirecall.meta.relations import unanimity
 
-    among = split_measures(options.among) if options.among else None
-    return unanimity(_measures(options), *_collection(options), among=among, rel=_rel(options))
+    among = cli.split_measures(options.among) if options.among else None
+    return unanimity(_measures(options), *_collection(options), among=among, rel=cli.relevance_threshold(options))
