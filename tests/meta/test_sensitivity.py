@@ -140,6 +140,7 @@ def test_queries_without_relevant_documents_take_no_part():
 
 
 def test_it_says_what_it_ran_and_draws_it(collection):
+    pytest.importorskip("matplotlib")
     table = discriminative_power(["AP", "rpp"], *collection, n_resamples=50, seed=4, alpha=0.01)
     assert table.attrs["function"] == "discriminative_power"
     assert table.attrs["measures"] == {"AP": "AP", "rpp": "rpp"}

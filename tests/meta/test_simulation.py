@@ -150,6 +150,7 @@ def test_systems_differ_and_better_ones_find_sooner():
 
 
 def test_it_says_what_it_ran_and_draws_it():
+    pytest.importorskip("matplotlib")
     rankings = simulate_rankings(100, 3, 50, 5, 2, seed=9, quality=2)
     assert rankings.attrs | {"function": "simulate_rankings", "n": 100, "m": 3, "seed": 9} == rankings.attrs
     assert rankings.attrs["quality"] == {"s1": 2.0, "s2": 2.0}
