@@ -140,6 +140,7 @@ def test_studies_without_runs(meta, arguments, module):
 
 
 def test_exact_fractions_are_text_for_machines_and_left_out_for_readers(capsys):
+    pytest.importorskip("tabulate")
     exact = [Fraction(1, 3), Fraction(10**30, 10**30 + 1)]
     study = Study.of(pd.DataFrame({"n": [1, 2], "probability": [1 / 3, 1.0], "exact": exact}), lambda _, ax: ax)
     for form in cli.FORMATS:

@@ -105,6 +105,7 @@ def test_the_curve_falls(collection):
 
 
 def test_a_correction_finds_fewer(collection):
+    pytest.importorskip("statsmodels")
     plain, holm = (
         achieved_significance("AP", *collection, test="t", correction=correction) for correction in (None, "holm")
     )
