@@ -343,7 +343,7 @@ def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | No
     if form == "json":
         rounded = table if places is None else table.round(places)
         rounded = rounded.astype(object).where(rounded.notna(), None)
-        return json.dumps(rounded.to_dict(orient="records"), indent=1, default=str)  # exact fractions as text
+        return json.dumps(rounded.to_dict(orient="records"), indent=1)
     shown = table.copy()
     for column in shown.columns:
         if column not in keys and is_float(shown[column]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall.preferences.functions import NAMES
@@ -50,9 +51,13 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
     )
     _add_measures(orientation)
 
-    ties = study("ties", _ties, "how often two random rankings tie", "ties --documents 10000 --relevant 10")
-    ties.add_argument("--documents", type=int, required=True, metavar="N", help="size of the collection")
-    ties.add_argument("--relevant", type=int, required=True, metavar="M", help="relevant documents of the query")
+    ties = study("ties", _ties, "how often two random rankings tie", "ties --documents 1000 10000 --relevant 10")
+    ties.add_argument(
+        "--documents", type=int, nargs="+", required=True, metavar="N", help="size of the collection, or several"
+    )
+    ties.add_argument(
+        "--relevant", type=int, nargs="+", required=True, metavar="M", help="relevant documents of a query, or several"
+    )
 
     power = study(
         "power",
@@ -143,6 +148,11 @@ def _show(study: Study, options: argparse.Namespace) -> None:
     from ir_lexirecall import cli
 
     table: pd.DataFrame = study.reset_index(drop=True)
+    for column in table.columns:
+        if any(isinstance(value, Fraction) for value in table[column]):  # for machines only: dozens of digits
+            table[column] = table[column].astype(str)
+            if options.format not in ("json", "tsv"):
+                table = table.drop(columns=column)
     keys = [column for column in table.columns if not cli.is_float(table[column])]
     print(cli.render(table, keys, options.format, options.places))
     if options.plot:

@@ -46,8 +46,13 @@ class Rankings(Study):
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """The relevant documents as a table: ``query_id``, ``doc_id``, ``relevance``."""
-        return self.judgments.rows.select("query_id", "doc_id", "relevance").to_pandas(
-            use_pyarrow_extension_array=False
+        rows = self.judgments.rows
+        return pd.DataFrame(
+            {
+                "query_id": rows["query_id"].to_list(),
+                "doc_id": rows["doc_id"].to_list(),
+                "relevance": rows["relevance"].to_numpy().astype(np.int64),
+            }
         )
 
     @property

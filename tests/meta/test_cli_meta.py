@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +15,7 @@ from ir_lexirecall import meta as studies
 from ir_lexirecall.meta.relations import correlation, per_topic_kendall, unanimity
 from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 from ir_lexirecall.meta.stability import degrade
+from ir_lexirecall.meta.study import Study
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,7 @@ def test_unanimity(meta, files):
 
 
 def test_a_study_is_drawn_into_a_file(meta, files, tmp_path):
+    pytest.importorskip("matplotlib")
     qrels, runs = files
     for name, *options in (["correlate"], ["power", "--test", "t"], ["degrade", "--samples", "1"], ["unanimity"]):
         picture = tmp_path / f"{name}.svg"
@@ -106,6 +109,7 @@ def test_a_study_is_drawn_into_a_file(meta, files, tmp_path):
 
 
 def test_a_picture_that_cannot_be_written_is_an_error(meta, files, tmp_path):
+    pytest.importorskip("matplotlib")
     qrels, runs = files
     with pytest.raises(ValueError, match="--plot"):
         meta("unanimity", qrels, *runs.values(), "-m", "LR AP", "--plot", str(tmp_path / "none" / "x.svg"))
@@ -123,7 +127,19 @@ def test_bad_usage_is_refused(meta, files):
 def test_studies_without_runs(meta):
     same(meta("axioms", "-m", "RR"), studies.axioms("RR"))
     same(meta("orientation", "-m", "RR AP"), studies.orientation(["RR", "AP"]))
-    printed = meta("ties", "--documents", "1000", "--relevant", "10")
-    expected = studies.tie_probabilities(1000, 10)
+    printed = meta("ties", "--documents", "1000", "10000", "--relevant", "10")
+    expected = studies.tie_probabilities([1000, 10000], 10)
     assert printed["measure"].tolist() == expected["measure"].tolist()
     assert printed["probability"].tolist() == expected["probability"].tolist()
+
+
+def test_exact_fractions_are_text_for_machines_and_left_out_for_readers(capsys):
+    pytest.importorskip("tabulate")
+    exact = [Fraction(1, 3), Fraction(10**30, 10**30 + 1)]
+    study = Study.of(pd.DataFrame({"n": [1, 2], "probability": [1 / 3, 1.0], "exact": exact}), lambda _, ax: ax)
+    for form in cli.FORMATS:
+        cli_meta._show(study, argparse.Namespace(format=form, places=None, plot=None))
+        printed = capsys.readouterr().out
+        assert ("1/3" in printed) == (form in ("json", "tsv"))
+        assert "0.333" in printed
+    assert study["exact"].tolist() == exact

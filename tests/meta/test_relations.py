@@ -141,6 +141,7 @@ def test_bounds_do_as_well_as_a_fine_grid(collection):
 
 
 def test_a_measure_of_another_program_can_be_fitted(collection):
+    pytest.importorskip("cwl")
     found = fit(
         "INST(max_rel=3)", "INST(max_rel=3,T=2.0)", "T", qrels=collection[0], runs=collection[1], grid=[1, 2, 3]
     )
@@ -247,6 +248,7 @@ def test_the_order_by_lexirecall_is_the_order_by_its_measure():
 
 @pytest.mark.parametrize("function", [correlation, unanimity, per_topic_kendall])
 def test_it_says_what_it_ran_and_draws_it(collection, function):
+    pytest.importorskip("matplotlib")
     table = function(["AP", "LR"], *collection)
     assert table.attrs["function"] == function.__name__
     assert table.attrs["measures"] == {"AP": "AP", "LR": "LexiRecall"}
@@ -256,6 +258,7 @@ def test_it_says_what_it_ran_and_draws_it(collection, function):
 
 
 def test_a_fit_says_what_it_ran_and_draws_it(collection):
+    pytest.importorskip("matplotlib")
     qrels, runs = collection
     table = fit("nDCG", "AP", "cutoff", qrels=qrels, runs=runs, grid=[5, 10])
     assert table.attrs["function"] == "fit"

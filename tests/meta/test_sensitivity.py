@@ -105,6 +105,7 @@ def test_the_curve_falls(collection):
 
 
 def test_a_correction_finds_fewer(collection):
+    pytest.importorskip("statsmodels")
     plain, holm = (
         achieved_significance("AP", *collection, test="t", correction=correction) for correction in (None, "holm")
     )
@@ -140,6 +141,7 @@ def test_queries_without_relevant_documents_take_no_part():
 
 
 def test_it_says_what_it_ran_and_draws_it(collection):
+    pytest.importorskip("matplotlib")
     table = discriminative_power(["AP", "rpp"], *collection, n_resamples=50, seed=4, alpha=0.01)
     assert table.attrs["function"] == "discriminative_power"
     assert table.attrs["measures"] == {"AP": "AP", "rpp": "rpp"}

@@ -201,6 +201,7 @@ def test_more_missing_labels_leave_more_ties_in_recall_and_few_in_lexirecall():
 
 
 def test_it_says_what_it_ran_and_draws_it():
+    pytest.importorskip("matplotlib")
     table = degrade(["LR", "AP"], QRELS, RUNS, [0.2, 0.8], n_samples=2, seed=3)
     wanted = {"function": "degrade", "policy": "random", "n_samples": 2, "seed": 3, "queries": 3, "excluded_queries": 1}
     assert {name: table.attrs[name] for name in wanted} == wanted
