@@ -26,12 +26,13 @@ _ROWS = 2**21  # of a Parquet file at a time
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 
-def run_batches(path: str) -> Iterator[pl.DataFrame]:
+def run_batches(path: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
     """A run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
 
     Args:
         path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
             (``.parquet``, ``.csv``, ``.tsv``). Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+        at_once: whether to guess the types of a table's columns from all of its rows.
 
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
@@ -41,7 +42,8 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
     if kind == ".parquet":
         yield from _parquet(path, columns)
     elif kind in (".csv", ".tsv") and "query_id" in _first_line(path):
-        yield _delimited(path, kind)
+        for table in _delimited(path, kind, at_once=at_once):
+            yield table.select([name for name in columns if name in table.columns] or table.columns)
     else:
         for table in _text_batches(path, RUN_FIELDS, header=False):
             yield table.select(columns)
@@ -49,7 +51,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
 
 def read_run(path: str) -> pl.DataFrame:
     """A whole run, see ``run_batches``."""
-    batches = [*run_batches(path)]
+    batches = [*run_batches(path, at_once=True)]
     if not batches:
         return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
     return pl.concat(batches, how="vertical_relaxed")
@@ -70,7 +72,7 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     if kind == ".parquet":
         return pl.concat([*_parquet(path)])
     if kind in (".csv", ".tsv") and columns is None and "query_id" in _first_line(path):
-        return _delimited(path, kind)
+        return pl.concat(_delimited(path, kind, at_once=True))
     fields = tuple(columns) if columns else QREL_FIELDS
     if wrong := [name for name in ("query_id", "doc_id", "relevance") if fields.count(name) != 1]:
         raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(fields)}")
@@ -214,20 +216,26 @@ def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str])
     return ValueError(f"{place(1)} and those after it cannot be read")
 
 
-def _delimited(path: str, kind: str) -> pl.DataFrame:
-    """A CSV or TSV file with a header line; ids stay text, whatever they look like."""
-    names = _first_line(path).rstrip("\r\n").split("\t" if kind == ".tsv" else ",")
-    with _open(path) as stream:
+def _delimited(path: str, kind: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
+    """A CSV or TSV file with a header line, some million rows at a time; ids stay text, whatever they look like."""
+    separator, quote = ("\t", None) if kind == ".tsv" else (",", '"')
+    names = [name.strip('"') for name in _first_line(path).rstrip("\r\n").split(separator)]
+    blocks = _blocks(path)
+    header = b""
+    for block in blocks:
+        if at_once or (quote and b'"' in block):  # what is quoted may contain line breaks
+            block = b"".join([block, *blocks])
         try:
-            return pl.read_csv(
-                stream.read(),
-                separator="\t" if kind == ".tsv" else ",",
-                quote_char=None if kind == ".tsv" else '"',
+            yield pl.read_csv(
+                header + block,
+                separator=separator,
+                quote_char=quote,
                 schema_overrides={name: pl.String for name in names if name in _TEXT},
                 infer_schema_length=None,
             )
         except pl.exceptions.PolarsError as error:
             raise ValueError(f"{path}: {_first_sentence(error)}") from None
+        header = header or block[: block.index(b"\n") + 1]
 
 
 def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:

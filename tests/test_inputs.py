@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import copy
+import csv
 import functools
 import gzip
 import lzma
@@ -333,6 +334,24 @@ def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_
     (tmp_path / "qrels.txt").write_text(LAYOUTS[layout](qrels_text()))
     ours = list(map(str, OURS))
     assert_same(irl.evaluate(OURS, tmp_path / "qrels.txt", tmp_path / "run.txt"), expected()[ours])
+
+
+@pytest.mark.parametrize("block", [1, 10, 40, 10**6])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
+def test_tables_are_read_in_blocks(ending: str, quoting: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", block)
+    separator, quoting = ("\t", csv.QUOTE_NONE) if ending == ".tsv" else (",", quoting)
+    # A first column in which a line break is quoted, from the third row on, and ids that look like numbers.
+    table = frame(RUN, "score").assign(note=["a", "b"] + ["c" if ending == ".tsv" else 'c,"\n"'] * (len(RUN) - 2))
+    table = table[["note", "score", "doc_id", "query_id"]]
+    table.to_csv(tmp_path / f"run{ending}", sep=separator, index=False, quoting=quoting)
+    assert_same(irl.evaluate(ALL, nested(QRELS), tmp_path / f"run{ending}"), expected())
+
+
+def test_ids_with_leading_zeros_stay_text_in_quoted_tables(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text('"query_id","doc_id","score"\n"007","01",2.5\n"007","1",1.5\n')
+    assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")["TSE"].tolist() == [1.0]
 
 
 def test_lines_of_a_query_in_several_places_are_worth_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
