@@ -8,6 +8,7 @@ import csv
 import functools
 import gzip
 import lzma
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ from numpy.typing import NDArray
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
-from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, trec
+from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, evaluation, trec
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
 
@@ -352,6 +353,23 @@ def test_tables_are_read_in_blocks(ending: str, quoting: Any, block: int, tmp_pa
 def test_ids_with_leading_zeros_stay_text_in_quoted_tables(tmp_path: Path) -> None:
     (tmp_path / "run.csv").write_text('"query_id","doc_id","score"\n"007","01",2.5\n"007","1",1.5\n')
     assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")["TSE"].tolist() == [1.0]
+
+
+@pytest.mark.parametrize("readers", [1, 2, 5])
+@given(order=st.permutations(range(7)), seed=st.integers(0, 100))
+@settings(max_examples=10)
+def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, readers: int) -> None:
+    rng = np.random.default_rng(seed)
+    runs = {f"run{i}": [(q, d, float(rng.integers(0, 4))) for q, d, _ in RUN] for i in order}
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "_READERS", readers)
+        paths = {name: Path(folder) / name for name in runs}
+        for name, rows in runs.items():
+            paths[name].write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows))
+        read = list(evaluation.Evaluation(ALL, nested(QRELS)).of_all(paths))
+    assert [name for name, *_ in read] == list(runs)
+    for name, _, found in read:
+        assert_same(found, irl.evaluate(ALL, nested(QRELS), nested(runs[name])))
 
 
 def test_lines_of_a_query_in_several_places_are_worth_a_warning(tmp_path: Path, monkeypatch: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,16 @@ CASES = [
         ),
         target=0.6,
     ),
+    *(
+        Case(
+            f"in-{form}",
+            f"as dataframe, run and qrels as {what}, through evaluate",
+            _evaluate,
+            partial(data.converted, convert=convert),
+            (_IR_MEASURES,) if form in ("objects", "tuples") else (),
+        )
+        for form, (what, convert) in data.FORMS.items()
+    ),
     Case(
         "cwl",
         "CWL_ERR8 to CWL_ERR11; peer: NERR8 to NERR11",
@@ -152,12 +163,15 @@ CASES = [
         lambda size, folder: data.files(size, folder, ".txt"),
         (_IR_MEASURES_FILES,),
     ),
-    Case(
-        "file-gz",
-        "the same, the run compressed",
-        _evaluate_files,
-        lambda size, folder: data.files(size, folder, ".txt.gz"),
-        (_IR_MEASURES_FILES,),
+    *(
+        Case(
+            f"file-{suffix.rpartition('.')[2]}",
+            f"the same, the run as {suffix}",
+            _evaluate_files,
+            partial(data.files, suffix=suffix),
+            (_IR_MEASURES_FILES,) if suffix.endswith("gz") else (),
+        )
+        for suffix in data.SUFFIXES
     ),
     Case(
         "limit",

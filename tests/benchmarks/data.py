@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import polars as pl
 
 import ir_lexirecall as irl
 from ir_lexirecall.alignment import JudgedRanks
@@ -105,8 +110,44 @@ def dicts(size: Size) -> Dicts:
     return Dicts(_nested(made.qrels, "relevance"), _nested(made.run, "score"))
 
 
+def converted(size: Size, _: Path, *, convert: Callable[[pd.DataFrame], Any]) -> Collection:
+    """``collection`` in another form."""
+    made = collection(size)
+    return Collection(convert(made.qrels), convert(made.run))
+
+
+class _Judgment(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+class _Scored(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
+def _tuples(table: pd.DataFrame) -> list[Any]:
+    kind: Any = _Judgment if "relevance" in table else _Scored
+    return list(map(kind._make, zip(*(table[name].tolist() for name in kind._fields), strict=True)))
+
+
+FORMS: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
+    "objects": (
+        "DataFrames with strings as objects",
+        lambda table: table.astype({"query_id": object, "doc_id": object}),
+    ),
+    "polars": ("Polars tables", pl.from_pandas),
+    "arrow": ("Arrow tables", lambda table: pl.from_pandas(table).to_arrow()),
+    "tuples": ("lists of named tuples", _tuples),
+}
+SUFFIXES = (".txt.gz", ".txt.bz2", ".txt.zst", ".csv", ".parquet")
+
+
 def files(size: Size, folder: Path, suffix: str) -> Files:
-    """Qrels and a run for every system as TREC files; ``suffix`` of the runs is ``.txt`` or ``.txt.gz``."""
+    """Qrels as a TREC file, and a run for every system, as one of ``SUFFIXES`` or ``.txt``."""
     rng = np.random.default_rng(_SEED)
     pool = _pool(size, rng)
     judged = pool[:, : size.judged]
@@ -223,5 +264,21 @@ def _nested(table: pd.DataFrame, value: str) -> dict[str, dict[str, Any]]:
 
 
 def _write(table: pd.DataFrame, path: str) -> None:
-    text = table.to_csv(sep=" ", header=False, index=False, lineterminator="\n").encode()
-    Path(path).write_bytes(gzip.compress(text, compresslevel=6) if path.endswith(".gz") else text)
+    if path.endswith(".parquet"):
+        table.to_parquet(path, index=False)
+        return
+    delimited = path.endswith(".csv")
+    text = table.to_csv(sep="," if delimited else " ", header=delimited, index=False, lineterminator="\n").encode()
+    pack = _PACKERS.get(Path(path).suffix)
+    Path(path).write_bytes(pack(text) if pack else text)
+
+
+def _zstd(text: bytes) -> bytes:
+    for name in ("compression.zstd", "backports.zstd"):
+        if find_spec(name.partition(".")[0]) and find_spec(name):
+            packed: bytes = import_module(name).compress(text)
+            return packed
+    raise ModuleNotFoundError("this case needs a package for .zst: pip install 'ir-lexirecall[files]'")
+
+
+_PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": _zstd}
