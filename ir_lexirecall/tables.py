@@ -196,7 +196,7 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
     if not rows:
         return {name: [] for name in needed}
     names = getattr(rows[0], "_fields", None)
-    if names is None or any(getattr(row, "_fields", None) != names for row in rows):
+    if names is None or any(getattr(kind, "_fields", None) != names for kind in set(map(type, rows))):
         odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
         raise ValueError(f"{what}: {odd!r} is not a named tuple with the fields {', '.join(names or needed)}")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

@@ -12,6 +12,8 @@ import importlib
 import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,8 +44,7 @@ def run_batches(path: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
     if kind == ".parquet":
         yield from _parquet(path, columns)
     elif kind in (".csv", ".tsv") and "query_id" in _first_line(path):
-        for table in _delimited(path, kind, at_once=at_once):
-            yield table.select([name for name in columns if name in table.columns] or table.columns)
+        yield from _delimited(path, kind, columns, at_once=at_once)
     else:
         for table in _text_batches(path, RUN_FIELDS, header=False):
             yield table.select(columns)
@@ -216,23 +217,36 @@ def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str])
     return ValueError(f"{place(1)} and those after it cannot be read")
 
 
-def _delimited(path: str, kind: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
-    """A CSV or TSV file with a header line, some million rows at a time; ids stay text, whatever they look like."""
+def _delimited(
+    path: str, kind: str, columns: Sequence[str] | None = None, *, at_once: bool = False
+) -> Iterator[pl.DataFrame]:
+    """A CSV or TSV file with a header line, some million rows at a time; ids stay text, whatever they look like.
+
+    Args:
+        columns: those that are wanted, if the file has them; what is not text among them are numbers.
+        at_once: whether to read all rows together.
+    """
     separator, quote = ("\t", None) if kind == ".tsv" else (",", '"')
     names = [name.strip('"') for name in _first_line(path).rstrip("\r\n").split(separator)]
+    wanted = [name for name in columns or () if name in names]
+    types = {name: pl.String if name in _TEXT else pl.Float64 for name in wanted}
+
+    def parsed(text: bytes) -> pl.DataFrame:
+        read = partial(pl.read_csv, text, separator=separator, quote_char=quote)
+        if wanted:
+            with suppress(pl.exceptions.PolarsError):  # a score that is no number: below, it stays to be named
+                return read(columns=wanted, schema_overrides=types, infer_schema_length=0).select(wanted)
+        texts = {name: pl.String for name in names if name in _TEXT}
+        table = read(schema_overrides=texts, infer_schema_length=None)
+        return table.select(wanted) if wanted else table
+
     blocks = _blocks(path)
     header = b""
     for block in blocks:
         if at_once or (quote and b'"' in block):  # what is quoted may contain line breaks
             block = b"".join([block, *blocks])
         try:
-            yield pl.read_csv(
-                header + block,
-                separator=separator,
-                quote_char=quote,
-                schema_overrides={name: pl.String for name in names if name in _TEXT},
-                infer_schema_length=None,
-            )
+            yield parsed(header + block)
         except pl.exceptions.PolarsError as error:
             raise ValueError(f"{path}: {_first_sentence(error)}") from None
         header = header or block[: block.index(b"\n") + 1]
