@@ -175,9 +175,11 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
 
 
 def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
+    row = 1
     for batch in run_batches(path):
         with naming(path):
-            yield run_table(batch)
+            yield run_table(batch, row)
+        row += len(batch)
 
 
 def _one_ahead(items: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -346,7 +348,7 @@ def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
     if len(like_a_bool):
         end = np.cumsum([len(ranking) for ranking in rankings])
         for i in np.unique(np.searchsorted(end, like_a_bool, side="right")).tolist():
-            if bool in map(type, rankings[i].values()):
+            if not {bool, np.bool_}.isdisjoint(map(type, rankings[i].values())):
                 raise _NoNumber
     return score
 

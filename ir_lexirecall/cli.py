@@ -30,18 +30,18 @@ _EXACT = ("tsv", "json")  # for machines: all digits unless --places asks for fe
 _DEMO_MEASURES = {
     "TSE": "TSE",
     "LR": "LR",
-    "ERR10": "CWL_ERR10(max_rel=3)",
+    "CWL_ERR10": "CWL_ERR10(max_rel=3)",
     "RBU@20": "RBU@20",
     "TOMA@10": "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10",
     "nDCG@10": "nDCG@10",
     "AP": "AP",
 }
 _DEMO_LEGEND = """\
-TSE      how soon everything relevant has been seen: 1 / rank of the last relevant document
-LR       lexicographic recall: recall first, then how early the last relevant document comes, and so on
-ERR10    C/W/L variant of ERR: expected utility per document of a user who stops when satisfied
-RBU@20   rank-biased utility: new subtopics count, repetition and reading effort cost
-TOMA@10  nDCG on relevance, credibility and readability together
+TSE        how soon everything relevant has been seen: 1 / rank of the last relevant document
+LR         lexicographic recall: recall first, then how early the last relevant document comes, and so on
+CWL_ERR10  C/W/L variant of ERR: expected utility per document of a user who stops when satisfied
+RBU@20     rank-biased utility: new subtopics count, repetition and reading effort cost
+TOMA@10    nDCG on relevance, credibility and readability together
 nDCG@10, AP: the standard measures, from ir_measures
 """
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader of our output has seen enough
             sys.stderr.close()
             return 0
-        except (ValueError, OSError, ModuleNotFoundError, CalledProcessError) as error:
+        except (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError) as error:
             print(f"ir-lexirecall: {error}", file=sys.stderr)
             return 1
 
@@ -348,6 +348,11 @@ def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | No
     for column in shown.columns:
         if column not in keys and is_float(shown[column]):
             shown[column] = [_number(v, places) for v in shown[column].tolist()]
+        elif shown[column].isna().any():
+            missing = "" if form == "tsv" else "-"
+            shown[column] = [
+                missing if gone else v for v, gone in zip(shown[column], shown[column].isna(), strict=True)
+            ]
     if form == "tsv":
         return "\n".join("\t".join(map(str, row)) for row in [shown.columns, *shown.values.tolist()])
     if form == "table":

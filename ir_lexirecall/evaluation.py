@@ -72,6 +72,8 @@ def _hint(measure: Any) -> str:
         by_trec_eval = []
     if by_trec_eval:
         return f"; trec_eval's {measure} is {' '.join(map(str, by_trec_eval))} there"
+    if re.search(r"[\w)]\s+\w", measure):
+        return "; give several measures as a list"
     name, rest = re.match(r"(\w*)(.*)", measure, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
     known = {each.lower(): each if each in MEASURES else measure.__name__ for each, measure in registry.items()}
@@ -88,6 +90,9 @@ def check_parameters(measure: Measure) -> None:
     for name, param in measure.SUPPORTED_PARAMS.items():
         if param.required and name not in measure.params:
             raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
+    cutoff = measure.params.get("cutoff")
+    if isinstance(cutoff, int) and cutoff < 1:
+        raise ValueError(f"{measure}: the cutoff must be at least 1")
     try:
         measure.validate_params()
     except AssertionError as error:
@@ -129,10 +134,10 @@ class Evaluation:
 
         ``name`` is what errors call the run, where there are several and it is not a file.
         """
-        if name is not None and not isinstance(run, _PATHS):
-            with naming(f"run {name!r}"):
-                return self._read(run, f"run {name!r}")
-        return self._read(run, "the run" if name is None else f"run {name!r}")
+        called = "the run" if name is None else f"run {name!r}"
+        source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else called
+        with naming(source):
+            return self._read(run, called)
 
     def _read(self, run: Any, called: str) -> tuple[JudgedRanks, Any]:
         if not isinstance(run, (Mapping, *_PATHS)) or (self._standard is not None and not isinstance(run, Mapping)):
@@ -209,11 +214,15 @@ def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
     if (table["aspect"] == "relevance").any():
         table = table.filter(pl.col("aspect") == "relevance")
     table = table.sort("relevance", maintain_order=True)
+    best = table.select(pl.col("relevance").max().over("query_id"))
+    # pytrec_eval writes beyond its memory for a query whose grades are all below -1; nothing of it is relevant anyway.
+    hopeless = (best.to_series() < 0).to_numpy()
+    grade = table["relevance"].to_numpy()
     return pd.DataFrame(
         {
             "query_id": table["query_id"].to_list(),
             "doc_id": table["doc_id"].to_list(),
-            "relevance": table["relevance"].to_numpy().astype(np.int64),
+            "relevance": np.where(hopeless, np.maximum(grade, -1), grade).astype(np.int64),
             "iteration": table["aspect"].to_list(),
         }
     )

@@ -168,11 +168,11 @@ class Judgments:
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""
-        odd = np.flatnonzero(self.grade != np.floor(self.grade))
+        odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
         if len(odd):
             doc = int(odd[0])
             raise ValueError(
-                f"{measure} needs whole grades, but document {self.doc_id[doc]!r} of query "
+                f"{measure} needs whole grades of at most 31 bits, but document {self.doc_id[doc]!r} of query "
                 f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
             )
 

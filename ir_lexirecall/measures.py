@@ -520,6 +520,8 @@ class _AspectMeasure(_Measure):
             base.validate_params()
         except (ValueError, AssertionError) as error:
             raise ValueError(f"{self.__name__}: base={self['base']!r} is not a measure: {error}") from None
+        if base.params.get("cutoff") is not None and base.params["cutoff"] < 1:
+            raise ValueError(f"{self.__name__}: base={self['base']!r}: the cutoff must be at least 1")
         return base
 
     def check_together(self) -> None:

@@ -330,7 +330,8 @@ def _by_ir_measures(base: Measure, ranks: JudgedRanks) -> Floats:
     doc[start[ranks.query] + ranks.rank - 1] = names[ranks.doc]
     ids = np.array(judgments.query_ids, dtype=object)
     run = pd.DataFrame({"query_id": ids[query], "doc_id": doc, "score": (depth[query] - rank).astype(float)})
-    qrels = pd.DataFrame({"query_id": ids[judgments.query], "doc_id": names, "relevance": judgments.grade.astype(int)})
+    grade = np.maximum(judgments.grade, -1).astype(int)  # pytrec_eval crashes on queries with smaller ones only
+    qrels = pd.DataFrame({"query_id": ids[judgments.query], "doc_id": names, "relevance": grade})
     values = {metric.query_id: metric.value for metric in ir_measures.iter_calc([base], qrels, run)}
     return np.array([values[query_id] for query_id in judgments.query_ids], dtype=np.float64)
 

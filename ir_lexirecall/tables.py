@@ -25,14 +25,16 @@ RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
-def run_table(run: Any) -> pl.DataFrame:
+def run_table(run: Any, first_row: int = 1) -> pl.DataFrame:
     """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
+
+    ``first_row`` is the number of its first row, where it is a part of a larger one.
 
     Raises:
         ValueError: a column or id is missing, or a score is missing, not a number, or NaN.
     """
     table = _table(run, "run", RUN_COLUMNS, trec.read_run)
-    columns = {name: _ids(table[name], "run") for name in ("query_id", "doc_id")}
+    columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
     score = _numbers(table["score"], "score", "run", columns)
     return pl.DataFrame({**columns, "score": score})
 
@@ -87,6 +89,13 @@ def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of more than 1,000 bits
+        return math.inf if value > 0 else -math.inf
+
+
 def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A further column of qrels as float64, missing values as NaN.
 
@@ -111,6 +120,8 @@ def naming(source: str) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
+        if str(error).startswith(source):
+            raise
         raise ValueError(f"{source}: {str(error).removeprefix('run: ')}") from None
 
 
@@ -223,12 +234,15 @@ def _one_series(name: str, values: Any) -> pl.Series:
         except (TypeError, pl.exceptions.PolarsError):
             values = values.tolist()
     try:
-        return pl.Series(name, values, strict=True)
+        series = pl.Series(name, values, strict=True)
+        if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
+            return pl.Series(name, values, dtype=pl.Object)  # Polars takes True for 1 after a number
+        return series
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         return pl.Series(name, values, dtype=pl.Object)
 
 
-def _ids(values: pl.Series, what: str) -> pl.Series:
+def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
     if values.dtype == pl.String and not values.null_count():
         return values
@@ -243,11 +257,11 @@ def _ids(values: pl.Series, what: str) -> pl.Series:
     if strings.dtype == pl.String and not strings.null_count():
         return strings
     texts = []
-    for row, value in enumerate(values.to_list()):
+    for row, value in enumerate(values.to_list(), start=first_row):
         try:
             texts.append(id_string(value))
         except ValueError as error:
-            raise ValueError(f"{what}: row {row + 1} has no usable {values.name}: {error}") from None
+            raise ValueError(f"{what}: row {row} has no usable {values.name}: {error}") from None
     return pl.Series(values.name, texts, dtype=pl.String)
 
 
@@ -274,7 +288,7 @@ def _numbers(
         bad = pl.Series([not (u or (missing and e)) for u, e in zip(usable, empty, strict=True)])
         if bad.any():
             _refuse_number(values, bad, name, what, ids)
-        column = pl.Series(name, [float(v) if u else None for v, u in zip(items, usable, strict=True)], pl.Float64)
+        column = pl.Series(name, [_as_float(v) if u else None for v, u in zip(items, usable, strict=True)], pl.Float64)
     if missing:
         return column.fill_null(float("nan"))
     if column.null_count() or np.isnan(column.to_numpy()).any():

@@ -43,7 +43,7 @@ def run_batches(path: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
     kind = _kind(path)
     if kind == ".parquet":
         yield from _parquet(path, columns)
-    elif kind in (".csv", ".tsv") and "query_id" in _first_line(path):
+    elif _has_header(path, kind, columns):
         yield from _delimited(path, kind, columns, at_once=at_once)
     else:
         for table in _text_batches(path, RUN_FIELDS, header=False):
@@ -72,7 +72,7 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     kind = _kind(path)
     if kind == ".parquet":
         return pl.concat([*_parquet(path)])
-    if kind in (".csv", ".tsv") and columns is None and "query_id" in _first_line(path):
+    if columns is None and _has_header(path, kind, ("query_id", "doc_id", "relevance")):
         return pl.concat(_delimited(path, kind, at_once=True))
     fields = tuple(columns) if columns else QREL_FIELDS
     if wrong := [name for name in ("query_id", "doc_id", "relevance") if fields.count(name) != 1]:
@@ -124,9 +124,21 @@ def _open(path: str) -> BinaryIO:
 def _first_line(path: str) -> str:
     with _open(path) as stream:
         try:
-            return stream.readline().decode("utf-8", "replace")
-        except (OSError, EOFError, lzma.LZMAError) as error:
+            return stream.readline().decode("utf-8-sig", "replace")
+        except Exception as error:  # each compression has errors of its own
             raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def _has_header(path: str, kind: str, needed: Sequence[str]) -> bool:
+    """Whether a file is a table with a header line; a .csv file must have one."""
+    if kind not in (".csv", ".tsv"):
+        return False
+    line = _first_line(path).strip()
+    if kind == ".csv" and "," in line and "query_id" not in line:
+        raise ValueError(
+            f"{path}, line 1: a .csv file needs a header line with {', '.join(needed)}; this one is {line!r}"
+        )
+    return "query_id" in line
 
 
 def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl.DataFrame]:
@@ -139,12 +151,15 @@ def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl
 def _blocks(path: str) -> Iterator[bytes]:
     """The file's content in blocks of whole lines."""
     with _open(path) as stream:
-        try:
-            while block := stream.read(_BLOCK):
+        while True:
+            try:
+                block = stream.read(_BLOCK)
                 block += stream.readline()
-                yield block if block.endswith(b"\n") else block + b"\n"
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            raise ValueError(f"{path} cannot be read: {error}") from None
+            except Exception as error:  # each compression has errors of its own
+                raise ValueError(f"{path} cannot be read: {error}") from None
+            if not block:
+                return
+            yield block if block.endswith(b"\n") else block + b"\n"
 
 
 def _parsed(block: bytes, fields: Sequence[str], path: str, number: int, skipped: int) -> pl.DataFrame:
@@ -193,10 +208,13 @@ def _refuse_irregular(block: bytes, fields: int, place: Callable[[int], str]) ->
     except UnicodeDecodeError as error:
         line = 1 + block.count(b"\n", 0, error.start)
         raise ValueError(f"{place(line)}: not UTF-8 ({error.reason})") from None
+    looks = {(len(RUN_FIELDS), len(QREL_FIELDS)): "; this looks like a run, not qrels"}
+    looks[len(QREL_FIELDS), len(RUN_FIELDS)] = "; this looks like qrels, not a run"
     for number, text in enumerate(block.translate(_BLANKS).split(b"\n"), start=1):
         parts = text.split()
         if parts and len(parts) != fields:
-            raise ValueError(f"{place(number)}: {len(parts)} fields where {fields} are expected")
+            hint = looks.get((len(parts), fields), "")
+            raise ValueError(f"{place(number)}: {len(parts)} fields where {fields} are expected{hint}")
 
 
 def _no_number(block: bytes, fields: Sequence[str], place: Callable[[int], str]) -> ValueError:
@@ -238,6 +256,7 @@ def _delimited(
                 return read(columns=wanted, schema_overrides=types, infer_schema_length=0).select(wanted)
         texts = {name: pl.String for name in names if name in _TEXT}
         table = read(schema_overrides=texts, infer_schema_length=None)
+        table = table.with_columns(_with_numbers(table[name]) for name in ("score", "relevance") if name in table)
         return table.select(wanted) if wanted else table
 
     blocks = _blocks(path)
@@ -252,6 +271,15 @@ def _delimited(
         header = header or block[: block.index(b"\n") + 1]
 
 
+def _with_numbers(values: pl.Series) -> pl.Series:
+    """A column that was read as text with the numbers in it as such, so that what is none stands out."""
+    if values.dtype != pl.String:
+        return values
+    numbers = values.cast(pl.Float64, strict=False).to_list()
+    mixed = [text if number is None else number for text, number in zip(values.to_list(), numbers, strict=True)]
+    return pl.Series(values.name, mixed, dtype=pl.Object)
+
+
 def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
     """The file's columns (all, or those of the given ones that it has), some rows at a time."""
     if not Path(path).is_file():
@@ -261,7 +289,7 @@ def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.Dat
         names = rows.collect_schema().names()
         rows = rows.select([name for name in columns or names if name in names])
         total = rows.select(pl.len()).collect().item()
-        for start in range(0, total, _ROWS):
+        for start in range(0, max(total, 1), _ROWS):
             yield rows.slice(start, _ROWS).collect()
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{path}: {_first_sentence(error)}") from None

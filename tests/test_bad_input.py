@@ -17,7 +17,7 @@ import pytest
 from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, Qrel, ScoredDoc
 
 import ir_lexirecall as irl
-from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE, trec
 from ir_lexirecall.measures import MEASURES
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
@@ -454,6 +454,63 @@ def test_an_unknown_parameter(measure: Any) -> None:
     message = refusal(lambda: measure(depth=3))
     assert_names(message, measure.NAME, "'depth'", *measure.SUPPORTED_PARAMS)
     assert evaluate(f"{measure.NAME}(depth=3)") == message
+
+
+def test_a_query_without_grades_above_minus_1_does_not_stop_the_program() -> None:
+    """pytrec_eval writes beyond its memory for such a query; a crash would end all tests."""
+    qrels = {"q1": {"x": 3, "z": -4}, **{f"q{i}": {"y": -2, "z": -3} for i in range(2, 40)}}
+    found = irl.evaluate(["AP", "nDCG", "TSE"], qrels, {q: {"y": 2.0, "x": 1.0} for q in qrels})
+    assert found.loc["q1"].tolist() == [0.5, pytest.approx(1 / np.log2(3)), 0.5]
+    assert not found.drop(index="q1").to_numpy().any()
+
+
+@pytest.mark.parametrize("measure", ["AP@0", "nDCG@0", "RR@0", "CAM(aspects={'relevance':1},base='P@0')"])
+def test_cutoffs_below_1_of_standard_measures(measure: str) -> None:
+    with pytest.raises(ValueError, match="cutoff must be at least 1"):
+        irl.evaluate(measure, {"q": {"d": 1}}, {"q": {"d": 1.0}})
+
+
+@pytest.mark.parametrize("block", [30, 10**6])
+@pytest.mark.parametrize("measures", ["TSE", ["TSE", "AP"]])
+def test_a_score_in_a_table_file_that_is_a_text(measures: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", block)
+    path = tmp_path / "run.csv"
+    path.write_text(
+        "query_id,doc_id,score\n" + "".join(f"q1,d{i},0.{i}\n" for i in range(1, 9)) + "q1,d9,abc\nq1,x,7\n"
+    )
+    with pytest.raises(ValueError, match=r"run\.csv: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"):
+        irl.evaluate(measures, {"q1": {"d1": 1}}, path)
+
+
+def test_files_that_are_something_else(tmp_path: Path) -> None:
+    corrupt = bytearray(
+        gzip.compress(b"".join(b"q%d Q0 d%d 1 %d t\n" % (i // 9, i * 7919 % 10007, i) for i in range(9999)))
+    )
+    corrupt[18] ^= 0xFF
+    content: dict[str, tuple[bytes, str]] = {
+        "a.gz": (bytes(corrupt), "cannot be read"),
+        "a.csv": (b"qid,docno,score\n1,2,3\n", "header line with query_id, doc_id, score"),
+        "a.qrels": (b"1 0 d 1\n", "looks like qrels"),
+    }
+    for name, (data, words) in content.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ValueError, match=f"{name}.*{words}"):
+            irl.evaluate("TSE", {"q": {"d": 1}}, tmp_path / name)
+    (tmp_path / "run").write_text("1 Q0 d 1 2.5 t\n")
+    with pytest.raises(ValueError, match="looks like a run"):
+        irl.evaluate("TSE", tmp_path / "run", {})
+
+
+@pytest.mark.parametrize("grade", [10**400, True, np.True_])
+@pytest.mark.parametrize("first", [True, False])
+def test_grades_that_are_no_finite_numbers_wherever_they_stand(grade: Any, first: bool) -> None:
+    grades = {"odd": grade, "even": 1} if first else {"even": 1, "odd": grade}
+    with pytest.raises(ValueError, match=r"'odd'.*not a finite number"):
+        irl.evaluate("TSE", {"q": grades}, {})
+
+
+def test_a_score_beyond_all_floats_is_infinite() -> None:
+    assert irl.evaluate("TSE", {"q": {"a": 1}}, {"q": {"a": 10**400, "b": 1e30}})["TSE"].tolist() == [1.0]
 
 
 def test_columns_with_the_names_of_pyterrier_are_told_their_names_here() -> None:

@@ -350,8 +350,9 @@ def test_tables_are_read_in_blocks(ending: str, quoting: Any, block: int, tmp_pa
     assert_same(irl.evaluate(ALL, nested(QRELS), tmp_path / f"run{ending}"), expected())
 
 
-def test_ids_with_leading_zeros_stay_text_in_quoted_tables(tmp_path: Path) -> None:
-    (tmp_path / "run.csv").write_text('"query_id","doc_id","score"\n"007","01",2.5\n"007","1",1.5\n')
+@pytest.mark.parametrize("header", ['"query_id","doc_id","score"', "\ufeffquery_id,doc_id,score"])
+def test_ids_with_leading_zeros_stay_text_whatever_the_header(header: str, tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text(f'{header}\n"007","01",2.5\n"007",1,1.5\n', encoding="utf-8")
     assert irl.evaluate(TSE, {"007": {"01": 1}}, tmp_path / "run.csv")["TSE"].tolist() == [1.0]
 
 

@@ -190,7 +190,8 @@ class Preferences:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
         size = len(self.systems)
         if preference in self._tensors:
-            yield slice(None), self._tensors[preference]
+            order = np.argsort(self._positions.m, kind="stable")  # as below
+            yield order, self._tensors[preference][order]
         elif _is_pairwise(preference):
             keep = len(self.query_ids) * size**2 <= _BLOCK
             kept = np.empty((len(self.query_ids), size, size)) if keep else None
@@ -202,7 +203,7 @@ class Preferences:
                     kept[queries] = block
             if kept is not None:
                 self._tensors[preference] = kept
-                yield slice(None), kept
+                yield from self._blocks(preference)
         else:
             standing = self._standing(preference).T
             step = max(1, _BLOCK // size**2)
@@ -292,7 +293,8 @@ class Preferences:
             wins += (block > 0).sum(axis=0)
             missing += unordered.sum(axis=0)
             block = np.where(unordered, 0, block)
-            total += block.sum(axis=0)
+            for of_query in block:  # one by one: the same sum however many a block holds
+                total += of_query
             against_others[where] = block.sum(axis=2) / max(1, size - 1)
         losses = wins.T
         return _Counts(
@@ -486,7 +488,7 @@ class Preferences:
     def explain(self, a: str, b: str, preference: str | None = None) -> pd.DataFrame:
         """Per query: which of two systems is preferred, and what decided.
 
-        Columns: ``query_id``, ``winner`` (None: a tie, or not comparable), ``preference`` of ``a`` over ``b``; for
+        Columns: ``query_id``, ``winner`` (missing: a tie, or not comparable), ``preference`` of ``a`` over ``b``; for
         ``lexirecall`` and the two lexiprecisions ``level`` (the recall level that decided: the how-manieth relevant
         document), ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at that level),
         ``rank_a`` and ``rank_b`` (where each system reaches the level, missing where it does not), ``other_doc_id`` (the
