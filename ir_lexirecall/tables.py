@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from operator import itemgetter
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -210,7 +211,7 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
     if names is None or any(getattr(kind, "_fields", None) != names for kind in set(map(type, rows))):
         odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
         raise ValueError(f"{what}: {odd!r} is not a named tuple with the fields {', '.join(names or needed)}")
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
 def _series(columns: Mapping[str, Any]) -> dict[str, pl.Series]:

@@ -208,6 +208,31 @@ CASES = [
         memory=False,
     ),
     Case(
+        "start",
+        "imports and the first evaluation of one query in a fresh interpreter; peers: AP",
+        peers.first_evaluation(
+            "import ir_lexirecall as irl; irl.evaluate('TSE LR'.split(), {'q': {'d': 1}}, {'q': {'d': 1.0}})"
+        ),
+        lambda _, __: None,
+        (
+            Contender(
+                "ir_measures (pytrec_eval)",
+                peers.first_evaluation(
+                    "import ir_measures; ir_measures.calc_aggregate([ir_measures.AP], {'q': {'d': 1}}, {'q': {'d': 1.0}})"
+                ),
+                "pytrec_eval",
+            ),
+            Contender(
+                "ranx",
+                peers.first_evaluation(
+                    "import ranx; ranx.evaluate(ranx.Qrels({'q': {'d': 1}}), ranx.Run({'q': {'d': 1.0}}), 'map')"
+                ),
+                "ranx",
+            ),
+        ),
+        memory=False,
+    ),
+    Case(
         "compare-lexirecall",
         "17 systems x 100 queries, aligned, to the mean preference of every pair",
         _compare("lexirecall"),

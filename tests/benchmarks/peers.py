@@ -112,6 +112,18 @@ def time_of_import(module: str, after: str = "sys") -> Elapsed:
     return Elapsed(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
 
 
+def first_evaluation(program: str) -> Callable[[Any], Elapsed]:
+    """How long a fresh interpreter takes from its first import to the values of one small query."""
+    timed = f"import time; start = time.perf_counter(); {program}; print(time.perf_counter() - start)"
+
+    def run(_: None) -> Elapsed:
+        command = [sys.executable, "-W", "ignore", "-c", timed]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return Elapsed(done.stdout.split()[-1])
+
+    return run
+
+
 def loop_over_pairs(preference: Callable[[list[int], list[int], int], float]) -> Callable[[Systems], Any]:
     """Mean preference of every pair of systems, one pair and one query at a time."""
 
