@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import numbers
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -188,32 +188,27 @@ class Preferences:
 
     def _blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
-        size = len(self.systems)
-        if preference in self._tensors:
-            order = np.argsort(self._positions.m, kind="stable")  # as below
-            yield order, self._tensors[preference][order]
-        elif _is_pairwise(preference):
-            keep = len(self.query_ids) * size**2 <= _BLOCK
-            kept = np.empty((len(self.query_ids), size, size)) if keep else None
-            for queries in self._alike:
-                block = self._pairwise(preference, queries)
-                if kept is None:
-                    yield queries, block
-                else:
-                    kept[queries] = block
-            if kept is not None:
-                self._tensors[preference] = kept
-                yield from self._blocks(preference)
-        else:
-            standing = self._standing(preference).T
-            step = max(1, _BLOCK // size**2)
-            for start in range(0, len(standing), step):
-                block = standing[start : start + step]
-                yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
+        if _is_pairwise(preference):
+            yield from self._pairwise_blocks(preference)
+            return
+        standing = self._standing(preference).T
+        step = max(1, _BLOCK // len(self.systems) ** 2)
+        for start in range(0, len(standing), step):
+            block = standing[start : start + step]
+            yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
+
+    def _pairwise_blocks(self, preference: str) -> Iterable[tuple[Ints, Floats]]:
+        """``_blocks`` of a preference that does not order the systems; kept where all of them are few."""
+        if preference in self._kept:
+            return self._kept[preference]
+        blocks = ((queries, self._pairwise(preference, queries)) for queries in self._alike)
+        if len(self.query_ids) * len(self.systems) ** 2 > _BLOCK:
+            return blocks
+        return self._kept.setdefault(preference, list(blocks))
 
     @cached_property
-    def _tensors(self) -> dict[str, Floats]:
-        """Preferences of all pairs, shape ``(Q, S, S)``, where they cost time and are few enough to keep."""
+    def _kept(self) -> dict[str, list[tuple[Ints, Floats]]]:
+        """Blocks of preferences of all pairs that cost time and are few enough to keep."""
         return {}
 
     @cached_property
@@ -239,8 +234,8 @@ class Preferences:
 
     def _of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one system over another, shape ``(Q,)``; NaN: not comparable."""
-        if preference in self._tensors:
-            return self._tensors[preference][:, a, b]
+        if preference in self._kept:
+            return self.tensor(preference)[:, a, b]
         if _is_pairwise(preference):
             values = np.empty(len(self.query_ids))
             for queries in self._alike:
