@@ -153,12 +153,12 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
         queries = set(table["query_id"].unique())
         scattered |= queries & seen
         seen |= queries
-        if judged := queries & judgments.query_set - scattered:
+        if judged := (queries & judgments.place.keys()) - scattered:
             if len(judged) < len(queries):
                 table = table.filter(pl.col("query_id").is_in(list(judged)))
             with naming(path):
                 parts += _align_table(judgments, table)
-    scattered &= judgments.query_set
+    scattered &= judgments.place.keys()
     if scattered:
         warnings.warn(
             f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
@@ -286,7 +286,7 @@ def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> l
     query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    ignored = [ranking for name, ranking in run.items() if name not in judgments.query_set]
+    ignored = [ranking for name, ranking in run.items() if name not in judgments.place]
     try:
         _scores(ignored)
         return [

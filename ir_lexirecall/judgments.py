@@ -105,11 +105,6 @@ class Judgments:
         return counts
 
     @cached_property
-    def query_set(self) -> frozenset[str]:
-        """The query ids, for membership."""
-        return frozenset(self.query_ids)
-
-    @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
         return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))})
