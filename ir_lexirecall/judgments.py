@@ -68,7 +68,8 @@ class Judgments:
             return qrels
         table = qrel_table(qrels)
         empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
-        rows = table.with_columns(aspect_column(table)).sort("query_id", "doc_id", "aspect", "relevance")
+        rows = table.hstack([aspect_column(table)])
+        rows = rows.sort("query_id", "doc_id", "aspect", "relevance", multithreaded=len(rows) > _SMALL)
         new_query, new_doc, new = _new(rows)
         if not new.all():
             rows = _without_repetitions(rows)
@@ -90,7 +91,7 @@ class Judgments:
             query=query,
             doc_id=rows["doc_id"].filter(pl.Series(new_doc)),
             grade=grade,
-            rows=rows.with_columns(pl.Series("doc", doc)),
+            rows=rows.hstack([pl.Series("doc", doc)]),
         )
 
     def __len__(self) -> int:
@@ -127,11 +128,11 @@ class Judgments:
         if len(self.query) <= _SMALL:
             return self._whole_lookup, np.arange(len(self.query))
         row = ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))
-        return Lookup.of(self.keys.select("query", "doc_id")[row]), row
+        return Lookup.of(self.keys[["query", "doc_id"]][row]), row
 
     @cached_property
     def _whole_lookup(self) -> Lookup:
-        return Lookup.of(self.keys.select("query", "doc_id"))
+        return Lookup.of(self.keys[["query", "doc_id"]])
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""

@@ -226,7 +226,8 @@ def _one_series(name: str, values: Any) -> pl.Series:
             return pl.Series(name, values.to_numpy())
         try:
             if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-                return pl.Series(name, values)  # Arrow-backed strings come over without a copy
+                arrow = getattr(values.array, "__arrow_array__", None)  # strings come over without a copy
+                return pl.Series(name, values if arrow is None else arrow())
         except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
             pass  # no PyArrow to translate with, or an extension type it does not know
         values = values.to_numpy(dtype=object)
