@@ -16,6 +16,7 @@ from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.preferences.result import Test
+from ir_lexirecall.tables import naming
 from spark_lexirecall.aspects import asked_aspects
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, of_qrels, of_run
 
@@ -88,7 +89,8 @@ def compare(
     types = {**RANK_TYPES, **dict.fromkeys(measures, "float64")}
     ranks, values = {}, []
     for name, run in tqdm(frames.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        table = collected(by_bucket(run, qrels, ranks_and_values, types, buckets))
+        with naming(f"run {name!r}"):
+            table = collected(by_bucket(run, qrels, ranks_and_values, types, buckets), name)
         ranks[name] = ranks_from_arrow(judgments, table)
         values.append(pl.DataFrame(table).unique("query_id").sort("query_id"))
     scores = {measure: np.stack([each[measure].to_numpy() for each in values]) for measure in measures}

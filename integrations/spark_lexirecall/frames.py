@@ -146,8 +146,8 @@ def _named(part: pa.Table, names: Sequence[str]) -> pa.Table:
     return part.select(list(range(len(names)))).rename_columns(list(names))
 
 
-def collected(frame: DataFrame) -> pa.Table:
-    """What ``by_bucket`` gave, on the driver.
+def collected(frame: DataFrame, name: str | None = None) -> pa.Table:
+    """What ``by_bucket`` gave, on the driver; ``name`` is what the run is called where there are several.
 
     Raises:
         ValueError: bad input.
@@ -155,7 +155,7 @@ def collected(frame: DataFrame) -> pa.Table:
     import pyarrow.compute as pc
 
     table = frame.toArrow()
-    _check(table[_ERROR].unique().to_pylist(), pc.any(table[_SHARED]).as_py(), pc.min(table["query_id"]).as_py())
+    _check(table[_ERROR].unique().to_pylist(), pc.any(table[_SHARED]).as_py(), pc.min(table["query_id"]).as_py(), name)
     return table.drop_columns([_ERROR, _SHARED])
 
 
@@ -178,9 +178,9 @@ def computed(frame: DataFrame) -> DataFrame:
     return values
 
 
-def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
+def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None, name: str | None = None) -> None:
     """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
     if found := sorted({error for error in errors if error is not None}):
         raise ValueError(found[0] + (f" (bad input in another bucket: {found[1]})" if len(found) > 1 else ""))
     if query_id is not None and not shared:
-        Evaluation({}, {query_id: {"": 0}}).read({})  # warns, in its own words
+        Evaluation({}, {query_id: {"": 0}}).read({}, name=name)  # warns, in its own words

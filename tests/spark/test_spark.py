@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 # The folder of this file would pass for a package `spark`, so PySpark is asked for by its own name.
 pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'ir-lexirecall[spark]'")
@@ -30,11 +32,12 @@ from pyspark.sql import functions as F
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
+from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
-    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),
+    pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),
 ]
 
 SCALES = {"relevance": 2, "quality": 3}
@@ -148,6 +151,54 @@ def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
     assert_same(values, irl.evaluate(MEASURES, QRELS, RUN))
 
 
+RUN_SCHEMA = "query_id string, doc_id string, score double"
+RUN_COLUMNS = ["query_id", "doc_id", "score"]
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # each starts Spark jobs
+
+
+def run_rows(run: Any) -> pd.DataFrame:
+    """A dict of dicts as rows."""
+    rows = [(q, doc, score) for q, ranking in run.items() for doc, score in ranking.items()]
+    return pd.DataFrame(rows, columns=RUN_COLUMNS).astype({"score": float})
+
+
+def on_cluster(spark: SparkSession, table: pd.DataFrame, schema: str, draw: Any) -> DataFrame:
+    """The rows in a random order, in a random number of partitions, a query's rows together or not."""
+    order = draw.draw(st.permutations(range(len(table))), label="order")
+    frame = spark.createDataFrame(list(table.iloc[order].itertuples(index=False, name=None)), schema)
+    by = draw.draw(st.sampled_from([(), ("query_id",), ("doc_id",)]), label="together")
+    return frame.repartition(draw.draw(st.integers(1, 5), label="partitions"), *by)
+
+
+QREL_SCHEMA = "query_id string, doc_id string, relevance long, subtopic_id string"
+WHOLE = st.sampled_from([-1, 0, 1, 2, 4])
+
+
+@FEW
+@given(collection=subtopic_collections(WHOLE), buckets=st.none() | st.integers(1, 12), draw=st.data())
+def test_values_of_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
+    qrels, run = subtopic_table(collection[0], "subtopic_id"), run_rows(collection[1])
+    measures = [TSE, TSE(rel=2) @ 5, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20, RBU, "nDCG@10", "AP(rel=2)"]
+    values = spark_lexirecall.evaluate(
+        on_cluster(spark, run, RUN_SCHEMA, draw), on_cluster(spark, qrels, QREL_SCHEMA, draw), measures, buckets=buckets
+    )
+    assert_same(values, irl.evaluate(measures, qrels, run))
+
+
+@FEW
+@given(collection=subtopic_collections(WHOLE), buckets=st.integers(1, 12), draw=st.data())
+def test_preferences_between_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
+    qrels, run = subtopic_table(collection[0], "subtopic_id"), collection[1]
+    others = st.dictionaries(st.sampled_from(sorted(collection[0])), rankings())
+    runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
+    preferences = ["lexirecall", "rpp", RBU @ 10]
+    frames = {name: on_cluster(spark, each, RUN_SCHEMA, draw) for name, each in runs.items()}
+    result = spark_lexirecall.compare(on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, preferences, buckets=buckets)
+    wanted = irl.compare(qrels, runs, preferences)
+    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
+    pd.testing.assert_frame_equal(result.explain("a", "b"), wanted.explain("a", "b"), check_exact=True)
+
+
 def test_means_are_those_of_one_process(spark: SparkSession) -> None:
     run, qrels = spark.createDataFrame(RUN), spark.createDataFrame(QRELS)
     means = spark_lexirecall.evaluate(run, qrels, MEASURES, aggregate=True)
@@ -235,7 +286,9 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
     assert len(wanted) == 1
     assert warned(lambda: spark_lexirecall.evaluate(other, qrels, TSE)) == wanted
-    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run})) == wanted
+    of_two = warned(lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}))
+    assert of_two[0].startswith("run 'a' retrieves nothing")
+    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run})) == of_two
 
 
 def test_columns_of_any_name(spark: SparkSession) -> None:
@@ -262,9 +315,7 @@ def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
         "progress": False,
     }
     before = cached(spark)
-    runs = {
-        name: spark.createDataFrame(run, "query_id string, doc_id string, score double") for name, run in RUNS.items()
-    }
+    runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     result = spark_lexirecall.compare(spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options)
     wanted = irl.compare(QRELS, RUNS, preferences, **options)
     pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
@@ -316,7 +367,8 @@ def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) 
     frames = spark.createDataFrame(run), spark.createDataFrame(qrels)
     before = cached(spark)
     assert refusal(lambda: spark_lexirecall.evaluate(*frames, TSE, buckets=1)) == wanted
-    assert refusal(lambda: spark_lexirecall.compare(frames[1], {"a": frames[0], "b": frames[0]}, buckets=1)) == wanted
+    of_two = refusal(lambda: irl.compare(qrels, {"a": run, "b": run}))
+    assert refusal(lambda: spark_lexirecall.compare(frames[1], {"a": frames[0], "b": frames[0]}, buckets=1)) == of_two
     assert cached(spark) == before
 
 
