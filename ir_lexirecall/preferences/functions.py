@@ -19,6 +19,7 @@ from ir_lexirecall.scoring.arrays import Floats, Ints
 
 Ranks = NDArray[np.signedinteger[Any]]
 _ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
+_REFINED = 2**9  # numbers that are compared at once where systems are still tied
 INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not order
 
 
@@ -80,7 +81,7 @@ class Positions:
 def lexirecall_standing(p: Positions) -> Ints:
     """Number of systems with the better ranking, shape ``(S, Q)``: more relevant documents, then p_r, p_{r-1}, ..."""
 
-    def from_the_end(level: int, system: Any, query: Any) -> Ints:
+    def from_the_end(level: Ints, system: Any, query: Any) -> Ints:
         last = p.start[system, query] + p.r[system, query] - 1 - level
         return np.where(p.r[system, query] > level, p.rank[np.maximum(last, 0)], 0) if len(p.rank) else last * 0
 
@@ -91,7 +92,7 @@ def lexiprecision_standing(p: Positions) -> Ints:
     """Number of systems with the better ranking, shape ``(S, Q)``: p_1, then p_2, ...; a missing one loses."""
     beyond = int(p.rank.max(initial=0)) + 1
 
-    def from_the_top(level: int, system: Any, query: Any) -> Ints:
+    def from_the_top(level: Ints, system: Any, query: Any) -> Ints:
         place = p.start[system, query] + level
         there = p.r[system, query] > level
         return np.where(there, p.rank[np.where(there, place, 0)], beyond) if len(p.rank) else place * 0
@@ -99,23 +100,25 @@ def lexiprecision_standing(p: Positions) -> Ints:
     return _lexicographic(p, from_the_top, first=np.zeros_like(p.r), most=beyond)
 
 
-def _lexicographic(p: Positions, value: Callable[[int, Any, Any], Ints], *, first: Ints, most: int) -> Ints:
+def _lexicographic(p: Positions, value: Callable[[Ints, Any, Any], Ints], *, first: Ints, most: int) -> Ints:
     """Standing by ``first`` and then ``value(level, system, query)`` for level 0, 1, ...; smaller is better.
 
-    As many levels as 63 bits hold are compared as one number; values lie in 0..``most``.
+    As many levels as 63 bits hold are compared as one number; values lie in 0..``most``. The fewer systems are still
+    tied, the more levels are looked at next.
     """
     bits = max(1, most.bit_length())
     at_once, room = max(1, 63 // bits), 63 - int(first.max(initial=0)).bit_length()
 
-    def packed(levels: range, system: Any, query: Any) -> Ints:
+    def packed(level: Ints, levels: int, system: Any, query: Any) -> Ints:
+        """``levels`` values as one number, from each of the given levels on."""
         key: Ints = np.zeros(1, dtype=np.int64)
-        for level in levels:
-            key = (key << bits) | value(level, system, query)
+        for following in range(levels):
+            key = (key << bits) | value(level + following, system, query)
         return key
 
     done = max(0, room // bits)
     system, query = np.ogrid[: p.r.shape[0], : p.r.shape[1]]
-    standing = _split((first << bits * done) | packed(range(done), system, query))
+    standing = _split((first << bits * done) | packed(np.zeros(1, dtype=np.int64), done, system, query))
     system, query = _tied(standing, *np.indices(standing.shape).reshape(2, -1))
     levels = p.r.max(axis=0, initial=0)
     while True:
@@ -123,21 +126,27 @@ def _lexicographic(p: Positions, value: Callable[[int, Any, Any], Ints], *, firs
         system, query = system[more], query[more]
         if len(system) == 0:
             return standing
-        _refine(standing, packed(range(done, done + at_once), system, query), system, query)
+        left = -(-int(levels[query].max() - done) // at_once)
+        numbers = np.arange(min(left, max(1, _REFINED // len(system))))
+        keys = packed(done + at_once * numbers[:, None], at_once, system, query)
+        _refine(standing, keys, system, query)
         system, query = _tied(standing, system, query)
-        done += at_once
+        done += at_once * len(numbers)
 
 
-def _refine(standing: Ints, values: Ints, system: Ints, query: Ints) -> None:
-    """Break the ties of ``standing`` among the given (system, query) pairs by their ``values``; smaller is better."""
+def _refine(standing: Ints, keys: Ints, system: Ints, query: Ints) -> None:
+    """Break the ties of ``standing`` among the given (system, query) pairs by their ``keys``, the first row first.
+
+    Smaller is better. ``keys`` has a column per pair.
+    """
     place = standing[system, query]
-    order = np.lexsort((values, place, query))
+    order = np.lexsort((*keys[::-1], place, query))
     group_changes = np.r_[True, (np.diff(query[order]) != 0) | (np.diff(place[order]) != 0)]
-    value_changes = np.r_[True, np.diff(values[order]) != 0]
+    key_changes = np.r_[True, (np.diff(keys[:, order]) != 0).any(axis=0)]
     at = np.arange(len(order))
     group_start = np.maximum.accumulate(np.where(group_changes, at, 0))
-    value_start = np.maximum.accumulate(np.where(group_changes | value_changes, at, 0))
-    standing[system[order], query[order]] = place[order] + (value_start - group_start)
+    key_start = np.maximum.accumulate(np.where(group_changes | key_changes, at, 0))
+    standing[system[order], query[order]] = place[order] + (key_start - group_start)
 
 
 def _tied(standing: Ints, system: Ints, query: Ints) -> tuple[Ints, Ints]:
