@@ -81,6 +81,23 @@ class JudgedRanks:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
+    def as_run(self, others: str) -> pl.DataFrame:
+        """A run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
+        query = np.repeat(np.arange(len(self.depth)), self.depth)
+        start = np.cumsum(self.depth) - self.depth
+        rank = np.arange(len(query)) - start[query] + 1
+        judged = np.full(len(query), -1)
+        judged[start[self.query] + self.rank - 1] = self.doc
+        unjudged = pl.Series(rank).cast(pl.String)
+        doc_id = self.judgments.doc_id.gather(np.maximum(judged, 0)) if len(self.doc) else unjudged
+        return pl.DataFrame(
+            {
+                "query_id": pl.Series(self.judgments.query_ids, dtype=pl.String).gather(query),
+                "doc_id": doc_id.zip_with(pl.Series(judged >= 0), others + unjudged),
+                "score": (self.depth[query] - rank).astype(np.float64),
+            }
+        )
+
 
 def align(judgments: Judgments, run: Any) -> JudgedRanks:
     """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).

@@ -13,8 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
-import numpy as np
-import polars as pl
 from ir_measures.measures.base import Measure
 from tqdm import tqdm
 
@@ -121,9 +119,7 @@ class Evaluation:
         self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
         if standard:
             self.judgments.check_whole_grades(str(standard[0]))
-        self._standard: Any = (
-            ir_measures.evaluator(standard, _for_ir_measures(self.judgments.rows)) if standard else None
-        )
+        self._standard: Any = ir_measures.evaluator(standard, self.judgments.for_ir_measures()) if standard else None
 
     def of(self, run: Any) -> pd.DataFrame:
         """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
@@ -201,31 +197,6 @@ class Evaluation:
             measure: [values.get(query_id, measure.DEFAULT) for query_id in self.judgments.query_ids]
             for measure, values in by_query.items()
         }
-
-
-def _for_ir_measures(table: pl.DataFrame) -> pd.DataFrame:
-    """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
-
-    Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
-    the one with the highest grade, as in ``Judgments.grade`` (rows of named aspects: that of ``relevance``).
-    """
-    import pandas as pd
-
-    if (table["aspect"] == "relevance").any():
-        table = table.filter(pl.col("aspect") == "relevance")
-    table = table.sort("relevance", maintain_order=True)
-    best = table.select(pl.col("relevance").max().over("query_id"))
-    # pytrec_eval writes beyond its memory for a query whose grades are all below -1; nothing of it is relevant anyway.
-    hopeless = (best.to_series() < 0).to_numpy()
-    grade = table["relevance"].to_numpy()
-    return pd.DataFrame(
-        {
-            "query_id": table["query_id"].to_list(),
-            "doc_id": table["doc_id"].to_list(),
-            "relevance": np.where(hopeless, np.maximum(grade, -1), grade).astype(np.int64),
-            "iteration": table["aspect"].to_list(),
-        }
-    )
 
 
 def _dict_of_dicts(run: Any) -> Mapping[str, Mapping[str, float]]:

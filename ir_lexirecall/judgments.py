@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,9 @@ import polars as pl
 from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.tables import and_more, changes, id_string, numeric_column, qrel_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -134,6 +137,11 @@ class Judgments:
     def _whole_lookup(self) -> Lookup:
         return Lookup.of(self.keys[["query", "doc_id"]])
 
+    def renamed(self, doc_id: pl.Series) -> Judgments:
+        """The same judgments of documents with other ids, a row each."""
+        rows = self.rows.with_columns(doc_id.gather(self.rows["doc"]).alias("doc_id"))
+        return replace(self, doc_id=doc_id, rows=rows, _cache={})
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
         return {each.name: getattr(self, each.name) for each in fields(self)} | {"_cache": {}}
@@ -155,6 +163,31 @@ class Judgments:
             "doc": np.arange(len(grade)),
         }
         return replace(self, grade=grade, rows=pl.DataFrame(rows), _cache={})
+
+    def for_ir_measures(self) -> pd.DataFrame:
+        """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
+
+        Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
+        the one with the highest grade, as in ``grade`` (rows of named aspects: that of ``relevance``).
+        """
+        import pandas as pd
+
+        table = self.rows
+        if (table["aspect"] == "relevance").any():
+            table = table.filter(pl.col("aspect") == "relevance")
+        table = table.sort("relevance", maintain_order=True)
+        best = table.select(pl.col("relevance").max().over("query_id"))
+        # pytrec_eval writes beyond its memory for a query whose grades are all below -1; nothing of it is relevant anyway.
+        hopeless = (best.to_series() < 0).to_numpy()
+        grade = table["relevance"].to_numpy()
+        return pd.DataFrame(
+            {
+                "query_id": table["query_id"].to_list(),
+                "doc_id": table["doc_id"].to_list(),
+                "relevance": np.where(hopeless, np.maximum(grade, -1), grade).astype(np.int64),
+                "iteration": table["aspect"].to_list(),
+            }
+        )
 
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import Any
 
 import ir_measures
 import numpy as np
+import polars as pl
 from ir_measures import CwlMetric, Metric, measures
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED, Evaluator, Provider
@@ -259,14 +260,14 @@ def base_values(base: Measure, threshold: float, ranks: JudgedRanks) -> Floats:
     if base.NAME in SCORERS:
         result = SCORERS[base.NAME](base, ranks)
         return result.value if isinstance(result, Utility) else result
-    if base.NAME in _STANDARD and _is_plain(base):
-        return _STANDARD[base.NAME](base, ranks)
-    return _by_ir_measures(base, ranks)
+    return _by_ir_measures(base, ranks) if by_others(base) else _STANDARD[base.NAME](base, ranks)
 
 
-def _is_plain(base: Measure) -> bool:
-    """Whether one of ir_measures' measures uses only the parameters that ``_STANDARD`` knows."""
-    return all(
+def by_others(base: Measure) -> bool:
+    """Whether another program scores a measure: neither this library's, nor a standard one with plain parameters."""
+    if base.NAME in SCORERS:
+        return False
+    return base.NAME not in _STANDARD or not all(
         name in ("cutoff", "rel", "p") or value == base.SUPPORTED_PARAMS[name].default
         for name, value in base.params.items()
     )
@@ -320,20 +321,14 @@ def _by_ir_measures(base: Measure, ranks: JudgedRanks) -> Floats:
     """Any other measure: ir_measures scores a stand-in run with the same judged documents at the same ranks."""
     import pandas as pd
 
-    judgments, depth = ranks.judgments, ranks.depth
+    judgments = ranks.judgments
     judgments.check_whole_grades(str(base))
-    query = np.repeat(np.arange(len(judgments)), depth)
-    start = np.cumsum(depth) - depth
-    rank = np.arange(len(query)) - start[query] + 1
-    doc = np.char.add("unjudged-", rank.astype(str)).astype(object)
-    names = np.char.add("judged-", np.arange(len(judgments.query)).astype(str)).astype(object)
-    doc[start[ranks.query] + ranks.rank - 1] = names[ranks.doc]
-    ids = np.array(judgments.query_ids, dtype=object)
-    run = pd.DataFrame({"query_id": ids[query], "doc_id": doc, "score": (depth[query] - rank).astype(float)})
-    grade = np.maximum(judgments.grade, -1).astype(int)  # pytrec_eval crashes on queries with smaller ones only
-    qrels = pd.DataFrame({"query_id": ids[judgments.query], "doc_id": names, "relevance": grade})
-    values = {metric.query_id: metric.value for metric in ir_measures.iter_calc([base], qrels, run)}
-    return np.array([values[query_id] for query_id in judgments.query_ids], dtype=np.float64)
+    names = pl.Series(np.arange(len(judgments.query))).cast(pl.String)
+    renamed = judgments.renamed("judged-" + names)  # no name of an unjudged document
+    run = replace(ranks, judgments=renamed).as_run("unjudged-").to_dict(as_series=False)
+    metrics = ir_measures.iter_calc([base], renamed.for_ir_measures(), pd.DataFrame(run))
+    values = {metric.query_id: metric.value for metric in metrics}
+    return np.array([values.get(query_id, base.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
 
 
 SCORERS: dict[str, Callable[[Measure, JudgedRanks], Floats | Utility]] = {

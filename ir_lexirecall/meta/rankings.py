@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import ir_measures
 import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.evaluation import _for_ir_measures
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.provider import base_values
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
@@ -108,8 +106,6 @@ def score(measure: Measure, ranks: JudgedRanks) -> Floats:
     Raises:
         ValueError: nothing installed computes the measure.
     """
-    if measure.NAME in _of_subtopics():
-        return _by_ir_measures(measure, ranks)
     return base_values(measure, _threshold(measure), ranks)
 
 
@@ -117,27 +113,6 @@ def _threshold(measure: Measure) -> float:
     """The smallest grade that is relevant to the measure where it names none."""
     default = measure.SUPPORTED_PARAMS["rel"].default if "rel" in measure.SUPPORTED_PARAMS else 1
     return default if isinstance(default, (int, float)) else 1
-
-
-def _of_subtopics() -> frozenset[str]:
-    """Names of ir_measures' measures of subtopics, which need the qrels row by row."""
-    return frozenset(each.NAME for each in ir_measures.providers.registry["pyndeval"].SUPPORTED_MEASURES)
-
-
-def _by_ir_measures(measure: Measure, ranks: JudgedRanks) -> Floats:
-    """Values by ir_measures, of a run whose unjudged documents are made up."""
-    judgments, depth = ranks.judgments, ranks.depth
-    query = np.repeat(np.arange(len(depth)), depth)
-    start = np.cumsum(depth) - depth
-    doc = np.char.add("unjudged-", (np.arange(len(query)) - start[query]).astype(str)).astype(object)
-    doc[start[ranks.query] + ranks.rank - 1] = np.array(judgments.doc_ids, dtype=object)[ranks.doc]
-    run: dict[str, dict[str, float]] = {}
-    for q, (query_id, first, length) in enumerate(zip(judgments.query_ids, start, depth, strict=True)):
-        if depth[q]:
-            run[query_id] = dict(zip(doc[first : first + length], range(int(length), 0, -1), strict=True))
-    metrics = ir_measures.iter_calc([measure], _for_ir_measures(judgments.rows), run)
-    values = {metric.query_id: metric.value for metric in metrics}
-    return np.array([values.get(query_id, 0.0) for query_id in judgments.query_ids], dtype=np.float64)
 
 
 def values(measure: Measure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:

@@ -23,7 +23,7 @@ from ir_lexirecall.preferences.comparison import compare_ranks
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.preferences.result import Test as Testing
-from ir_lexirecall.provider import _STANDARD, SCORERS, _is_plain, base_values
+from ir_lexirecall.provider import base_values, by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more
 
@@ -166,7 +166,7 @@ def read_systems(
     own = {label: each for label, each in asked.items() if not isinstance(each, str)}
     judgments = Judgments.of(qrels)
     aligned = all(isinstance(run, JudgedRanks) for run in runs.values())
-    others = {} if aligned else {label: each for label, each in own.items() if not from_ranks or needs_run(each)}
+    others = {} if aligned else {label: each for label, each in own.items() if not from_ranks or by_others(each)}
     evaluation = Evaluation(others, judgments)
     systems = Systems(judgments, {}, {}, asked, {}, rel, cutoff)
     columns: dict[str, list[Floats]] = {label: [] for label in own}
@@ -203,17 +203,12 @@ def _check_defined(what: str, label: str, values: Floats, system: str, judgments
         )
 
 
-def needs_run(measure: Measure) -> bool:
-    """Whether another program scores a measure, which reads the run itself."""
-    return measure.NAME not in SCORERS and not (measure.NAME in _STANDARD and _is_plain(measure))
-
-
 def score(measure: Measure, ranks: JudgedRanks, run: Any = None) -> Floats:
     """Values of a measure on all queries, shape ``(Q,)``: from the ranks where they suffice, else from the run.
 
     Without the run, ir_measures scores a stand-in with the same judged documents at the same ranks.
     """
-    if run is not None and needs_run(measure):
+    if run is not None and by_others(measure):
         table = Evaluation({"value": measure}, ranks.judgments).of_ranks(ranks, run)
         return table["value"].to_numpy(dtype=np.float64)
     rel = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1
@@ -420,7 +415,7 @@ def fit(
     if parameter not in base.SUPPORTED_PARAMS:
         known = ", ".join(base.SUPPORTED_PARAMS) or "none"
         raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")
-    systems = read_systems("fit", [target], qrels, runs, rel=rel, keep_runs=needs_run(base), progress=progress)
+    systems = read_systems("fit", [target], qrels, runs, rel=rel, keep_runs=by_others(base), progress=progress)
     wanted = _points(systems.values(next(iter(systems.asked))), by)
     tried: dict[Any, float] = {}
 

@@ -72,13 +72,7 @@ def _run(ranks: JudgedRanks) -> pd.DataFrame:
         raise ValueError(
             f"runs: rankings of {depth.max()} documents are deeper than 32-bit scores can order ({_DEEPEST}); use ranks"
         )
-    query = np.repeat(np.arange(len(depth)), depth)
-    start = np.cumsum(depth) - depth
-    rank = np.arange(len(query)) - start[query] + 1
-    doc = np.char.add("x", rank.astype(str)).astype(object)
-    doc[start[ranks.query] + ranks.rank - 1] = np.array(ranks.judgments.doc_ids, dtype=object)[ranks.doc]
-    ids = np.array(ranks.judgments.query_ids, dtype=object)
-    return pd.DataFrame({"query_id": ids[query], "doc_id": doc, "score": (depth[query] - rank).astype(np.float64)})
+    return pd.DataFrame(ranks.as_run("x").to_dict(as_series=False))
 
 
 def simulate_rankings(

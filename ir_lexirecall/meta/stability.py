@@ -19,12 +19,12 @@ from ir_lexirecall.meta.relations import (
     Systems,
     asked_measures,
     coefficient_of,
-    needs_run,
     provenance,
     read_systems,
     score,
 )
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 
 POLICIES = ("random", "pool")
@@ -92,7 +92,7 @@ def degrade(
     if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
         raise ValueError(f"degrade: seed must be an integer of at least 0, not {seed!r}")
     asked = asked_measures(measures, "degrade")
-    by_others = any(not isinstance(each, str) and needs_run(each) for each in asked.values())
+    keep_runs = any(not isinstance(each, str) and by_others(each) for each in asked.values())
     full = read_systems(
         "degrade",
         asked,
@@ -100,7 +100,7 @@ def degrade(
         runs,
         rel=rel,
         cutoff=cutoff,
-        keep_runs=by_others,
+        keep_runs=keep_runs,
         from_ranks=True,  # before as after
         progress=progress,
     )
@@ -206,7 +206,7 @@ def _judged_again(systems: Systems, judgments: Judgments) -> Systems:
     """The same systems with other labels for the same documents."""
     ranks = {name: replace(each, judgments=judgments) for name, each in systems.ranks.items()}
     own = {label: each for label, each in systems.asked.items() if not isinstance(each, str)}
-    others = {label: each for label, each in own.items() if needs_run(each) and systems.runs}
+    others = {label: each for label, each in own.items() if by_others(each) and systems.runs}
     scores: dict[str, Floats] = {
         label: np.stack([score(measure, each) for each in ranks.values()])
         for label, measure in own.items()
