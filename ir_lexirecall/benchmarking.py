@@ -11,7 +11,8 @@ import numpy as np
 
 from ir_lexirecall.evaluation import Evaluation, means, parse_measures
 from ir_lexirecall.preferences.comparison import compare_ranks, parse_preferences
-from ir_lexirecall.preferences.result import Preferences, Test
+from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.significance import Test
 from ir_lexirecall.tables import collection
 
 if TYPE_CHECKING:

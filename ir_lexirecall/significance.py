@@ -6,7 +6,10 @@ and an effect size per pair. Where nothing differs, p is 1 and the effect 0.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -205,3 +208,64 @@ def _holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
 
 PAIRED: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {"sign": sign_test, "t": t_test, "wilcoxon": wilcoxon}
 TESTS = (*PAIRED, "bootstrap", "tukey")
+
+
+@dataclass(frozen=True)
+class Test:
+    """How differences are tested.
+
+    Attributes:
+        name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'``.
+        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
+        alpha: significance level.
+        n_resamples, seed: of resampling tests.
+        progress: whether to show progress bars; None: on a terminal.
+    """
+
+    name: str = "sign"
+    correction: str | None = "holm"
+    alpha: float = 0.05
+    n_resamples: int = 10_000
+    seed: int = 0
+    progress: bool | None = None
+
+    __test__ = False  # not one of pytest's
+
+    def __post_init__(self) -> None:
+        check_correction(self.correction)
+        if self.name not in TESTS:
+            raise ValueError(f"compare: there is no test {self.name!r}; there are {', '.join(TESTS)}")
+        if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
+            raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
+        if not isinstance(self.n_resamples, numbers.Integral) or self.n_resamples < 1:
+            raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
+        if not isinstance(self.seed, numbers.Integral) or self.seed < 0:
+            raise ValueError(f"compare: seed must be an integer of at least 0, not {self.seed!r}")
+
+    @property
+    def resampled(self) -> bool:
+        """Whether random numbers are drawn."""
+        return self.name in ("bootstrap", "tukey")
+
+    @property
+    def counted_correction(self) -> str | None:
+        """The correction; None for Tukey's HSD, which accounts for the family itself."""
+        return None if self.name == "tukey" else self.correction
+
+    @property
+    def _resampling(self) -> dict[str, Any]:
+        return {"n_resamples": self.n_resamples, "seed": self.seed, "progress": self.progress}
+
+    def of_pairs(self, x: Floats) -> tuple[Floats, Floats]:
+        """p-values and effect sizes of pairs; the p-values of Tukey's HSD come ``of_all`` at once, here they are 1."""
+        if self.name == "tukey":
+            return np.ones(len(x)), effect_of_mean(x)
+        return bootstrap(x, **self._resampling) if self.name == "bootstrap" else PAIRED[self.name](x)
+
+    def of_all(self, values: Floats) -> Floats:
+        """p-values of Tukey's HSD, shape ``(S, S)``, from values per query and system, shape ``(Q, S)``."""
+        return tukey_hsd(values, **self._resampling)
+
+    def corrected(self, p: Floats) -> tuple[Floats, Bools]:
+        """p-values adjusted for the family of comparisons, and which are rejected."""
+        return corrected(p, self.counted_correction, self.alpha)

@@ -15,7 +15,7 @@ from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.comparison import parse_preferences
-from ir_lexirecall.preferences.result import Test
+from ir_lexirecall.significance import Test
 from ir_lexirecall.tables import naming
 from spark_lexirecall.aspects import asked_aspects
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, of_qrels, of_run

@@ -377,7 +377,7 @@ def _signs(preferences: Preferences, name: str) -> NDArray[np.int8]:
     """The sign of the preference of every pair of systems, shape ``(Q, pairs)``; 2: not comparable."""
     a, b = np.triu_indices(len(preferences.systems), k=1)
     signs = np.empty((len(preferences.query_ids), len(a)), dtype=np.int8)
-    for queries, block in preferences._blocks(name):
+    for queries, block in preferences.blocks(name):
         of_pairs = block[:, a, b]
         signs[queries] = np.where(np.isnan(of_pairs), _NOT_COMPARABLE, np.sign(of_pairs))
     return signs

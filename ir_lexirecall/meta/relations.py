@@ -22,9 +22,9 @@ from ir_lexirecall.meta.study import Study
 from ir_lexirecall.preferences.comparison import compare_ranks
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.preferences.result import Test as Testing
 from ir_lexirecall.provider import base_values, by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.significance import Test as Testing
 from ir_lexirecall.tables import and_more
 
 Signs = NDArray[np.int8]

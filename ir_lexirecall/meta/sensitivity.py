@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ir_lexirecall import significance
 from ir_lexirecall.meta.relations import Systems, provenance, read_systems
 from ir_lexirecall.meta.study import Study
-from ir_lexirecall.preferences.result import Test as Testing
-from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.significance import Test as Testing
 
 _BLOCK = 2**22  # differences that are tested at once
 
@@ -119,17 +119,16 @@ def achieved_significance(
             systems.asked, desc="measures", disable=None if progress is None else not progress, leave=False
         )
     ]
-    resampled = test in ("bootstrap", "tukey")
     return Study.of(
         pd.concat(tables, ignore_index=True),
         _draw,
         function="achieved_significance",
         test=test,
         alpha=alpha,
-        correction=None if test == "tukey" else correction,
+        correction=testing.counted_correction,
         cutoff=cutoff,
-        n_resamples=n_resamples if resampled else None,
-        seed=seed if resampled else None,
+        n_resamples=n_resamples if testing.resampled else None,
+        seed=seed if testing.resampled else None,
         **provenance(systems),
     )
 
@@ -139,20 +138,11 @@ def _curve(systems: Systems, label: str, testing: Testing) -> pd.DataFrame:
     a, b = systems.pairs
     asked = systems.asked[label]
     if isinstance(asked, str):
-        table = systems.preferences.with_test(
-            testing.name,
-            correction=None,
-            alpha=testing.alpha,
-            n_resamples=testing.n_resamples,
-            seed=testing.seed,
-            progress=testing.progress,
-        ).table_of(asked)
+        table = replace(systems.preferences, test=testing).table_of(asked)
         p, difference = table["p"].to_numpy(), table["mean"].to_numpy()
     else:
         p, difference = _tested(systems.values(label), testing, a, b)
-    adjusted, significant = significance.corrected(
-        p, None if testing.name == "tukey" else testing.correction, testing.alpha
-    )
+    adjusted, significant = testing.corrected(p)
     names = np.array(systems.names, dtype=object)
     table = pd.DataFrame(
         {
@@ -170,26 +160,18 @@ def _curve(systems: Systems, label: str, testing: Testing) -> pd.DataFrame:
     return table
 
 
-def _tested(values: Floats, testing: Testing, a: Any, b: Any) -> tuple[Floats, Floats]:
+def _tested(values: Floats, testing: Testing, a: Ints, b: Ints) -> tuple[Floats, Floats]:
     """p-values and mean differences of pairs of systems by their values per query, shape ``(S, Q)``."""
-    options: dict[str, Any] = {
-        "n_resamples": testing.n_resamples,
-        "seed": testing.seed,
-        "progress": testing.progress,
-    }
     mean = values.mean(axis=1)
+    difference = mean[a] - mean[b]
     if testing.name == "tukey":
-        return significance.tukey_hsd(values.T, **options)[a, b], mean[a] - mean[b]
+        return testing.of_all(values.T)[a, b], difference
     p = np.empty(len(a))
     step = max(1, _BLOCK // values.shape[1])
     for start in range(0, len(a), step):
         some = slice(start, start + step)
-        x = values[a[some]] - values[b[some]]
-        if testing.name == "bootstrap":
-            p[some], _ = significance.bootstrap(x, **options)
-        else:
-            p[some], _ = significance.PAIRED[testing.name](x)
-    return p, mean[a] - mean[b]
+        p[some], _ = testing.of_pairs(values[a[some]] - values[b[some]])
+    return p, difference
 
 
 def _draw(table: pd.DataFrame, ax: Any) -> Any:

@@ -12,8 +12,9 @@ import numpy as np
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.preferences.functions import NAMES
-from ir_lexirecall.preferences.result import Preferences, Test
+from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.significance import Test
 from ir_lexirecall.tables import and_more
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import numbers
 import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall import significance
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences import aggregation
@@ -28,6 +26,7 @@ from ir_lexirecall.preferences.functions import (
     score_standing,
 )
 from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.significance import Test, confidence_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,39 +34,6 @@ if TYPE_CHECKING:
     from ir_lexirecall.report import Report
 
 _BLOCK = 2**22  # preferences that are held at once
-
-
-@dataclass(frozen=True)
-class Test:
-    """How differences are tested.
-
-    Attributes:
-        name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'``.
-        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
-        alpha: significance level.
-        n_resamples, seed: of resampling tests.
-        progress: whether to show progress bars; None: on a terminal.
-    """
-
-    name: str = "sign"
-    correction: str | None = "holm"
-    alpha: float = 0.05
-    n_resamples: int = 10_000
-    seed: int = 0
-    progress: bool | None = None
-
-    __test__ = False  # not one of pytest's
-
-    def __post_init__(self) -> None:
-        significance.check_correction(self.correction)
-        if self.name not in significance.TESTS:
-            raise ValueError(f"compare: there is no test {self.name!r}; there are {', '.join(significance.TESTS)}")
-        if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
-            raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
-        if not isinstance(self.n_resamples, numbers.Integral) or self.n_resamples < 1:
-            raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
-        if not isinstance(self.seed, numbers.Integral) or self.seed < 0:
-            raise ValueError(f"compare: seed must be an integer of at least 0, not {self.seed!r}")
 
 
 @dataclass(frozen=True)
@@ -132,7 +98,6 @@ class Preferences:
     @property
     def provenance(self) -> dict[str, Any]:
         """What was asked and with what: in the ``attrs`` of every table, and below every text and picture."""
-        resampled = self.test.name in ("bootstrap", "tukey")
         return {
             "preference": ", ".join(self.names),
             "reference": self.reference,
@@ -141,10 +106,10 @@ class Preferences:
             "queries": len(self.query_ids),
             "excluded_queries": self.excluded,
             "test": self.test.name,
-            "correction": None if self.test.name == "tukey" else self.test.correction,
+            "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
-            "n_resamples": self.test.n_resamples if resampled else None,
-            "seed": self.test.seed if resampled else None,
+            "n_resamples": self.test.n_resamples if self.test.resampled else None,
+            "seed": self.test.seed if self.test.resampled else None,
             "versions": _versions(),
         }
 
@@ -186,7 +151,7 @@ class Preferences:
             self._standings[preference] = standing
         return self._standings[preference]
 
-    def _blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
+    def blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
         if _is_pairwise(preference):
             yield from self._pairwise_blocks(preference)
@@ -198,7 +163,7 @@ class Preferences:
             yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
 
     def _pairwise_blocks(self, preference: str) -> Iterable[tuple[Ints, Floats]]:
-        """``_blocks`` of a preference that does not order the systems; kept where all of them are few."""
+        """``blocks`` of a preference that does not order the systems; kept where all of them are few."""
         if preference in self._kept:
             return self._kept[preference]
         blocks = ((queries, self._pairwise(preference, queries)) for queries in self._alike)
@@ -283,7 +248,7 @@ class Preferences:
         wins, missing = np.zeros((2, size, size), dtype=np.int64)
         total = np.zeros((size, size))
         against_others = np.zeros((queries, size))
-        for where, block in self._blocks(preference):
+        for where, block in self.blocks(preference):
             unordered = np.isnan(block)
             wins += (block > 0).sum(axis=0)
             missing += unordered.sum(axis=0)
@@ -312,7 +277,7 @@ class Preferences:
         """Preference of every pair on every query, shape ``(Q, S, S)``: first over second system; NaN: not comparable."""
         size = len(self.systems)
         tensor = np.empty((len(self.query_ids), size, size))
-        for where, block in self._blocks(self._name(preference)):
+        for where, block in self.blocks(self._name(preference)):
             tensor[where] = block
         return tensor
 
@@ -327,7 +292,7 @@ class Preferences:
         a, b = self._pair_indices
         if _is_pairwise(preference):
             out = np.empty((len(a), len(self.query_ids)))
-            for where, block in self._blocks(preference):
+            for where, block in self.blocks(preference):
                 out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
             yield out
             return
@@ -370,14 +335,11 @@ class Preferences:
             p = adjusted = np.ones(len(a))
             reject = np.zeros(len(a), dtype=bool)
         else:
-            tests = [
-                (*self._tested(x), *significance.confidence_interval(x, test.alpha)) for x in self._of_pairs(preference)
-            ]
+            tests = [(*test.of_pairs(x), *confidence_interval(x, test.alpha)) for x in self._of_pairs(preference)]
             p, effect, low, high = (np.concatenate(column) for column in zip(*tests, strict=True))
             if test.name == "tukey":
-                p = self._tukey(preference)[a, b]
-            method = None if test.name == "tukey" else test.correction
-            adjusted, reject = significance.corrected(p, method, test.alpha)
+                p = test.of_all(counts.against_others)[a, b]
+            adjusted, reject = test.corrected(p)
         columns = {
             "system_a": [name for name, _ in self.pairs],
             "system_b": [name for _, name in self.pairs],
@@ -395,20 +357,6 @@ class Preferences:
         }
         return pd.DataFrame(columns)
 
-    def _tested(self, x: Floats) -> tuple[Floats, Floats]:
-        """p-values and effect sizes of some pairs; p-values of Tukey's HSD come for all pairs at once."""
-        test = self.test
-        if test.name in significance.PAIRED:
-            return significance.PAIRED[test.name](x)
-        if test.name == "bootstrap":
-            return significance.bootstrap(x, n_resamples=test.n_resamples, seed=test.seed, progress=test.progress)
-        return np.ones(len(x)), significance.effect_of_mean(x)
-
-    def _tukey(self, preference: str) -> Floats:
-        test = self.test
-        values = self._count(preference).against_others
-        return significance.tukey_hsd(values, n_resamples=test.n_resamples, seed=test.seed, progress=test.progress)
-
     def matrix(self, preference: str | None = None) -> pd.DataFrame:
         """Mean preference of the system of the row over that of the column."""
         import pandas as pd
@@ -425,7 +373,7 @@ class Preferences:
         name = self._name(preference)
         a, b = self._pair_indices
         values = np.empty((len(self.query_ids), len(a)))
-        for where, block in self._blocks(name):
+        for where, block in self.blocks(name):
             values[where] = block[:, a, b]
         table = pd.DataFrame(
             {

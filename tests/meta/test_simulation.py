@@ -14,7 +14,7 @@ from scipy import stats
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta.simulation import positions, simulate_rankings
 from ir_lexirecall.preferences.comparison import compare_ranks
-from ir_lexirecall.preferences.result import Test as Testing
+from ir_lexirecall.significance import Test as Testing
 
 
 def drawn(n, m, queries, quality=1.0, seed=0):
