@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,14 @@ from ir_lexirecall.provider import LexiRecallProvider
 
 settings.register_profile("default", deadline=None, max_examples=100)
 settings.load_profile("default")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[Any]:
+    """No doctests of tests: looking for them would skip, in silence, a file that cannot be imported."""
+    collectors = yield
+    return [each for each in collectors if type(each) is pytest.Module]
+
 
 Qrels = Mapping[str, Mapping[str, float]]
 Run = Mapping[str, Mapping[str, float]]
