@@ -7,12 +7,13 @@ import os
 import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
+import numpy as np
 from ir_measures.measures.base import Measure
 from tqdm import tqdm
 
@@ -20,7 +21,8 @@ from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES, UnknownParameter
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility
-from ir_lexirecall.tables import RUN_COLUMNS, naming, run_table, with_string_keys
+from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.tables import RUN_COLUMNS, and_more, naming, run_table, with_string_keys
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +152,12 @@ class Evaluation:
     def of_all(
         self, runs: Mapping[str, Any], progress: bool | None = None
     ) -> Iterator[tuple[str, JudgedRanks, pd.DataFrame]]:
-        """Name, aligned ranks and values of every run, in order, each read once.
+        """Name, aligned ranks and values of every run, in order."""
+        for name, ranks, run in self.read_all(runs, progress):
+            yield name, ranks, self.of_ranks(ranks, run)
+
+    def read_all(self, runs: Mapping[str, Any], progress: bool | None = None) -> Iterator[tuple[str, JudgedRanks, Any]]:
+        """Name and what ``read`` gives of every run, in order, each read once.
 
         Files are read a few at a time, in threads: reading, hashing and sorting leave the interpreter to others.
         """
@@ -163,18 +170,13 @@ class Evaluation:
                 read = partial(self.read, run, name=str(name))
                 waiting.append((str(name), readers.submit(read).result if isinstance(run, _PATHS) else read))
                 if len(waiting) > _READERS:
-                    yield self._of_first(waiting)
+                    first, wait = waiting.popleft()
+                    yield first, *wait()
                     bar.update()
             while waiting:
-                yield self._of_first(waiting)
+                first, wait = waiting.popleft()
+                yield first, *wait()
                 bar.update()
-
-    def _of_first(
-        self, waiting: deque[tuple[str, Callable[[], tuple[JudgedRanks, Any]]]]
-    ) -> tuple[str, JudgedRanks, pd.DataFrame]:
-        name, read = waiting.popleft()
-        ranks, run = read()
-        return name, ranks, self.of_ranks(ranks, run)
 
     def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
         """``of`` for what ``read`` gave."""
@@ -210,6 +212,17 @@ def _dict_of_dicts(run: Any) -> Mapping[str, Mapping[str, float]]:
     for query_id, doc_id, score in zip(*(run[name].to_list() for name in RUN_COLUMNS), strict=True):
         nested.setdefault(query_id, {})[doc_id] = score
     return nested
+
+
+def check_defined(what: str, measure: str, values: Floats, systems: Sequence[str], query_ids: Sequence[str]) -> None:
+    """Refuse values per system and query that are not numbers, naming the first."""
+    undefined = np.argwhere(np.isnan(values))
+    if len(undefined):
+        system, query = undefined[0].tolist()
+        raise ValueError(
+            f"{what}: {measure} is not a number for run {systems[system]!r} on query {query_ids[query]!r}"
+            f"{and_more(len(undefined) - 1)}; it prefers nothing"
+        )
 
 
 def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) -> Any:

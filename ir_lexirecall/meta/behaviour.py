@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
-from ir_lexirecall.meta.study import Study
+from ir_lexirecall.meta.study import Study, matrix
+from ir_lexirecall.meta.systems import check_runs, read_systems
+from ir_lexirecall.preferences.comparison import check_options
 from ir_lexirecall.scoring import exposure as exposures
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more
@@ -25,7 +26,6 @@ from ir_lexirecall.tables import and_more
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ir_lexirecall.preferences import Preferences
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
@@ -273,24 +273,24 @@ def ties(
     """
     import pandas as pd
 
-    preferences = _compared(measures, qrels, runs, rel, cutoff, progress)
+    systems = read_systems("ties", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
     parts = []
-    for name in preferences.names:
-        signs = _signs(preferences, name)
+    for label in systems.asked:
+        signs = systems.decisions(label, _NOT_COMPARABLE)
         parts.append(
             pd.DataFrame(
                 {
-                    "measure": name,
-                    "query_id": preferences.query_ids,
-                    "pairs": signs.shape[1],
-                    "ties": (signs == 0).sum(axis=1),
-                    "incomparable": (signs == _NOT_COMPARABLE).sum(axis=1),
+                    "measure": label,
+                    "query_id": systems.query_ids,
+                    "pairs": len(signs),
+                    "ties": (signs == 0).sum(axis=0),
+                    "incomparable": (signs == _NOT_COMPARABLE).sum(axis=0),
                 }
             )
         )
     table = pd.concat(parts, ignore_index=True)
     table["share"] = table["ties"] / table["pairs"]
-    return Study.of(table, _draw_ties, **_provenance("ties", preferences))
+    return Study.of(table, _draw_ties, function="ties", **systems.provenance)
 
 
 def agreement(
@@ -330,12 +330,12 @@ def agreement(
     """
     import pandas as pd
 
-    preferences = _compared(measures, qrels, runs, rel, cutoff, progress)
-    if len(preferences.names) < 2:
-        raise ValueError("agreement: give at least two different measures or preferences")
-    signs = {name: _signs(preferences, name) for name in preferences.names}
+    systems = read_systems(
+        "agreement", measures, qrels, runs, rel=rel, cutoff=cutoff, least_measures=2, progress=progress
+    )
+    signs = {label: systems.decisions(label, _NOT_COMPARABLE) for label in systems.asked}
     rows = []
-    for a, b in combinations(preferences.names, 2):
+    for a, b in combinations(signs, 2):
         x, y = signs[a], signs[b]
         open_ = (x == _NOT_COMPARABLE) | (y == _NOT_COMPARABLE)
         counts = [
@@ -362,37 +362,8 @@ def agreement(
                 "agreement_with_ties": (agree + tied_both) / compared if compared else np.nan,
             }
         )
-    return Study.of(pd.DataFrame(rows), _draw_agreement, **_provenance("agreement", preferences))
-
-
-def _compared(
-    measures: Any, qrels: Any, runs: Mapping[str, Any], rel: float, cutoff: int | None, progress: bool | None
-) -> Preferences:
-    from ir_lexirecall.preferences import compare
-
-    return compare(qrels, runs, measures, rel=rel, cutoff=cutoff, correction=None, progress=progress)
-
-
-def _signs(preferences: Preferences, name: str) -> NDArray[np.int8]:
-    """The sign of the preference of every pair of systems, shape ``(Q, pairs)``; 2: not comparable."""
-    a, b = np.triu_indices(len(preferences.systems), k=1)
-    signs = np.empty((len(preferences.query_ids), len(a)), dtype=np.int8)
-    for queries, block in preferences.blocks(name):
-        of_pairs = block[:, a, b]
-        signs[queries] = np.where(np.isnan(of_pairs), _NOT_COMPARABLE, np.sign(of_pairs))
-    return signs
-
-
-def _provenance(function: str, preferences: Preferences) -> dict[str, Any]:
-    return {
-        "function": function,
-        "measures": list(preferences.names),
-        "systems": list(preferences.systems),
-        "queries": len(preferences.query_ids),
-        "excluded_queries": preferences.excluded,
-        "rel": preferences.rel,
-        "cutoff": preferences.cutoff,
-    }
+    draw = matrix("agreement", lowest=0, cmap="Blues", label="agreement where both decide")
+    return Study.of(pd.DataFrame(rows), draw, function="agreement", **systems.provenance)
 
 
 def _draw_ties(table: pd.DataFrame, ax: Any) -> Any:
@@ -401,23 +372,6 @@ def _draw_ties(table: pd.DataFrame, ax: Any) -> Any:
     ax.barh(totals.index.tolist(), (totals["ties"] / totals["pairs"]).to_numpy())
     ax.invert_yaxis()
     ax.set_xlabel("share of pairs of systems that tie")
-    return ax
-
-
-def _draw_agreement(table: pd.DataFrame, ax: Any) -> Any:
-    """A matrix of the agreement of every two measures."""
-    names = list(dict.fromkeys([*table["measure_a"], *table["measure_b"]]))
-    matrix = np.full((len(names), len(names)), np.nan)
-    for a, b, value in table[["measure_a", "measure_b", "agreement"]].itertuples(index=False):
-        i, j = names.index(a), names.index(b)
-        matrix[i, j] = matrix[j, i] = value
-        for x, y in ((i, j), (j, i)):
-            colour = "white" if value > 0.6 else "black"
-            ax.text(y, x, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-    image = ax.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
-    ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    ax.set_yticks(range(len(names)), names)
-    ax.figure.colorbar(image, ax=ax, label="agreement where both decide", shrink=0.8)
     return ax
 
 
@@ -481,7 +435,7 @@ def worst_case(
         or not 0 <= enumerate_up_to <= 16
     ):
         raise ValueError(f"worst_case: enumerate_up_to must be an integer from 0 to 16, not {enumerate_up_to!r}")
-    by_system = _aligned(qrels, runs, "worst_case", progress)
+    by_system = _aligned(qrels, runs, "worst_case", rel, progress)
     parts = []
     for system, ranks in tqdm(
         by_system.items(), desc="worst cases", disable=None if progress is None else not progress, leave=False
@@ -525,12 +479,10 @@ def worst_case(
     )
 
 
-def _aligned(qrels: Any, runs: Any, function: str, progress: bool | None) -> dict[str, JudgedRanks]:
-    if not isinstance(runs, Mapping) or not runs:
-        raise ValueError(f"{function}: give the runs as a mapping of names to runs, at least one")
-    evaluation = Evaluation({}, qrels)
-    shown = tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False)
-    return {str(name): evaluation.read(run, name=str(name))[0] for name, run in shown}
+def _aligned(qrels: Any, runs: Any, function: str, rel: float, progress: bool | None) -> dict[str, JudgedRanks]:
+    check_options(function, rel=rel)
+    check_runs(function, runs, least=1)
+    return {name: ranks for name, ranks, _ in Evaluation({}, qrels).read_all(runs, progress)}
 
 
 def _places(ranks: JudgedRanks, rel: float) -> tuple[Ints, Ints, Ints]:
@@ -639,7 +591,7 @@ def provider_exposure(
     if n is not None:
         n = _integers(n, "n")[0]
     e = exposures.exposure(exposure, p=float(p), n=n)
-    by_system = _aligned(qrels, runs, "provider_exposure", progress)
+    by_system = _aligned(qrels, runs, "provider_exposure", rel, progress)
     judgments = next(iter(by_system.values())).judgments
     relevant = np.flatnonzero(judgments.grade >= rel)
     owner = _owners(providers, [judgments.doc_ids[doc] for doc in relevant])

@@ -3,218 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from ir_measures.measures.base import Measure
-from ir_measures.providers.base import NOT_PROVIDED
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.evaluation import Evaluation, parse_measures
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.study import Study
-from ir_lexirecall.preferences.comparison import compare_ranks
-from ir_lexirecall.preferences.functions import NAMES
-from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.provider import base_values, by_others
-from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.significance import Test as Testing
-from ir_lexirecall.tables import and_more
+from ir_lexirecall.evaluation import parse_measures
+from ir_lexirecall.meta.study import Study, bars, matrix
+from ir_lexirecall.meta.systems import Signs, asked_measures, read_systems, score
+from ir_lexirecall.provider import by_others
+from ir_lexirecall.scoring.arrays import Floats
 
-Signs = NDArray[np.int8]
 BY = ("scores", "systems")
-_BLOCK = 2**22  # differences that are held at once
 _SCAN = 16  # values of a parameter that are tried before the best one is refined
-
-
-# -- several systems, read once ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Systems:
-    """Several runs, aligned and scored once, on the queries with relevant documents.
-
-    Attributes:
-        judgments: what the runs were aligned with.
-        ranks: where the judged documents stand, by system.
-        runs: the runs themselves, where a measure needs more than the ranks.
-        asked: the measures, and names of preferences, by label.
-        scores: values of each measure on all queries of the judgments, shape ``(S, Q)``, by label.
-        rel, cutoff: of the preferences; ``rel`` also says which queries have relevant documents.
-    """
-
-    judgments: Judgments
-    ranks: dict[str, JudgedRanks]
-    runs: dict[str, Any] = field(repr=False)
-    asked: dict[str, Measure | str]
-    scores: dict[str, Floats] = field(repr=False)
-    rel: float = 1
-    cutoff: int | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """The systems."""
-        return list(self.ranks)
-
-    @cached_property
-    def queries(self) -> Ints:
-        """Positions, in the judgments, of the queries with relevant documents."""
-        return np.flatnonzero(self.judgments.m(self.rel) > 0)
-
-    @cached_property
-    def query_ids(self) -> list[str]:
-        """Their ids."""
-        return [self.judgments.query_ids[q] for q in self.queries]
-
-    @cached_property
-    def pairs(self) -> tuple[Ints, Ints]:
-        """The systems of every pair, by their place."""
-        first, second = np.triu_indices(len(self.ranks), 1)
-        return first, second
-
-    @cached_property
-    def preferences(self) -> Preferences:
-        """The preferences asked for."""
-        names = list(dict.fromkeys(each for each in self.asked.values() if isinstance(each, str)))
-        return compare_ranks(self.ranks, names, rel=self.rel, cutoff=self.cutoff, test=Testing(correction=None))
-
-    def values(self, label: str) -> Floats:
-        """Values of a measure, or mean preferences against all other systems, shape ``(S, queries)``."""
-        asked = self.asked[label]
-        if isinstance(asked, str):
-            return self.preferences.scores(asked).to_numpy().T
-        return self.scores[label][:, self.queries]
-
-    def decisions(self, label: str) -> Signs:
-        """Which system of each pair is better on each query: 1, -1, or 0 (a tie, or not comparable); ``(P, queries)``."""
-        a, b = self.pairs
-        asked = self.asked[label]
-        if isinstance(asked, str):
-            return np.sign(np.nan_to_num(self.preferences.tensor(asked)[:, a, b], nan=0.0)).T.astype(np.int8)
-        return _signs(self.values(label), a, b)
-
-
-def _signs(values: Floats, a: Ints, b: Ints) -> Signs:
-    """Signs of the differences of pairs of systems, shape ``(P, queries)``, some pairs at a time."""
-    signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
-    step = max(1, _BLOCK // max(1, values.shape[1]))
-    for start in range(0, len(a), step):
-        some = slice(start, start + step)
-        signs[some] = np.sign(values[a[some]] - values[b[some]])
-    return signs
-
-
-def asked_measures(measures: Any, what: str) -> dict[str, Measure | str]:
-    """Measures and names of preferences by label: a string as it was given, an object as it prints.
-
-    >>> asked_measures(["lexirecall", "nDCG@10"], "power")
-    {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
-    """
-    if isinstance(measures, Mapping):
-        given = dict(measures)
-    else:
-        given = {str(each): each for each in ([measures] if isinstance(measures, (str, Measure)) else measures)}
-    if not given:
-        raise ValueError(f"{what}: no measure was asked for; name at least one, such as LR, 'nDCG@10' or 'lexirecall'")
-    own = {label: each for label, each in given.items() if isinstance(each, str) and each in NAMES}
-    try:
-        parsed = parse_measures({label: each for label, each in given.items() if label not in own})
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}; preferences are {', '.join(NAMES)}") from None
-    return {label: own.get(label) or parsed[label] for label in given}
-
-
-def read_systems(
-    what: str,
-    measures: Any,
-    qrels: Any,
-    runs: Mapping[str, Any],
-    *,
-    rel: float = 1,
-    cutoff: int | None = None,
-    least: int = 2,
-    keep_runs: bool = False,
-    from_ranks: bool = False,
-    progress: bool | None = None,
-) -> Systems:
-    """Read every run once and score it with every measure.
-
-    Args:
-        what: the function that asks, for errors.
-        measures: measures and names of preferences.
-        qrels: judgments in any format that ``evaluate`` takes.
-        runs: runs by name, in any format that ``evaluate`` takes, or aligned with ``qrels`` already (``JudgedRanks``).
-        rel, cutoff: of the preferences.
-        least: how many runs there must be.
-        keep_runs: keep the runs, for measures that need more than the ranks.
-        from_ranks: score from the ranks what they suffice for, also where ``evaluate`` leaves it to another program.
-        progress: show a progress bar; by default on a terminal only.
-    """
-    if not isinstance(runs, Mapping):
-        raise ValueError(f"{what}: give the runs as a mapping of names to runs")
-    if len(runs) < least:
-        raise ValueError(f"{what}: at least {least} runs are needed, not {len(runs)}")
-    if not 0 < rel < float("inf"):
-        raise ValueError(f"{what}: rel must be a number above 0, not {rel!r}")
-    asked = asked_measures(measures, what)
-    own = {label: each for label, each in asked.items() if not isinstance(each, str)}
-    judgments = Judgments.of(qrels)
-    aligned = all(isinstance(run, JudgedRanks) for run in runs.values())
-    others = {} if aligned else {label: each for label, each in own.items() if not from_ranks or by_others(each)}
-    evaluation = Evaluation(others, judgments)
-    systems = Systems(judgments, {}, {}, asked, {}, rel, cutoff)
-    columns: dict[str, list[Floats]] = {label: [] for label in own}
-    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        if isinstance(run, JudgedRanks):
-            if run.judgments is not judgments:
-                raise ValueError(f"{what}: run {name!r} was aligned with other judgments; give those as qrels")
-            ranks, values = run, {label: score(measure, run) for label, measure in own.items()}
-        else:
-            ranks, readable = evaluation.read(run, name=str(name))
-            table = evaluation.of_ranks(ranks, readable)
-            values = {label: table[label].to_numpy(dtype=np.float64) for label in others}
-            values |= {label: score(each, ranks) for label, each in own.items() if label not in others}
-            if keep_runs:
-                systems.runs[str(name)] = readable
-        systems.ranks[str(name)] = ranks
-        for label, column in values.items():
-            _check_defined(what, label, column, str(name), judgments)
-            columns[label].append(column)
-    if len(systems.ranks) < len(runs):
-        raise ValueError(f"{what}: two runs have the same name")
-    if not len(systems.queries):
-        raise ValueError(f"{what}: no query of the qrels has a relevant document (rel={rel:g})")
-    systems.scores.update({label: np.stack(each) for label, each in columns.items()})
-    return systems
-
-
-def _check_defined(what: str, label: str, values: Floats, system: str, judgments: Judgments) -> None:
-    undefined = np.flatnonzero(np.isnan(values))
-    if len(undefined):
-        raise ValueError(
-            f"{what}: {label} is not a number for run {system!r} on query {judgments.query_ids[undefined[0]]!r}"
-            f"{and_more(len(undefined) - 1)}"
-        )
-
-
-def score(measure: Measure, ranks: JudgedRanks, run: Any = None) -> Floats:
-    """Values of a measure on all queries, shape ``(Q,)``: from the ranks where they suffice, else from the run.
-
-    Without the run, ir_measures scores a stand-in with the same judged documents at the same ranks.
-    """
-    if run is not None and by_others(measure):
-        table = Evaluation({"value": measure}, ranks.judgments).of_ranks(ranks, run)
-        return table["value"].to_numpy(dtype=np.float64)
-    rel = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1
-    if rel is NOT_PROVIDED:
-        raise ValueError(f"{measure} needs rel, the smallest grade that counts as relevant")
-    return base_values(measure, rel, ranks)
 
 
 # -- correlation -------------------------------------------------------------------------------------
@@ -299,8 +102,7 @@ def correlation(
     ([5], True)
     """
     _check_by("correlation", by)
-    systems = read_systems("correlation", measures, qrels, runs, rel=rel, progress=progress)
-    _check_several("correlation", systems)
+    systems = read_systems("correlation", measures, qrels, runs, rel=rel, least_measures=2, progress=progress)
     points = {label: _points(systems.values(label), by) for label in systems.asked}
     rows = [
         {"measure_a": a, "measure_b": b, "points": len(points[a])}
@@ -309,10 +111,10 @@ def correlation(
     ]
     return Study.of(
         pd.DataFrame(rows),
-        _draw_matrix("kendall"),
+        matrix("kendall"),
         function="correlation",
         by=by,
-        **provenance(systems),
+        **systems.provenance,
     )
 
 
@@ -323,43 +125,6 @@ def _points(values: Floats, by: str) -> Floats:
 def _check_by(what: str, by: str) -> None:
     if by not in BY:
         raise ValueError(f"{what}: by must be 'scores' or 'systems', not {by!r}")
-
-
-def _check_several(what: str, systems: Systems) -> None:
-    if len(systems.asked) < 2:
-        raise ValueError(f"{what}: at least two measures are needed, not {len(systems.asked)}")
-
-
-def provenance(systems: Systems) -> dict[str, Any]:
-    """What a study on several systems says of its input."""
-    return {
-        "measures": {label: str(each) for label, each in systems.asked.items()},
-        "systems": systems.names,
-        "queries": len(systems.queries),
-        "excluded_queries": len(systems.judgments) - len(systems.queries),
-        "rel": systems.rel,
-    }
-
-
-def _draw_matrix(column: str) -> Callable[[pd.DataFrame, Any], Any]:
-    """Draws a table of pairs of measures as a matrix of one of its columns."""
-
-    def draw(table: pd.DataFrame, ax: Any) -> Any:
-        labels = list(dict.fromkeys([*table["measure_a"], *table["measure_b"]]))
-        place = {label: i for i, label in enumerate(labels)}
-        matrix = np.eye(len(labels))
-        for a, b, value in table[["measure_a", "measure_b", column]].itertuples(index=False, name=None):
-            matrix[place[a], place[b]] = matrix[place[b], place[a]] = value
-        image = ax.imshow(matrix, cmap="RdBu", vmin=-1, vmax=1)
-        for (i, j), value in np.ndenumerate(matrix):
-            colour = "white" if abs(value) > 0.6 else "black"
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-        ax.set_xticks(range(len(labels)), labels, rotation=45, ha="right")
-        ax.set_yticks(range(len(labels)), labels)
-        ax.figure.colorbar(image, ax=ax, label=column.replace("_", " "), shrink=0.8)
-        return ax
-
-    return draw
 
 
 # -- fitting a parameter -----------------------------------------------------------------------------
@@ -464,7 +229,7 @@ def fit(
         coefficient=coefficient,
         best=best,
         correlation=tried[best],
-        **{name: value for name, value in provenance(systems).items() if name != "measures"},
+        **{name: value for name, value in systems.provenance.items() if name != "measures"},
     )
 
 
@@ -563,10 +328,10 @@ def unanimity(
         )
     return Study.of(
         pd.DataFrame(rows),
-        _draw_bars("unanimity"),
+        bars("unanimity"),
         function="unanimity",
         among={label: str(each) for label, each in crowd.items()},
-        **provenance(systems) | {"measures": {label: str(each) for label, each in judged.items()}},
+        **systems.provenance | {"measures": {label: str(each) for label, each in judged.items()}},
     )
 
 
@@ -584,18 +349,6 @@ def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:
     if joint == 0:
         return float("-inf")
     return float(np.log2((joint / pairs) / (0.5 * (unanimous / pairs))))
-
-
-def _draw_bars(column: str) -> Callable[[pd.DataFrame, Any], Any]:
-    """Draws a column of a table as a bar per measure."""
-
-    def draw(table: pd.DataFrame, ax: Any) -> Any:
-        order = table.sort_values(column, ascending=True)
-        ax.barh(order["measure"], order[column])
-        ax.set_xlabel(column.replace("_", " "))
-        return ax
-
-    return draw
 
 
 # -- agreement per topic -----------------------------------------------------------------------------
@@ -631,10 +384,8 @@ def per_topic_kendall(
     >>> per_topic_kendall(["AP", "nDCG"], demo.qrels(), demo.runs())["topics"].tolist()
     [16]
     """
-    systems = read_systems("per_topic_kendall", measures, qrels, runs, rel=rel, progress=progress)
-    _check_several("per_topic_kendall", systems)
-    a, b = systems.pairs
-    signs = {label: _signs(systems.values(label), a, b) for label in systems.asked}
+    systems = read_systems("per_topic_kendall", measures, qrels, runs, rel=rel, least_measures=2, progress=progress)
+    signs = {label: systems.differences(label) for label in systems.asked}
     rows = []
     for first, second in combinations(signs, 2):
         tau = _tau_b(signs[first], signs[second])
@@ -644,7 +395,7 @@ def per_topic_kendall(
             {"measure_a": first, "measure_b": second, "topics": len(tau)}
             | dict(zip(("kendall", "smallest", "largest"), map(float, summary), strict=True))
         )
-    return Study.of(pd.DataFrame(rows), _draw_matrix("kendall"), function="per_topic_kendall", **provenance(systems))
+    return Study.of(pd.DataFrame(rows), matrix("kendall"), function="per_topic_kendall", **systems.provenance)
 
 
 def _tau_b(x: Signs, y: Signs) -> Floats:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ir_lexirecall.meta.relations import Systems, provenance, read_systems
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.meta.systems import Systems, read_systems
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.significance import Test as Testing
 
@@ -126,10 +126,9 @@ def achieved_significance(
         test=test,
         alpha=alpha,
         correction=testing.counted_correction,
-        cutoff=cutoff,
         n_resamples=n_resamples if testing.resampled else None,
         seed=seed if testing.resampled else None,
-        **provenance(systems),
+        **systems.provenance,
     )
 
 

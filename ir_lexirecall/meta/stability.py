@@ -15,15 +15,9 @@ from tqdm import tqdm
 
 from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.relations import (
-    Systems,
-    asked_measures,
-    coefficient_of,
-    provenance,
-    read_systems,
-    score,
-)
+from ir_lexirecall.meta.relations import coefficient_of
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.meta.systems import Systems, asked_measures, read_systems, score
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 
@@ -134,9 +128,8 @@ def degrade(
         policy=policy,
         n_samples=n_samples,
         seed=seed,
-        cutoff=cutoff,
         ties={label: float((decision == 0).mean()) for label, decision in decisions.items()},
-        **provenance(full),
+        **full.provenance,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 
@@ -45,3 +46,39 @@ class Study(pd.DataFrame):  # type: ignore[misc]
         if self._draw is None:
             raise ValueError("this table was taken out of a study; draw the study itself")
         return self._draw(self, axes(ax, (6.0, 4.0)))
+
+
+Draw = Callable[[pd.DataFrame, Any], Any]
+
+
+def bars(column: str, label: str | None = None) -> Draw:
+    """Draws a column of a table as a bar per measure, the largest on top."""
+
+    def draw(table: pd.DataFrame, ax: Any) -> Any:
+        order = table.sort_values(column, ascending=True)
+        ax.barh(order["measure"], order[column])
+        ax.set_xlabel(label or column.replace("_", " "))
+        return ax
+
+    return draw
+
+
+def matrix(column: str, *, lowest: float = -1, cmap: str = "RdBu", label: str | None = None) -> Draw:
+    """Draws a table of pairs of measures as a matrix of one of its columns, which reaches up to 1."""
+
+    def draw(table: pd.DataFrame, ax: Any) -> Any:
+        labels = list(dict.fromkeys([*table["measure_a"], *table["measure_b"]]))
+        place = {name: i for i, name in enumerate(labels)}
+        values = np.eye(len(labels))
+        for a, b, value in table[["measure_a", "measure_b", column]].itertuples(index=False, name=None):
+            values[place[a], place[b]] = values[place[b], place[a]] = value
+        image = ax.imshow(values, cmap=cmap, vmin=lowest, vmax=1)
+        for (i, j), value in np.ndenumerate(values):
+            colour = "white" if abs(value) > 0.6 else "black"
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
+        ax.set_xticks(range(len(labels)), labels, rotation=45, ha="right")
+        ax.set_yticks(range(len(labels)), labels)
+        ax.figure.colorbar(image, ax=ax, label=label or column.replace("_", " "), shrink=0.8)
+        return ax
+
+    return draw

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.evaluation import Evaluation, parse_measures
+from ir_lexirecall.evaluation import Evaluation, check_defined, parse_measures
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.significance import Test
-from ir_lexirecall.tables import and_more
 
 
 def compare(
@@ -94,10 +93,7 @@ def compare(
 
 def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:
     """The names of the preferences asked for, in order, and those among them that are measures."""
-    if isinstance(rel, bool) or not isinstance(rel, numbers.Real) or not 0 < rel < float("inf"):
-        raise ValueError(f"compare: rel must be a number above 0, not {rel!r}")
-    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Integral) or cutoff < 1):
-        raise ValueError(f"compare: cutoff must be an integer of at least 1, not {cutoff!r}")
+    check_options("compare", rel=rel, cutoff=cutoff)
     many = isinstance(preference, Sequence) and not isinstance(preference, str)
     asked = list({_name(each): each for each in (preference if many else [preference])}.values())
     if not asked:
@@ -116,6 +112,14 @@ def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tup
             ) from None
         raise ValueError(f"compare: {error}; preferences are {', '.join(NAMES)} and all measures") from None
     return [_name(each) for each in asked], measures
+
+
+def check_options(what: str, *, rel: float, cutoff: int | None = None) -> None:
+    """Refuse a threshold or cutoff of preferences that is none."""
+    if isinstance(rel, bool) or not isinstance(rel, numbers.Real) or not 0 < rel < float("inf"):
+        raise ValueError(f"{what}: rel must be a number above 0, not {rel!r}")
+    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Integral) or cutoff < 1):
+        raise ValueError(f"{what}: cutoff must be an integer of at least 1, not {cutoff!r}")
 
 
 def _repeated(names: Iterable[str]) -> str:
@@ -158,13 +162,7 @@ def compare_ranks(
     """
     _check_runs(list(ranks), reference)
     for measure, values in (scores or {}).items():
-        undefined = np.argwhere(np.isnan(values))
-        if len(undefined):
-            system, query = undefined[0].tolist()
-            raise ValueError(
-                f"compare: {measure} is not a number for run {list(ranks)[system]!r} on query "
-                f"{ranks[list(ranks)[system]].judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
-            )
+        check_defined("compare", measure, values, list(ranks), next(iter(ranks.values())).judgments.query_ids)
     return Preferences(
         ranks=dict(ranks),
         names=list(preferences),

@@ -269,10 +269,10 @@ def test_a_fit_says_what_it_ran_and_draws_it(collection):
 @pytest.mark.parametrize(
     ("function", "changes", "message"),
     [
-        (correlation, {"measures": ["AP"]}, "two measures"),
+        (correlation, {"measures": ["AP"]}, "2 different measures"),
         (correlation, {"by": "topics"}, "'topics'"),
         (correlation, {"measures": ["AP", "Nope"]}, "Nope"),
-        (per_topic_kendall, {"measures": "AP"}, "two measures"),
+        (per_topic_kendall, {"measures": "AP"}, "2 different measures"),
         (unanimity, {"among": []}, "no measure"),
         (unanimity, {"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs"),
         (correlation, {"rel": -1}, "rel must"),

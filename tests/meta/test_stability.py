@@ -16,9 +16,9 @@ from ir_lexirecall import compare, demo, evaluate
 from ir_lexirecall.alignment import align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta import stability
-from ir_lexirecall.meta.relations import read_systems
 from ir_lexirecall.meta.simulation import simulate_rankings
 from ir_lexirecall.meta.stability import degrade, pool_depth, without_labels
+from ir_lexirecall.meta.systems import read_systems
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},
