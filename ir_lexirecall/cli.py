@@ -152,10 +152,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_qrels(parser: argparse.ArgumentParser) -> None:
+def _add_qrels(parser: argparse.ArgumentParser, **options: Any) -> None:
     parser.add_argument(
         "qrels",
         metavar="QRELS",
+        **options,
         help="qrels file (TREC or ndeval's 4 columns, or with a header line), or an ir_datasets id",
     )
     parser.add_argument(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ir_lexirecall.meta.study import Study
 
-Adder = Callable[[argparse.ArgumentParser], None]
+Adder = Callable[..., None]
 
 
 def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
@@ -45,19 +45,37 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
 
     axioms = study("axioms", _axioms, "which axioms measures satisfy", "axioms -m 'TSE LR nDCG@10'")
     _add_measures(axioms)
+    axioms.add_argument("--cases", type=int, default=200, help="random cases per property (default: 200)")
+    axioms.add_argument("--seed", type=int, default=0, help="of the random cases (default: 0)")
 
     orientation = study(
         "orientation", _orientation, "precision and recall orientation of measures", "orientation -m 'TSE LR AP'"
     )
     _add_measures(orientation)
+    _add_sizes(orientation, documents=[1000], relevant=list(range(1, 16)), defaults=("1000", "1 to 15"))
 
-    ties = study("ties", _ties, "how often two random rankings tie", "ties --documents 1000 10000 --relevant 10")
-    ties.add_argument(
-        "--documents", type=int, nargs="+", required=True, metavar="N", help="size of the collection, or several"
+    ties = study(
+        "ties",
+        _ties,
+        "how often two runs tie, or two random rankings",
+        "ties qrels.txt *.run -m 'LR R@1000 Rprec', or: meta ties --documents 1000 10000 --relevant 10",
     )
-    ties.add_argument(
-        "--relevant", type=int, nargs="+", required=True, metavar="M", help="relevant documents of a query, or several"
+    _add_collection(ties, add_qrels, optional=True)
+    _add_measures(ties, preferences=True, required=False)
+    ties.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
+    ties.add_argument("--by-query", action="store_true", help="a row per measure and query")
+    _add_sizes(ties, documents=None, relevant=None)
+    ties.add_argument("--cutoffs", type=int, nargs="+", metavar="K", help="of R@k on random rankings (default: 1000)")
+
+    agreement = study(
+        "agreement",
+        _agreement,
+        "how often two measures order the same two runs alike",
+        "agreement qrels.txt *.run -m 'lexirecall TSE R@1000'",
     )
+    _add_collection(agreement, add_qrels)
+    _add_measures(agreement, preferences=True)
+    agreement.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
 
     power = study(
         "power",
@@ -129,19 +147,31 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         add_output(parser)
 
 
-def _add_measures(parser: argparse.ArgumentParser, *, preferences: bool = False) -> None:
+def _add_measures(parser: argparse.ArgumentParser, *, preferences: bool = False, required: bool = True) -> None:
     also = f", or {', '.join(NAMES)}" if preferences else ""
     parser.add_argument(
-        "-m", "--measures", required=True, metavar="'M M ...'", help=f"measures, separated by blanks{also}"
+        "-m", "--measures", required=required, metavar="'M M ...'", help=f"measures, separated by blanks{also}"
     )
 
 
-def _add_collection(parser: argparse.ArgumentParser, add_qrels: Adder) -> None:
-    add_qrels(parser)
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="run files, at least two")
+def _add_collection(parser: argparse.ArgumentParser, add_qrels: Adder, *, optional: bool = False) -> None:
+    add_qrels(parser, **({"nargs": "?"} if optional else {}))
+    parser.add_argument("runs", metavar="RUN", nargs="*" if optional else "+", help="run files, at least two")
     parser.add_argument(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
     )
+
+
+def _add_sizes(parser: argparse.ArgumentParser, defaults: tuple[str, str] | None = None, **values: Any) -> None:
+    """Options for the sizes of made-up rankings."""
+    for name, metavar, text in (
+        ("documents", "N", "size of the collection, or several"),
+        ("relevant", "M", "relevant documents of a query, or several"),
+    ):
+        known = f" (default: {defaults[name == 'relevant']})" if defaults else ""
+        parser.add_argument(
+            f"--{name}", type=int, nargs="+", default=values[name], metavar=metavar, help=f"{text}{known}"
+        )
 
 
 def _show(study: Study, options: argparse.Namespace) -> None:
@@ -180,19 +210,39 @@ def _collection(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
 def _axioms(options: argparse.Namespace) -> Study:
     from ir_lexirecall import meta
 
-    return meta.axioms(_measures(options))
+    return meta.axioms(_measures(options), cases=options.cases, seed=options.seed)
 
 
 def _orientation(options: argparse.Namespace) -> Study:
     from ir_lexirecall import meta
 
-    return meta.orientation(_measures(options))
+    return meta.orientation(_measures(options), options.relevant, options.documents)
 
 
 def _ties(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import meta
+    from ir_lexirecall import cli, meta
+    from ir_lexirecall.meta.behaviour import ties_by_measure
 
-    return meta.tie_probabilities(options.documents, options.relevant)
+    if options.qrels is None:
+        if not (options.documents and options.relevant) or options.measures:
+            raise ValueError("meta ties: give QRELS, RUNs and measures (-m), or else --documents and --relevant")
+        return meta.tie_probabilities(options.documents, options.relevant, k=options.cutoffs or 1000)
+    if options.documents or options.relevant or options.cutoffs:
+        raise ValueError("meta ties: --documents, --relevant and --cutoffs are about random rankings, without QRELS")
+    if not options.measures:
+        raise ValueError("meta ties: name measures with -m, such as 'LR R@1000'")
+    found = meta.ties(
+        _measures(options), *_collection(options), rel=cli.relevance_threshold(options), cutoff=options.cutoff
+    )
+    return found if options.by_query else ties_by_measure(found)
+
+
+def _agreement(options: argparse.Namespace) -> Study:
+    from ir_lexirecall import cli, meta
+
+    return meta.agreement(
+        _measures(options), *_collection(options), rel=cli.relevance_threshold(options), cutoff=options.cutoff
+    )
 
 
 def _power(options: argparse.Namespace) -> Study:

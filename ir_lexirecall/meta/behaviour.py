@@ -293,6 +293,20 @@ def ties(
     return Study.of(table, _draw_ties, function="ties", **systems.provenance)
 
 
+def ties_by_measure(table: Study) -> Study:
+    """What ``ties`` gave, summed over the queries: a row per measure.
+
+    >>> qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    >>> runs = {"x": {"q": {"a": 2}, "r": {"a": 1}}, "y": {"q": {"c": 2, "a": 1}, "r": {"a": 1}}}
+    >>> ties_by_measure(ties("AP", qrels, runs))
+      measure  pairs  ties  incomparable  share
+    0      AP      2     1             0    0.5
+    """
+    totals = table.drop(columns=["query_id", "share"]).groupby("measure", sort=False).sum().reset_index()
+    totals["share"] = totals["ties"] / totals["pairs"]
+    return Study.of(totals, lambda _, ax: table.plot(ax), **table.attrs)
+
+
 def agreement(
     measures: Any,
     qrels: Any,

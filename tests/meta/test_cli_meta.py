@@ -99,10 +99,47 @@ def test_unanimity(meta, files):
     same(printed, unanimity(["LR", "AP"], qrels, runs, among=["RR", "R@10"], rel=2))
 
 
+def test_ties_and_agreement_on_runs(meta, files):
+    qrels, runs = files
+    arguments = (qrels, *runs.values(), "-m", "lexirecall R@10", "--rel", "2", "--cutoff", "10")
+    by_query = studies.ties(["lexirecall", "R@10"], qrels, runs, rel=2, cutoff=10)
+    same(meta("ties", *arguments, "--by-query"), by_query)
+    for row in meta("ties", *arguments).itertuples():
+        own = by_query[by_query["measure"] == row.measure]
+        assert (row.pairs, row.ties) == (own["pairs"].sum(), own["ties"].sum())
+        assert row.share == row.ties / row.pairs
+    same(meta("agreement", *arguments), studies.agreement(["lexirecall", "R@10"], qrels, runs, rel=2, cutoff=10))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--documents", "10"], "--documents and --relevant"),
+        (["--documents", "10", "--relevant", "2", "-m", "AP"], "QRELS, RUNs and measures"),
+        (["QRELS", "RUN", "RUN", "-m", "AP", "--relevant", "2"], "without QRELS"),
+        (["QRELS", "RUN", "RUN"], "name measures with -m"),
+        (["QRELS", "-m", "AP"], "at least 2 runs"),
+    ],
+)
+def test_ties_are_of_runs_or_of_random_rankings(meta, files, arguments, message):
+    qrels, runs = files
+    paths = iter(runs.values())
+    words = [qrels if word == "QRELS" else next(paths) if word == "RUN" else word for word in arguments]
+    with pytest.raises(ValueError, match=message):
+        meta("ties", *words)
+
+
 def test_a_study_is_drawn_into_a_file(meta, files, tmp_path):
     pytest.importorskip("matplotlib")
     qrels, runs = files
-    for name, *options in (["correlate"], ["power", "--test", "t"], ["degrade", "--samples", "1"], ["unanimity"]):
+    for name, *options in (
+        ["ties"],
+        ["agreement"],
+        ["correlate"],
+        ["power", "--test", "t"],
+        ["degrade", "--samples", "1"],
+        ["unanimity"],
+    ):
         picture = tmp_path / f"{name}.svg"
         meta(name, qrels, *runs.values(), "-m", "LR AP", "--plot", str(picture), *options)
         assert picture.read_text().lstrip().startswith("<?xml")
@@ -127,8 +164,13 @@ def test_bad_usage_is_refused(meta, files):
 def test_studies_without_runs(meta):
     same(meta("axioms", "-m", "RR"), studies.axioms("RR"))
     same(meta("orientation", "-m", "RR AP"), studies.orientation(["RR", "AP"]))
-    printed = meta("ties", "--documents", "1000", "10000", "--relevant", "10")
-    expected = studies.tie_probabilities([1000, 10000], 10)
+    same(meta("axioms", "-m", "RR", "--cases", "5", "--seed", "2"), studies.axioms("RR", cases=5, seed=2))
+    same(
+        meta("orientation", "-m", "RR", "--documents", "10", "20", "--relevant", "3"),
+        studies.orientation("RR", 3, [10, 20]),
+    )
+    printed = meta("ties", "--documents", "1000", "10000", "--relevant", "10", "--cutoffs", "10", "20")
+    expected = studies.tie_probabilities([1000, 10000], 10, k=[10, 20])
     assert printed["measure"].tolist() == expected["measure"].tolist()
     assert printed["probability"].tolist() == expected["probability"].tolist()
 
