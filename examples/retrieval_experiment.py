@@ -11,12 +11,16 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-import bm25s
 import pandas as pd
 import pyterrier as pt
 from ir_datasets_lexirecall import load
 
 import ir_lexirecall as irl
+
+try:
+    import bm25s
+except ModuleNotFoundError:
+    raise SystemExit("this example needs bm25s: pip install bm25s") from None
 
 
 class BM25(pt.Transformer):

@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from ir_lexirecall.tables import collection, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 FORMATS = ("table", "tsv", "json", "latex", "markdown")
 _EXACT = ("tsv", "json")  # for machines: all digits unless --places asks for fewer
@@ -211,8 +210,10 @@ def split_measures(text: str) -> list[str]:
     return parts
 
 
-def read_qrels(source: str, columns: str | None, aspects: Iterable[str]) -> pl.DataFrame:
+def read_qrels(source: str, columns: str | None, aspects: Sequence[str]) -> Any:
     """The qrels that the command line names: a file or an id, and files of further aspects."""
+    if not (columns or aspects):
+        return source
     import polars as pl
 
     from ir_lexirecall import trec
@@ -369,11 +370,8 @@ def render(table: pd.DataFrame, keys: Sequence[str], form: str, places: int | No
 
 def _report(options: argparse.Namespace) -> None:
     names = run_names(options.runs)
-    dataset: Any = options.qrels
-    if options.columns or options.aspect or Path(options.qrels).is_file():
-        dataset = read_qrels(options.qrels, options.columns, options.aspect)
     result = benchmark(
-        dataset,
+        read_qrels(options.qrels, options.columns, options.aspect),
         dict(zip(names, options.runs, strict=True)),
         _asked_measures(options),
         preference=split_measures(options.preference),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import polars as pl
 
 from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, ranges
-from ir_lexirecall.tables import and_more, changes, id_string, numeric_column, qrel_table
+from ir_lexirecall.tables import and_more, changes, id_string, naming, numeric_column, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +70,11 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
+        with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
+            return cls._of(qrels)
+
+    @classmethod
+    def _of(cls, qrels: Any) -> Judgments:
         table = qrel_table(qrels)
         empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
         rows = table.hstack([aspect_column(table)])

@@ -154,11 +154,13 @@ class Report:
 
         Raises:
             ModuleNotFoundError: Jinja2 or matplotlib is not installed.
+            ValueError: the file's folder does not exist.
             OSError: the file cannot be written, or an input not be read.
         """
-        page = self.html()
         path = Path(path)
-        path.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        if not path.parent.is_dir():
+            raise ValueError(f"{path}: there is no folder {str(path.parent)!r} to write into")
+        path.write_text(self.html(), encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
         return path
 
     def html(self) -> str:

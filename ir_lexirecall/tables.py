@@ -123,7 +123,7 @@ def naming(source: str) -> Iterator[None]:
     except ValueError as error:
         if str(error).startswith(source):
             raise
-        raise ValueError(f"{source}: {str(error).removeprefix('run: ')}") from None
+        raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
 
 
 def id_string(value: Any) -> str:

@@ -228,6 +228,12 @@ def test_both_grades_of_a_judgment_are_named() -> None:
     assert_names(evaluate(TSE, qrels=[Qrel("q1", "d1", 6), Qrel("q1", "d1", 8)]), "6", "8")
 
 
+def test_qrels_in_a_file_are_called_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "judged.qrels"
+    path.write_text("q1 0 d1 1\nq1 0 d1 2\n")
+    assert evaluate(TSE, qrels=str(path)).startswith(f"{path}: document 'd1' of query 'q1' is judged twice")
+
+
 def test_the_same_subtopic_twice_with_different_grades() -> None:
     rows = [Qrel("q1", "d1", 1, "s1"), Qrel("q1", "d1", 2, "s2"), Qrel("q1", "d1", 3, "s2")]
     assert_names(evaluate(TSE, qrels=rows), "'q1'", "'d1'", "'s2'")

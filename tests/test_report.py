@@ -255,6 +255,11 @@ def test_many_runs_stay_small(many: Report) -> None:
     assert len(table(page, "Preferences by lexirecall, a row per pair of runs")) == 136
 
 
+def test_a_folder_that_is_not_there_is_named(small: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
+        Report.of(small).write(tmp_path / "none" / "report.html")
+
+
 def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels.txt"
     qrels.write_bytes(b"q1 0 d1 1\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from functools import cached_property
 
 import ir_datasets
@@ -75,7 +76,9 @@ class Collection:
             try:
                 ir_datasets.load(dataset_id)  # ids that are made from patterns
             except KeyError:
-                raise ValueError(f"ir_datasets has no data set {dataset_id!r}") from None
+                close = difflib.get_close_matches(dataset_id, ir_datasets.registry, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                raise ValueError(f"ir_datasets has no data set {dataset_id!r}{hint}") from None
         self.dataset_id = dataset_id
         self.dataset = ir_datasets.load(dataset_id)
         if not self.dataset.has_qrels():

@@ -69,6 +69,9 @@ def qrels() -> pd.DataFrame:
 def run(name: str) -> pd.DataFrame:
     """One of the runs in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
 
+    Raises:
+        ValueError: there is no run of that name.
+
     >>> list(run("bm25").columns)
     ['query_id', 'doc_id', 'score']
     """
@@ -76,6 +79,8 @@ def run(name: str) -> pd.DataFrame:
 
     from ir_lexirecall.trec import read_run
 
+    if name not in RUNS:
+        raise ValueError(f"there is no run {name!r}; there are {', '.join(RUNS)}")
     table = read_run(str(FOLDER / "runs" / f"{name}.run"))
     return pd.DataFrame({column: table[column].to_list() for column in table.columns})
 

@@ -532,6 +532,12 @@ def test_pictures_of_equal_systems(preference):
     assert drawn(compared.plot_pair("one", "other"))
 
 
+def test_the_picture_of_one_tied_query_has_room(recwarn):
+    compared = irl.compare({"q": {"a": 1}}, {name: {"q": {"a": 1.0}} for name in ("one", "other")})
+    assert drawn(compared.plot_pair("one", "other"))
+    assert not recwarn.list
+
+
 def test_pictures_go_where_they_are_asked_to_go():
     from matplotlib.figure import Figure
 
