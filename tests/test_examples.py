@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,3 +62,25 @@ def test_the_embedded_runs_are_what_the_script_makes() -> None:
 def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
     printed = printed_by(f"papers/{paper}.py")
     assert all(line in printed for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("paper", "folder", "lines", "pictures"),
+    [
+        (
+            "diaz_2026",
+            "robust2003",
+            ["lexirecall ties less than R@1000 and R-precision: True", "Discriminative power there", "Missing labels"],
+            8,
+        ),
+        ("azzopardi_2021", "robust2003", ["17 runs, 100 topics", "Sensitivity: pairs of runs"], 3),
+        ("maistro_2021", "clef-ehealth-2016", ["16 runs", "Zero aspects, AP"], 4),
+    ],
+)
+def test_papers_analyses_on_real_runs(
+    paper: str, folder: str, lines: list[str], pictures: int, data: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    printed = printed_by(f"papers/{paper}.py", str(Path(data.path(folder)).parent), "--plots", str(tmp_path))
+    assert all(line in printed for line in lines)
+    assert len(list(tmp_path.iterdir())) == pictures

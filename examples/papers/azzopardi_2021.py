@@ -1,6 +1,6 @@
 """Azzopardi, Mackenzie, Moffat, "ERR is not C/W/L" (ICTIR 2021, doi 10.1145/3471158.3472239), on data at hand.
 
-    python examples/papers/azzopardi_2021.py                     # data in ../shared/data beside the project
+    python examples/papers/azzopardi_2021.py
     python examples/papers/azzopardi_2021.py DATA --plots out
 
 First the counterexample: a C/W/L measure is a weighted mean of the gains, so where every document has the gain r its
@@ -26,7 +26,6 @@ from ir_lexirecall.meta.relations import COEFFICIENTS, correlation, fit
 from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.provider import LexiRecallProvider
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 K = 20
 ERR = f"ERR@{K}"
 VARIANTS = {
@@ -88,9 +87,7 @@ def fits(judgments: Judgments, ranks: dict[str, JudgedRanks], by: str, coefficie
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "data", nargs="?", type=Path, default=DATA, help="folder with robust2003 (default: %(default)s)"
-    )
+    parser.add_argument("data", nargs="?", type=Path, help="folder with robust2003")
     parser.add_argument("--all", action="store_true", help="fit by all coefficients, not by Pearson and Kendall only")
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
     options = parser.parse_args(arguments)
@@ -98,11 +95,10 @@ def main(arguments: list[str] | None = None) -> None:
     print("Rankings of 1,000 documents of one grade. The paper: a C/W/L measure gives the gain itself, ERR cannot.\n")
     print(counterexample().round(4).to_string())
 
-    folder = options.data / "robust2003"
-    if not folder.is_dir():
-        print(f"\n{folder} is missing: the experiment on runs is left out. Name the folder of the data as an argument.")
+    if options.data is None:
+        print("\nNo folder with data was given: the experiments on runs are left out.")
         return
-    judgments, ranks = read(folder)
+    judgments, ranks = read(options.data / "robust2003")
     print(f"\nTREC 2003 Robust (not the paper's collection): {len(ranks)} runs, {len(judgments)} topics.\n")
 
     measures = {"ERR": ERR, **VARIANTS}

@@ -1,11 +1,12 @@
 """Diaz, Ekstrand, Mitra, "Recall, Robustness, and Lexicographic Evaluation" (TORS 2026, doi 10.1145/3728373).
 
-    python examples/papers/diaz_2026.py                       # data in ../shared/data beside the project
+    python examples/papers/diaz_2026.py
     python examples/papers/diaz_2026.py DATA --full --plots out
 
 Tie probabilities (Tables 3 and 4), orientation, and a simulation of how often measures agree with the worst case need no
-data. Ties and agreement on real systems use the runs of the TREC 2003 Robust track; where the data is missing, that part is
-left out. The paper's numbers are printed where they are known to us, and only ours elsewhere.
+data. What real systems say (ties, agreement, correlation, discriminative power, missing labels, the worst-off users) needs
+the TREC 2003 Robust track: DATA is a folder with robust2003/qrels.txt.gz and robust2003/runs/*.gz. The paper has more
+collections; its numbers are printed where they are known to us, and only ours elsewhere.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ import pandas as pd
 
 from ir_lexirecall.meta.behaviour import agreement, orientation, tie_probabilities, ties, worst_case
 from ir_lexirecall.meta.rankings import judged_ranks, score
+from ir_lexirecall.meta.relations import correlation
+from ir_lexirecall.meta.sensitivity import discriminative_power
+from ir_lexirecall.meta.stability import degrade, mean_degradation
 from ir_lexirecall.meta.study import Study
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 M = 10  # relevant documents
 TABLE_3 = {  # printed in the paper
     1_000: {"TSE": 0.005, "R@1000": 1.0, "Rprec": 0.825},
@@ -85,13 +88,13 @@ def agreement_with_the_worst_case(queries: int, sizes: list[int], seed: int = 0)
     return pd.DataFrame(rows, columns=["n", "measure", "same decision", "where both decide", "+-", "ties"])
 
 
-def robust_2003(data: Path, systems: int | None, plots: Path | None) -> None:
-    """Ties, agreement and worst cases of real systems."""
-    qrels, folder = data / "robust2003" / "qrels.txt.gz", data / "robust2003" / "runs"
-    if not qrels.exists():
-        print(f"\n{qrels} is missing: no analysis of real systems. Give the folder of the data as an argument.")
+def robust_2003(data: Path | None, full: bool, plots: Path | None) -> None:
+    """Ties, agreement, correlation, sensitivity, stability and worst cases of real systems."""
+    if data is None:
+        print("\nNo folder with data was given: no analysis of real systems.")
         return
-    runs = {file.name.removesuffix(".gz"): str(file) for file in sorted(folder.iterdir())[:systems]}
+    qrels, folder = data / "robust2003" / "qrels.txt.gz", data / "robust2003" / "runs"
+    runs = {file.name.removesuffix(".gz"): str(file) for file in sorted(folder.iterdir())[: None if full else 6]}
     found = ties(PREFERENCES, str(qrels), runs)
     total = found.groupby("measure", sort=False)[["pairs", "ties"]].sum()
     print(f"\nTREC 2003 Robust, {len(runs)} runs: pairs of systems that tie on a query")
@@ -103,13 +106,34 @@ def robust_2003(data: Path, systems: int | None, plots: Path | None) -> None:
     alike = agreement(PREFERENCES, str(qrels), runs)
     print("\nAgreement of measures there")
     print(alike.drop(columns=["decisions", "incomparable"]).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
+    related = correlation(PREFERENCES, str(qrels), runs, by="systems")
+    print("\nCorrelation of the systems' means there")
+    print(related.drop(columns="points").to_string(index=False, float_format=lambda x: f"{x:.3f}"))
+    resamples = 10_000 if full else 1_000
+    power = discriminative_power(PREFERENCES, str(qrels), runs, test="tukey", n_resamples=resamples)
+    print(f"\nDiscriminative power there: randomised Tukey HSD, {resamples} permutations, alpha 0.05")
+    print(power.to_string(index=False, float_format=lambda x: f"{x:.3f}"))
+    fewer = degrade(PREFERENCES, str(qrels), runs, [0.1, 0.3, 0.5, 0.7, 0.9], n_samples=10 if full else 2)
+    means = mean_degradation(fewer)
+    for column, text in {"ties": "ties", "agreement": "agreement with the full labels"}.items():
+        print(f"\nMissing labels: {text}, by the share of relevant labels removed")
+        table = means.pivot(index="measure", columns="fraction", values=column).loc[PREFERENCES]
+        print(table.to_string(float_format=lambda x: f"{x:.3f}"))
     some = dict(list(runs.items())[:2])
     worst = worst_case(str(qrels), some, ["AP", "nDCG", "RBP(p=0.8)"], enumerate_up_to=8)
     both = worst[worst["subsets"] > 0]
     gap = (both[["user", "provider"]].sub(both["closed_form"], axis=0)).abs().to_numpy().max()
     print(f"\nWorst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:")
     print(f"  largest difference to the closed form e(p_m): {gap:.1e}")
-    for name, study in {"ties": found, "agreement": alike, "worst_case": worst}.items():
+    studies = {
+        "ties": found,
+        "agreement": alike,
+        "correlation": related,
+        "power": power,
+        "degrade": fewer,
+        "worst_case": worst,
+    }
+    for name, study in studies.items():
         _draw(study, plots, name)
 
 
@@ -120,7 +144,7 @@ def _draw(study: Study, plots: Path | None, name: str) -> None:
         print(f"  drawn: {plots / f'diaz_2026_{name}.svg'}")
 
 
-def main(data: Path = DATA, full: bool = False, plots: Path | None = None) -> None:
+def main(data: Path | None = None, full: bool = False, plots: Path | None = None) -> None:
     tables_3_and_4()
     _draw(tie_probabilities([10**k for k in range(2, 8)], M), plots, "tie_probabilities")
     orientations(plots)
@@ -129,13 +153,15 @@ def main(data: Path = DATA, full: bool = False, plots: Path | None = None) -> No
     sizes = [1_000, 10_000, 100_000, 1_000_000]
     print(agreement_with_the_worst_case(queries, sizes).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
     print("  (RBP's ties in large collections are floats too small to tell from 0)")
-    robust_2003(data, None if full else 6, plots)
+    robust_2003(data, full, plots)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", default=DATA, help=f"folder of the data (default {DATA})")
-    parser.add_argument("--full", action="store_true", help="all 17 runs instead of 6")
+    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003")
+    parser.add_argument(
+        "--full", action="store_true", help="all runs instead of 6, and as many resamples as for a paper"
+    )
     parser.add_argument("--plots", type=Path, help="draw the figures into this folder")
     arguments = parser.parse_args()
     main(arguments.data, arguments.full, arguments.plots)

@@ -1,7 +1,7 @@
 """Maistro, Chaves Lima, Simonsen, Lioma, "Principled Multi-Aspect Evaluation Measures of Rankings" (CIKM 2021, doi
 10.1145/3459637.3482287), on data at hand.
 
-    python examples/papers/maistro_2021.py                       # data in ../shared/data beside the project
+    python examples/papers/maistro_2021.py
     python examples/papers/maistro_2021.py DATA --resamples 10000 --plots out
 
 The worked example (weights of label tuples, and Table 3) needs no data. The experiments use CLEF eHealth 2016, task 2:
@@ -30,7 +30,6 @@ from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.meta.systems import score
 from ir_lexirecall.scoring.toma import label_weights
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 
 # The worked example: three documents with labels (relevance, correctness), embedded as 0, 1, 2, 3 and 0, 1.5, 3.
@@ -195,9 +194,7 @@ def preferred(judgments: Judgments, ranks: dict[str, JudgedRanks], base: str, k:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "data", nargs="?", type=Path, default=DATA, help="folder with clef-ehealth-2016 (default: %(default)s)"
-    )
+    parser.add_argument("data", nargs="?", type=Path, help="folder with clef-ehealth-2016")
     parser.add_argument("--resamples", type=int, default=2000, help="of the bootstrap (default: %(default)s)")
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
     options = parser.parse_args(arguments)
@@ -207,11 +204,10 @@ def main(arguments: list[str] | None = None) -> None:
     for base in PRINTED:
         print(table_3(base).to_string())
 
-    folder = options.data / "clef-ehealth-2016"
-    if not folder.is_dir():
-        print(f"\n{folder} is missing: the experiments are left out. Name the folder of the data as an argument.")
+    if options.data is None:
+        print("\nNo folder with data was given: the experiments on runs are left out.")
         return
-    judgments, ranks = read(folder)
+    judgments, ranks = read(options.data / "clef-ehealth-2016")
     print(f"\nCLEF eHealth 2016: {len(ranks)} runs, {len(judgments)} topics.")
     for base in ("nDCG", "AP"):
         measures = measures_of(base)
