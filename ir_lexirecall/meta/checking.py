@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
 _FERRANTE, _DIAZ, _AMIGO, _MAISTRO = "Ferrante 2015", "Diaz 2026", "Amigó 2018", "Maistro 2021"
-_ROUNDING = 1e-14  # relative to the larger value: sums of floats that are equal in exact arithmetic
-_RANKINGS = 256  # enumerate up to sizes with at most so many rankings
+_ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
+_RANKINGS = 256  # enumerate up to sizes with at most so many rankings,
+_MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
 _LARGEST = 15  # size of random rankings
+_ACROSS = 3  # documents that are placed across the cutoff, in every way
 _MANY = 20  # documents within which a small number must be found
-_THRESHOLDS = [2**i for i in range(11)]  # numbers of documents that may be "large enough"
+_THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be "large enough"
 _WEIGHTS = (2.0, 1.0)  # of two subtopics, the first one mattering more
 
 
@@ -57,15 +59,30 @@ def _more(better: Ranking, worse: Ranking, group: int = 0) -> _Claim:
 
 @dataclass(frozen=True)
 class _Space:
-    """The rankings to search: grades from 0 up, the longest ranking that may be asked for, aspects of the measure."""
+    """The rankings to search.
+
+    Attributes:
+        grades: from 0 up.
+        least: the smallest grade that is relevant.
+        longest: the longest ranking that may be asked for.
+        cutoff: the rank below which the measure does not look, 0 where there is none.
+        aspects: that the measure names.
+    """
 
     grades: tuple[int, ...]
+    least: float
     longest: float
+    cutoff: int
     aspects: int
 
     @property
     def top(self) -> int:
         return self.grades[-1]
+
+    @property
+    def binary(self) -> tuple[int, int]:
+        """Not relevant, and relevant."""
+        return 0, self.top
 
     def exclusive(self, aspect: int) -> Label:
         """A document of the top grade for one of two subtopics only."""
@@ -148,7 +165,7 @@ def _replacements(ranking: Ranking, space: _Space) -> Iterator[_Claim]:
 
 
 def _appended(ranking: Ranking, space: _Space) -> Iterator[_Claim]:
-    for grade in space.grades:
+    for grade in space.binary:
         longer = Ranking((*ranking.retrieved, grade), ranking.missing)
         yield _more(longer, Ranking(ranking.retrieved, (*ranking.missing, grade)))
 
@@ -166,9 +183,8 @@ def _nonrelevant_inserted(ranking: Ranking, space: _Space) -> Iterator[_Claim]:
 
 
 def _relevant_inserted(ranking: Ranking, space: _Space) -> Iterator[_Claim]:
-    for grade in space.grades[1:]:
-        for longer, without in _inserted(ranking, grade):
-            yield _more(longer, without)
+    for longer, without in _inserted(ranking, space.top):
+        yield _more(longer, without)
 
 
 def _swaps_up(ranking: Ranking, space: _Space) -> Iterator[_Claim]:
@@ -286,7 +302,7 @@ def _best_rankings(space: _Space) -> Iterator[_Claim]:
         labels = list(dict.fromkeys([(0,) * space.aspects, *units, (1,) * space.aspects]))
     topics = itertools.chain(*(itertools.combinations_with_replacement(labels, size) for size in (1, 2, 3)))
     for group, topic in enumerate(topics):
-        if np.all(np.any(np.array(topic).reshape(len(topic), -1) > 0, axis=0)):  # relevant in every aspect
+        if np.all(np.any(np.array(topic).reshape(len(topic), -1) >= space.least, axis=0)):  # relevant in every aspect
             for order in dict.fromkeys(itertools.permutations(topic)):
                 yield _Claim(((1, Ranking(order)),), constant=-1.0, group=group)
 
@@ -321,32 +337,37 @@ PROPERTIES: tuple[Property, ...] = (
     Property(
         "monotonicity in retrieval size",
         _DIAZ,
-        "retrieving one more document, of any grade, at the end never lowers the value",
+        "retrieving one more document, relevant or not, at the end never lowers the value",
         around=_appended,
+        labels=lambda space: space.binary,
     ),
     Property(
         "monotonicity in nonrelevance",
         _DIAZ,
         "inserting a nonrelevant document at any rank never raises the value",
         around=_nonrelevant_inserted,
+        labels=lambda space: space.binary,
     ),
     Property(
         "monotonicity in relevance",
         _DIAZ,
         "inserting a relevant document at any rank, which moves the rest down, never lowers the value",
         around=_relevant_inserted,
+        labels=lambda space: space.binary,
     ),
     Property(
         "swapping up",
         _DIAZ,
         "swapping a nonrelevant document with a lower relevant one never lowers the value",
         around=_swaps_up,
+        labels=lambda space: space.binary,
     ),
     Property(
         "concavity",
         _DIAZ,
         "a relevant document that moves up past two nonrelevant ones gains at least as much by the second step as by the first",
         around=_two_steps_up,
+        labels=lambda space: space.binary,
         counterexample="a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains less",
     ),
     Property(
@@ -354,6 +375,7 @@ PROPERTIES: tuple[Property, ...] = (
         _DIAZ,
         "every value lies between 0 and 1",
         around=_bounds,
+        labels=lambda space: space.binary,
         counterexample="{r0} scores {v0}",
     ),
     Property(
@@ -493,6 +515,7 @@ def check(
     size: int | None = None,
     cases: int = 200,
     seed: int = 0,
+    progress: bool | None = None,
 ) -> Study:
     """Which properties of the literature a measure has, and the smallest counterexample for each that it lacks.
 
@@ -500,8 +523,9 @@ def check(
     properties, Amigó et al.'s ten constraints on relevance and diversity, and whether the best ranking scores 1 (Maistro et
     al.). Each is formulated here as ``properties()`` tells it. Rankings are compared within one topic, with the same
     documents judged; topics without relevant documents are left out. Claims about all rankings are checked on all rankings
-    of a small size and on random larger ones; "large enough" and "small enough" on a range of numbers. ``holds`` thus
-    means that no counterexample was found.
+    of a small size, on random larger ones and, where the measure has a cutoff below that, on all short rankings that lie
+    across it; "large enough" and "small enough" on a range of numbers. ``holds`` thus means that no counterexample was
+    found.
 
     Measures that know no subtopics see a document's highest grade, and so fail what needs subtopics. Measures with
     named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels are all lowest (0) or all highest (1), and
@@ -511,10 +535,11 @@ def check(
         measure: a measure or a string.
         grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures, else 0, 1 and 2, as
             far as ``max_rel`` allows.
-        size: enumerate all rankings up to so many documents; by default as long as there are at most 256 rankings of
-            that size (8 documents of two grades, 5 of three).
+        size: enumerate all rankings up to so many documents, as long as there are at most 2,048 rankings of that size (11
+            documents of two grades, 6 of three); by default at most 256 (8 of two, 5 of three).
         cases: random cases of larger size per property.
         seed: of the random cases.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A ``Study`` with a row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not
@@ -532,7 +557,9 @@ def check(
     >>> found.loc["strict swap", ["result", "counterexample", "search"]].to_list()
     ['fails', '[0 1 0] scores 0, not more than [0 0 1], 0', 'exhaustive to size 8 (5630 cases)']
     """
-    return axioms([measure], grades=grades, size=size, cases=cases, seed=seed, progress=False)
+    found = axioms([measure], grades=grades, size=size, cases=cases, seed=seed, progress=progress)
+    found.attrs["function"] = "check"
+    return found
 
 
 def axioms(
@@ -568,6 +595,8 @@ def axioms(
     import pandas as pd
 
     named = parse_measures(measures)
+    if not named:
+        raise ValueError("axioms: no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
     for name, number, least in (("cases", cases, 0), ("seed", seed, 0), ("size", 1 if size is None else size, 1)):
         if isinstance(number, bool) or not isinstance(number, numbers.Integral) or number < least:
             raise ValueError(f"axioms: {name} must be an integer of at least {least}, not {number!r}")
@@ -597,13 +626,29 @@ def axioms(
 
 def _space(name: str, measure: Measure, grades: Sequence[int] | None) -> _Space:
     aspects = len(measure["aspects"]) if has_aspects(measure) else 0
+    if grades is not None and not isinstance(grades, Iterable):
+        raise ValueError(f"axioms: grades must be 0 and some larger integers in order, not {grades!r}")
     chosen = tuple(_default_grades(measure) if grades is None else grades)
     whole = all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in chosen)
     if not whole or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
         raise ValueError(f"axioms: grades must be 0 and some larger integers in order, not {list(chosen)!r}")
     if aspects and chosen != (0, 1):
         raise ValueError(f"axioms: {name} names its aspects and their grades; leave out grades")
-    return _Space(chosen, float(measure.params.get("n") or np.inf), aspects)
+    rel = _known(measure, "rel")
+    base = measure.base_measure() if aspects else measure
+    return _Space(
+        grades=chosen,
+        least=1 if aspects or rel is None else float(rel),
+        longest=float(measure.params.get("n") or np.inf),
+        cutoff=int(_known(base, "cutoff") or 0),
+        aspects=aspects,
+    )
+
+
+def _known(measure: Measure, name: str) -> Any:
+    """The value of a parameter that the measure has, given or by default; None otherwise."""
+    value = measure[name] if name in measure.SUPPORTED_PARAMS else None
+    return value if isinstance(value, numbers.Real) else None
 
 
 def _default_grades(measure: Measure) -> list[int]:
@@ -640,6 +685,9 @@ def _rows(name: str, measure: Measure, searches: _Searches) -> list[tuple[str, s
         )
         for labels_of in _kinds_of_labels(list(asked)):
             scored = values(measure, labels_of, weights=_WEIGHTS if kind[1] else ())
+            if np.isnan(scored).any():
+                undefined = labels_of[int(np.isnan(scored).argmax())]
+                raise ValueError(f"axioms: {name} is not a number for {undefined}; there is nothing to check")
             value.setdefault(kind, {}).update(zip(labels_of, scored.tolist(), strict=True))
     rows = []
     for each in PROPERTIES:
@@ -675,22 +723,49 @@ def _search(each: Property, space: _Space, size: int | None, cases: int, rng: np
         return _Search(claims, each.searched.format(last=last) if claims else "no number")
     assert each.around is not None
     labels, missing = list(each.labels(space)), list(each.missing(space))
-    small = size or next(s for s in itertools.count(1) if len(labels) ** (s + 1) > _RANKINGS or s == 8)
-    small = int(min(small, space.longest - 2))
-    claims = [
-        claim
-        for length in range(1, small + 1)
-        for retrieved in itertools.product(labels, repeat=length)
-        for others in missing
-        for claim in each.around(Ranking(retrieved, others), space)
-        if _has_relevant(claim)
-    ]
+    most = _RANKINGS if size is None else _MOST_RANKINGS
+    asked = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == (size or 8))
+    small = int(min(asked, space.longest - 2))
+    claims = _all_claims(each, space, labels, missing, small)
     words = f"exhaustive to size {small} ({len(claims)} cases)"
     largest = int(min(max(_LARGEST, small + 5), space.longest - 2))
     drawn = _random_claims(each, space, labels, missing, (small + 1, largest), cases, rng)
     if drawn:
         words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
-    return _Search(claims + drawn, words)
+    across = _claims_across_the_cutoff(each, space, labels, small)
+    if across:
+        words += f", {_ACROSS} documents across rank {space.cutoff} ({len(across)} cases)"
+    return _Search(claims + drawn + across, words)
+
+
+def _all_claims(
+    each: Property, space: _Space, labels: list[Label], missing: list[tuple[Label, ...]], size: int
+) -> list[_Claim]:
+    """The claims around all rankings of up to so many documents."""
+    assert each.around is not None
+    return [
+        claim
+        for length in range(1, size + 1)
+        for retrieved in itertools.product(labels, repeat=length)
+        for others in missing
+        for claim in each.around(Ranking(retrieved, others), space)
+        if _has_relevant(claim, space)
+    ]
+
+
+def _claims_across_the_cutoff(each: Property, space: _Space, labels: list[Label], size: int) -> list[_Claim]:
+    """Where the cutoff lies deeper than ``size``: the claims around all rankings whose last documents lie across it, and
+    whose others have the first label."""
+    if not size < space.cutoff + 2 <= space.longest:
+        return []
+    assert each.around is not None
+    return [
+        replace(claim, terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms))
+        for above in range(max(1, space.cutoff - _ACROSS + 1), space.cutoff)
+        for last in itertools.product(labels, repeat=_ACROSS)
+        for claim in each.around(Ranking(last), space)
+        if _has_relevant(claim, space)
+    ]
 
 
 def _random_claims(
@@ -713,22 +788,25 @@ def _random_claims(
         place = np.where(rng.random(length) < share, 0, rng.integers(0, len(labels), length))
         ranking = Ranking(tuple(labels[i] for i in place), missing[rng.integers(len(missing))])
         assert each.around is not None
-        around = [claim for claim in each.around(ranking, space) if _has_relevant(claim)]
+        around = [claim for claim in each.around(ranking, space) if _has_relevant(claim, space)]
         if around:
             drawn.append(around[rng.integers(len(around))])
     return drawn
 
 
-def _has_relevant(claim: _Claim) -> bool:
+def _has_relevant(claim: _Claim, space: _Space) -> bool:
     """Whether the topic has a relevant document; without one, every ranking scores 0."""
     ranking = claim.terms[0][1]
-    return any(label if isinstance(label, int) else any(label) for label in (*ranking.retrieved, *ranking.missing))
+    return any(
+        label >= space.least if isinstance(label, int) else max(label) >= space.least
+        for label in (*ranking.retrieved, *ranking.missing)
+    )
 
 
 def _broken(each: Property, claims: list[_Claim], value: Mapping[Ranking, float]) -> _Claim | None:
     """The smallest claim that breaks the property, None where it holds."""
     surplus = np.array([claim.constant + sum(c * value[r] for c, r in claim.terms) for claim in claims])
-    scale = np.array([max(1.0, *(abs(value[r]) for _, r in claim.terms)) for claim in claims])
+    scale = np.array([max(abs(claim.constant), *(abs(value[r]) for _, r in claim.terms)) for claim in claims])
     met = surplus > _ROUNDING * scale if each.strict else surplus >= -_ROUNDING * scale
     if each.needs == "all":
         wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]

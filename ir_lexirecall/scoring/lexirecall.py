@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
+from math import comb, perm
 
 import numpy as np
 
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
 
 _EXACT = 2.0**53  # integers below are floats without rounding
+_MANY = 96  # terms that are not made one by one any more
 _FEW = 16  # queries for which big integers are quicker than arrays
 
 
@@ -49,10 +50,30 @@ def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tu
 def _nested_of(ranks: list[int], m: int) -> float:
     *before, p_r = ranks
     r = len(ranks)
-    better = sum(map(comb, [p - 1 for p in before], range(1, r)))
+    better = _better_placements(before)
     placements = comb(p_r - 1, r - 1)
     p_star = (p_r - 1) * placements + better + 1
     return (r * (p_star + placements)) / ((m + 1) * p_star)
+
+
+def _better_placements(ranks: list[int]) -> int:
+    """N' = sum of C(p_i - 1, i) over p_1, p_2, ...; of many terms, each one is made from the one before:
+
+    C(n + 1, i) = C(n, i - 1) (n + 1) / i, and C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
+    """
+    if len(ranks) < _MANY:
+        return sum(map(comb, [p - 1 for p in ranks], range(1, len(ranks) + 1)))
+    total = term = before = 0
+    for i, p in enumerate(ranks, start=1):
+        if term:
+            term = term * before // i
+            if d := p - before - 1:
+                term = term * perm(p - 1, d) // perm(p - 1 - i, d)
+        else:
+            term = comb(p - 1, i)
+        total += term
+        before = p
+    return total
 
 
 def _binomials(n: Ints, k: Ints) -> Floats:

@@ -26,11 +26,18 @@ RELS = st.sampled_from([0.5, 1, 2, 2.5, 4, 9])
 EPS = st.sampled_from([0.5, 1, 1e-3, 0.1, 7.25])
 
 
-@pytest.fixture(params=[True, False], ids=["arrays", "integers"], autouse=True, scope="module")
-def by_arrays(request):
-    """Few queries are scored one by one, many at once: both on the same cases."""
+@pytest.fixture(
+    params=[(0, 96), (10**9, 96), (10**9, 0)],
+    ids=["arrays", "integers", "each of the last"],
+    autouse=True,
+    scope="module",
+)
+def ways(request):
+    """Few queries are scored one by one, many at once; many terms are made one from the other: all on the same cases."""
+    few, many = request.param
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexirecall, "_FEW", 0 if request.param else 10**9)
+        patch.setattr(lexirecall, "_FEW", few)
+        patch.setattr(lexirecall, "_MANY", many)
         yield
 
 
