@@ -52,7 +52,7 @@ def test_the_embedded_runs_are_what_the_script_makes() -> None:
 @pytest.mark.parametrize(
     ("paper", "lines"),
     [
-        ("ferrante_2015", ["the closed forms agree: True", "no measure contradicts the partial order: True"]),
+        ("ferrante_2015", ["RBP(p=0.5)  50  2      1", "no measure contradicts the partial order: True"]),
         ("amigo_2018", ["0.415  0.415"]),
         ("diaz_2026", ["100000     R@1000       0.8263  0.826"]),
         ("azzopardi_2021", ["ERR@1000                        0.1848    0.3863    0.6430     0.9681"]),

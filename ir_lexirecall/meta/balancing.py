@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
+from tqdm import tqdm
 
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.behaviour import _integers
@@ -59,6 +62,8 @@ def partial_order(rankings: Mapping[str, Sequence[float]]) -> Study:
 
     if not isinstance(rankings, Mapping) or len(rankings) < 2:
         raise ValueError("partial_order: give at least two rankings by name")
+    if len(set(map(str, rankings))) < len(rankings):
+        raise ValueError("partial_order: two rankings have the same name")
     grades: dict[str, Floats] = {}
     for name, ranking in rankings.items():
         try:
@@ -122,6 +127,7 @@ def balancing_index(
     top: float | None = None,
     lowest: float | None = None,
     method: str = "algorithm",
+    progress: bool | None = None,
 ) -> Study:
     """Balancing index B(n): from which rank on a full tail outweighs one document at the top.
 
@@ -136,9 +142,12 @@ def balancing_index(
         n: lengths of rankings, one number or several.
         top: top grade; by default the measure's ``max_rel`` (4 for ERR), or else its ``rel``, or else 1.
         lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is binary.
-        method: ``'algorithm'`` scores the rankings with the measure, any measure; ``'closed form'`` solves the formulas of
-            AP, RBP, ERR and nDCG: with x(b) = sum over i = b..n, the condition 1 <= x(b) of AP has the terms
-            (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of RBP p^(i-1) (binary), of ERR r (1-r)^(i-b) / i.
+        method: ``'algorithm'`` scores the rankings with any measure, in floats: values that differ by 1e-12 at most count
+            as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1); ``'closed form'`` solves the
+            formulas of AP, RBP, ERR and nDCG: with x(b) = sum over i = b..n, the condition 1 <= x(b) of AP has the terms
+            (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of RBP p^(i-1) (binary, in exact arithmetic), of ERR
+            r (1-r)^(i-b) / i.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A ``Study`` with a row per measure and n: ``measure``, ``n``, ``B``, ``top``, ``lowest``, ``method``.
@@ -162,10 +171,15 @@ def balancing_index(
     if method not in ("algorithm", "closed form"):
         raise ValueError(f"balancing_index: method must be 'algorithm' or 'closed form', not {method!r}")
     rows = []
-    for name, measure in named.items():
-        high, low = _grades(name, measure, top, lowest)
-        index_of = _algorithm if method == "algorithm" else _closed_form(name, measure)
-        rows += [(name, size, index_of(measure, size, high, low), high, low, method) for size in sizes]
+    with tqdm(
+        total=len(named) * len(sizes), desc="B(n)", disable=None if progress is None else not progress, leave=False
+    ) as bar:
+        for name, measure in named.items():
+            high, low = _grades(name, measure, top, lowest)
+            index_of = _algorithm if method == "algorithm" else _closed_form(name, measure)
+            for size in sizes:
+                rows.append((name, size, index_of(measure, size, high, low), high, low, method))
+                bar.update()
     return Study.of(
         pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest", "method"]),
         _draw_balancing,
@@ -187,10 +201,12 @@ def _grades(name: str, measure: Measure, top: float | None, lowest: float | None
     high = scale if top is None else top
     low = high if lowest is None else lowest
     for grade in (low, high):
-        if isinstance(grade, bool) or not isinstance(grade, (int, float)) or not 0 < grade < np.inf:
+        if isinstance(grade, bool) or not isinstance(grade, numbers.Real) or not 0 < float(grade) < np.inf:
             raise ValueError(f"balancing_index: a grade must be a number above 0, not {grade!r}")
     if low > high:
         raise ValueError(f"balancing_index: the lowest relevant grade, {low}, is above the top grade, {high}")
+    if measure.NAME == "ERR" and high > _ERR_TOP:
+        raise ValueError(f"balancing_index: {name} has grades up to {_ERR_TOP}, not {high}")
     return high, low
 
 
@@ -270,11 +286,19 @@ def _ap(measure: Measure, n: int, top: float, lowest: float) -> int:
 
 
 def _rbp(measure: Measure, n: int, top: float, lowest: float) -> int:
-    """1 <= (p^(b-1) - p^k) / (1 - p), solved for b: b = 1 + floor(log_p(1 - p + p^k))."""
+    """1 <= (p^(b-1) - p^k) / (1 - p), solved for b: b = 1 + floor(log_p(1 - p + p^k)); exact, p being a decimal number."""
     if not _counted(measure, lowest):
         return 0 if _counted(measure, top) else n
-    p, k = measure["p"], _reached(measure, n)
-    return int(np.floor(1 + np.log(1 - p + p**k) / np.log(p) + 1e-9))
+    p, k = Fraction(str(measure["p"])), _reached(measure, n)
+    if not 0 < p < 1:
+        raise ValueError(f"balancing_index: p must lie between 0 and 1, not {float(p):g}")
+    bound = 1 - p + p**k
+    b = round(1 + float(np.log(float(bound)) / np.log(float(p))))
+    while p ** (b - 1) < bound:
+        b -= 1
+    while p**b >= bound:
+        b += 1
+    return b
 
 
 def _ndcg(measure: Measure, n: int, top: float, lowest: float) -> int:

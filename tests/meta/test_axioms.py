@@ -128,7 +128,6 @@ def test_rankings_are_spelt_shortly() -> None:
         ("AP", "confidence"),
         ("AP", "deepness"),
         ("nDCG", "deepness threshold"),
-        ("nDCG", "monotonicity in relevance"),
         ("nDCG@10", "priority"),
         ("LR", "deepness threshold"),
         ("RBP(p=0.8)", "confidence"),
@@ -231,11 +230,61 @@ def test_results_depend_on_the_seed_alone() -> None:
 
 
 def test_random_cases_find_what_is_too_large_to_enumerate() -> None:
-    small = check("nDCG@10", cases=0).set_index("property")
-    assert small.loc["priority", ["result", "search"]].to_list() == ["holds", "exhaustive to size 5 (852 cases)"]
-    large = check("nDCG@10", cases=200).set_index("property")
-    assert large.loc["priority", "result"] == "fails"
-    assert large.loc["priority", "search"].endswith("200 random cases of size 6 to 15")
+    small = check("AP", size=2, cases=0).set_index("property")
+    assert small.loc["deepness", "result"] == "not applicable"
+    large = check("AP", size=2, cases=200).set_index("property")
+    assert large.loc["deepness", "result"] == "fails"
+    assert large.loc["deepness", "search"].endswith("200 random cases of size 3 to 15")
+
+
+@pytest.mark.parametrize("cutoff", [20, 1000])
+def test_what_breaks_at_the_cutoff_only_is_found(cutoff: int) -> None:
+    found = check(f"nDCG@{cutoff}", cases=20).set_index("property")
+    for name in ("priority", "strict swap", "strict replacement", "concavity"):
+        assert found.loc[name, "result"] == "fails"
+        assert f"3 documents across rank {cutoff} (" in found.loc[name, "search"]
+    assert found.loc["priority", "counterexample"] == f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0"
+    for name in ("swap", "replacement", "swapping up", "deepness threshold"):
+        assert found.loc[name, "result"] == "holds"
+    assert check(f"P@{cutoff}", cases=0).set_index("property").loc["strict replacement", "result"] == "fails"
+
+
+def test_a_cutoff_within_the_enumerated_rankings_needs_no_search_of_its_own() -> None:
+    assert not check("nDCG@2", cases=5)["search"].str.contains("across").any()
+
+
+def test_the_deepness_threshold_may_be_thousands_of_documents() -> None:
+    for measure in ("RBP(p=0.999)", "P@5000"):  # p^n < 1 - p from n = 6,905 on
+        row = check(measure, size=1, cases=0).set_index("property").loc["deepness threshold"]
+        assert (row["result"], row["search"]) == ("holds", "n = 1, 2, 4, ..., 32768")
+
+
+def test_tiny_values_are_told_apart() -> None:
+    found = check("RBP(p=0.05)", size=3, cases=0).set_index("property")
+    assert found.loc["strict swap", "result"] == "holds"
+    tiny = check("RBP(p=0.001)", size=8, cases=0).set_index("property")["counterexample"]
+    assert "[0x7 1]" not in tiny["priority"]  # 1e-21 is more than 0
+
+
+def test_topics_need_a_document_that_is_relevant_to_the_measure() -> None:
+    found = check("AP(rel=2)", grades=[0, 1, 2], cases=0).set_index("property")
+    assert found.loc["realizability", "result"] == "holds"
+
+
+def test_the_properties_of_binary_relevance_are_searched_with_two_grades() -> None:
+    found = check("nDCG", grades=[0, 1, 2], cases=0).set_index("property")
+    assert found.loc["monotonicity in relevance", "result"] == "holds"
+
+
+def test_many_rankings_are_not_enumerated() -> None:
+    search = check("AP", size=50, cases=0).set_index("property")["search"]
+    assert search["swap"].startswith("exhaustive to size 11")
+    assert search["query aspect diversity"].startswith("exhaustive to size 5")
+
+
+def test_values_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"axioms: RBU is not a number for \["):
+        check("RBU", grades=[0, 2000], size=1, cases=0)
 
 
 def test_grades_and_size_are_as_asked() -> None:
@@ -273,6 +322,7 @@ def test_what_no_small_ranking_shows_is_not_said_to_hold() -> None:
         (f"CAM({TWO})", {"grades": [0, 2]}, "leave out grades"),
         ("AP", {"cases": -1}, "cases must be an integer of at least 0, not -1"),
         ("AP", {"size": 0}, "size must be an integer of at least 1, not 0"),
+        ("AP", {"grades": 5}, "grades must be 0 and some larger integers in order, not 5"),
     ],
 )
 def test_bad_input_is_named(measure: str, options: dict[str, Any], message: str) -> None:

@@ -64,6 +64,7 @@ def test_the_partial_order_is_the_preference_dominance(a: list[int], b: list[int
     ("rankings", "message"),
     [
         ({"a": [1]}, "at least two rankings"),
+        ({1: [1], "1": [0]}, "two rankings have the same name"),
         ([[1], [0]], "at least two rankings"),
         ({"a": [1], "b": ["x"]}, "grades of ranking 'b'"),
         ({"a": [float("nan")], "b": [1]}, "ranking 'a' has a grade that is not a finite number"),
@@ -88,7 +89,7 @@ def test_known_balancing_indices(method: str) -> None:
     assert {of[n]["ERR"] for n in of} == {1}
 
 
-CLOSED = ["AP", "AP@7", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "RBP(p=0.8)@6", "ERR", "ERR@9", "nDCG", "nDCG@12"]
+CLOSED = ["AP", "AP@7", "RBP(p=0.8)", "RBP(p=0.95)", "RBP(p=0.8)@6", "ERR", "ERR@9", "nDCG", "nDCG@12"]
 
 
 @pytest.mark.parametrize("grades", [{}, {"top": 4, "lowest": 1}, {"top": 3, "lowest": 2}, {"top": 1, "lowest": 1}])
@@ -96,6 +97,14 @@ def test_closed_forms_equal_the_algorithm(grades: dict[str, int]) -> None:
     n = [*range(1, 30), 57, 120]
     found = [balancing_index(CLOSED, n, method=method, **grades)["B"] for method in ("algorithm", "closed form")]
     assert (found[0] == found[1]).all()
+
+
+@pytest.mark.parametrize("p", ["0.5", "0.8", "0.9", "0.75", "0.05"])
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 30, 37, 60, 400])
+def test_the_closed_form_of_rbp_is_exact(p: str, n: int) -> None:
+    share = Fraction(p)
+    tail = {b: sum(share ** (i - 1) for i in range(b, n + 1)) for b in range(1, n + 1)}
+    assert index(f"RBP(p={p})", n, method="closed form") == max(b for b, value in tail.items() if value >= 1)
 
 
 def test_a_binary_measure_that_wants_more_than_the_lowest_grade_is_never_balanced() -> None:
@@ -130,6 +139,9 @@ def test_top_heavy_measures_have_a_smaller_index() -> None:
         ("AP", {"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
         ("AP", {"top": 0}, "a number above 0, not 0"),
         ("CAM(aspects={'a':1})", {}, "judges several aspects"),
+        ("ERR", {"top": 5}, "ERR has grades up to 4, not 5"),
+        ("ERR", {"top": 5, "method": "closed form"}, "ERR has grades up to 4, not 5"),
+        ("RBP(p=1.0)", {"method": "closed form"}, "p must lie between 0 and 1, not 1"),
     ],
 )
 def test_bad_input_is_named(measure: str, options: dict[str, Any], message: str) -> None:
