@@ -7,7 +7,7 @@ import os
 import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from tqdm import tqdm
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES, UnknownParameter
-from ir_lexirecall.provider import LexiRecallEvaluator, Utility
+from ir_lexirecall.provider import LexiRecallEvaluator, Utility, failing
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.tables import RUN_COLUMNS, and_more, naming, run_table, with_string_keys
 
@@ -47,7 +47,10 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     if isinstance(measures, Mapping):
         asked = dict(measures)
     else:
-        asked = {str(each): each for each in ([measures] if isinstance(measures, (str, Measure)) else measures)}
+        several = [measures] if isinstance(measures, (str, Measure)) else measures
+        if not isinstance(several, Iterable):
+            raise ValueError(f"{measures!r} is no measure; give one, such as TSE or 'nDCG@10', or several in a list")
+        asked = {str(each): each for each in several}
     parsed = {}
     for name, measure in asked.items():
         try:
@@ -192,8 +195,9 @@ class Evaluation:
 
     def _standard_values(self, run: Any) -> dict[Measure, list[float]]:
         by_query: dict[Measure, dict[str, float]] = {m: {} for m in self.measures.values() if not is_ours(m)}
-        for metric in self._standard.iter_calc(_dict_of_dicts(run)):
-            by_query[metric.measure][metric.query_id] = metric.value
+        with failing(*by_query):
+            for metric in self._standard.iter_calc(_dict_of_dicts(run)):
+                by_query[metric.measure][metric.query_id] = metric.value
         # ir_measures knows only the queries with a judgment of relevance.
         return {
             measure: [values.get(query_id, measure.DEFAULT) for query_id in self.judgments.query_ids]

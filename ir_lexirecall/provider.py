@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
+from subprocess import CalledProcessError
 from typing import Any
 
 import ir_measures
@@ -28,6 +30,7 @@ from ir_lexirecall.scoring.gain import gain
 from ir_lexirecall.tables import and_more
 
 NAME = "ir_lexirecall"
+_STAND_IN = 2**26  # documents of a run that is made up for another program
 
 
 @dataclass(frozen=True)
@@ -279,7 +282,7 @@ def _ndcg(base: Measure, ranks: JudgedRanks) -> Floats:
 
 
 def _relevant(base: Measure, ranks: JudgedRanks) -> Any:
-    k = _cutoff(base)
+    k = _cutoff(base) if "cutoff" in base.SUPPORTED_PARAMS else inf
     return ranks.relevant(base["rel"], None if k == inf else int(k))
 
 
@@ -297,6 +300,11 @@ def _r(base: Measure, ranks: JudgedRanks) -> Floats:
     return standard.recall(found.query, found.m)
 
 
+def _rprec(base: Measure, ranks: JudgedRanks) -> Floats:
+    found = _relevant(base, ranks)
+    return standard.r_precision(found.query, found.rank, found.m)
+
+
 def _rr(base: Measure, ranks: JudgedRanks) -> Floats:
     found = _relevant(base, ranks)
     return standard.reciprocal_rank(found.query, found.rank, len(found.m))
@@ -312,9 +320,20 @@ _STANDARD: dict[str, Callable[[Measure, JudgedRanks], Floats]] = {
     "AP": _ap,
     "P": _p,
     "R": _r,
+    "Rprec": _rprec,
     "RR": _rr,
     "RBP": _rbp,
 }
+
+
+@contextmanager
+def failing(*measures: Measure) -> Iterator[None]:
+    """Let what another program fails with be a ``ValueError`` that names the measures it was asked for."""
+    try:
+        yield
+    except (ArithmeticError, CalledProcessError) as error:
+        names = ", ".join(map(str, measures))
+        raise ValueError(f"{names}: ir_measures' provider cannot compute this: {error}") from error
 
 
 def _by_ir_measures(base: Measure, ranks: JudgedRanks) -> Floats:
@@ -323,11 +342,17 @@ def _by_ir_measures(base: Measure, ranks: JudgedRanks) -> Floats:
 
     judgments = ranks.judgments
     judgments.check_whole_grades(str(base))
+    if ranks.depth.sum() > _STAND_IN:
+        raise ValueError(
+            f"{base} needs every document of the rankings, which are {ranks.depth.sum():,} together; at most {_STAND_IN:,} "
+            "can be made up"
+        )
     names = pl.Series(np.arange(len(judgments.query))).cast(pl.String)
     renamed = judgments.renamed("judged-" + names)  # no name of an unjudged document
     run = replace(ranks, judgments=renamed).as_run("unjudged-").to_dict(as_series=False)
-    metrics = ir_measures.iter_calc([base], renamed.for_ir_measures(), pd.DataFrame(run))
-    values = {metric.query_id: metric.value for metric in metrics}
+    with failing(base):
+        metrics = ir_measures.iter_calc([base], renamed.for_ir_measures(), pd.DataFrame(run))
+        values = {metric.query_id: metric.value for metric in metrics}
     return np.array([values.get(query_id, base.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
 
 

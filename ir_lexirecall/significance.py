@@ -235,11 +235,15 @@ class Test:
         check_correction(self.correction)
         if self.name not in TESTS:
             raise ValueError(f"compare: there is no test {self.name!r}; there are {', '.join(TESTS)}")
-        if not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
             raise ValueError(f"compare: alpha must lie between 0 and 1, not {self.alpha!r}")
-        if not isinstance(self.n_resamples, numbers.Integral) or self.n_resamples < 1:
+        if (
+            isinstance(self.n_resamples, bool)
+            or not isinstance(self.n_resamples, numbers.Integral)
+            or self.n_resamples < 1
+        ):
             raise ValueError(f"compare: n_resamples must be at least 1, not {self.n_resamples!r}")
-        if not isinstance(self.seed, numbers.Integral) or self.seed < 0:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, numbers.Integral) or self.seed < 0:
             raise ValueError(f"compare: seed must be an integer of at least 0, not {self.seed!r}")
 
     @property

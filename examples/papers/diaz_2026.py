@@ -120,7 +120,7 @@ def robust_2003(data: Path | None, full: bool, plots: Path | None) -> None:
         table = means.pivot(index="measure", columns="fraction", values=column).loc[PREFERENCES]
         print(table.to_string(float_format=lambda x: f"{x:.3f}"))
     some = dict(list(runs.items())[:2])
-    worst = worst_case(str(qrels), some, ["AP", "nDCG", "RBP(p=0.8)"], enumerate_up_to=8)
+    worst = worst_case(["AP", "nDCG", "RBP(p=0.8)"], str(qrels), some, enumerate_up_to=8)
     both = worst[worst["subsets"] > 0]
     gap = (both[["user", "provider"]].sub(both["closed_form"], axis=0)).abs().to_numpy().max()
     print(f"\nWorst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:")

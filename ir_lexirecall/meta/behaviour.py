@@ -5,8 +5,8 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
-from math import comb, factorial
+from itertools import combinations, product
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from tqdm import tqdm
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
-from ir_lexirecall.meta.study import Study, matrix
-from ir_lexirecall.meta.systems import check_runs, read_systems
+from ir_lexirecall.meta.study import Study, matrix, other
+from ir_lexirecall.meta.systems import check_relevant, check_runs, read_ranks, read_systems
 from ir_lexirecall.preferences.comparison import check_options
 from ir_lexirecall.scoring import exposure as exposures
 from ir_lexirecall.scoring.arrays import Floats, Ints
@@ -33,7 +33,9 @@ _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 # -- ties of random rankings -----------------------------------------------------------------------
 
 
-def tie_probabilities(n: int | Iterable[int], m: int | Iterable[int], *, k: int | Iterable[int] = 1000) -> Study:
+def tie_probabilities(
+    n: int | Iterable[int], m: int | Iterable[int], *, k: int | Iterable[int] = 1000, progress: bool | None = None
+) -> Study:
     """Probability that two random rankings of a collection tie, in closed form and exact arithmetic.
 
     Of n documents m are relevant, and both rankings are uniformly random permutations. With C the binomial coefficient:
@@ -48,6 +50,7 @@ def tie_probabilities(n: int | Iterable[int], m: int | Iterable[int], *, k: int 
         n: documents in the collection, one number or several.
         m: relevant documents, from 1 to n, one number or several.
         k: cutoffs of R@k; one beyond n is n.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A ``Study`` with a row per n, m and measure: ``n``, ``m``, ``measure``, ``probability`` (rounded once) and
@@ -70,20 +73,22 @@ def tie_probabilities(n: int | Iterable[int], m: int | Iterable[int], *, k: int 
     import pandas as pd
 
     sizes, relevant, cutoffs = (_integers(value, name) for value, name in ((n, "n"), (m, "m"), (k, "k")))
+    if max(relevant) > min(sizes):
+        raise ValueError(f"tie_probabilities: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows: list[tuple[int, int, str, Fraction]] = []
-    for size in sizes:
-        for few in relevant:
-            if few > size:
-                raise ValueError(f"tie_probabilities: m={few} relevant documents do not fit into n={size}")
-            last = _same_last(size, few)
-            exact = {
-                "LexiRecall": Fraction(1, comb(size, few)),
-                "TSE": last,
-                "RR": last,
-                **{f"R@{depth}": _same_count(size, few, depth) for depth in cutoffs},
-                "Rprec": _same_count(size, few, few),
-            }
-            rows += [(size, few, measure, chance) for measure, chance in exact.items()]
+    shown = tqdm(
+        list(product(sizes, relevant)), desc="n, m", disable=None if progress is None else not progress, leave=False
+    )
+    for size, few in shown:
+        last = _same_last(size, few)
+        exact = {
+            "LexiRecall": Fraction(1, comb(size, few)),
+            "TSE": last,
+            "RR": last,
+            **{f"R@{depth}": _same_count(size, few, depth) for depth in cutoffs},
+            "Rprec": _same_count(size, few, few),
+        }
+        rows += [(size, few, measure, chance) for measure, chance in exact.items()]
     table = pd.DataFrame(
         {
             "n": [row[0] for row in rows],
@@ -115,16 +120,24 @@ def _same_last(n: int, m: int) -> Fraction:
     C(x, a)^2 = sum_j (2a-j)! / (j! (a-j)!^2) C(x, 2a-j), and the sum of C(x, t) over x < n is C(n, t+1).
     """
     a = m - 1
-    pairs = sum(
-        factorial(2 * a - j) // (factorial(j) * factorial(a - j) ** 2) * comb(n, 2 * a - j + 1) for j in range(a + 1)
-    )
+    pairs, orders, places = 0, comb(2 * a, a), comb(n, 2 * a + 1)  # of j = 0; each term is made from the one before
+    for j in range(a + 1):
+        pairs += orders * places
+        if j < a:
+            orders = orders * (a - j) ** 2 // ((j + 1) * (2 * a - j))
+            places = places * (2 * a - j + 1) // (n - 2 * a + j) if places else comb(n, 2 * a - j)
     return Fraction(pairs, comb(n, m) ** 2)
 
 
 def _same_count(n: int, m: int, k: int) -> Fraction:
     """Probability that two random rankings have equally many relevant documents among the first k."""
     k = min(k, n)
-    pairs = sum((comb(k, j) * comb(n - k, m - j)) ** 2 for j in range(min(k, m) + 1))
+    least, most = max(0, m - (n - k)), min(k, m)  # relevant documents among the first k
+    pairs, ways = 0, comb(k, least) * comb(n - k, m - least)
+    for j in range(least, most + 1):
+        pairs += ways**2
+        if j < most:
+            ways = ways * (k - j) * (m - j) // ((j + 1) * (n - k - m + j + 1))
     return Fraction(pairs, comb(n, m) ** 2)
 
 
@@ -144,7 +157,9 @@ def _draw_tie_probabilities(table: pd.DataFrame, ax: Any) -> Any:
 # -- orientation -----------------------------------------------------------------------------------
 
 
-def orientation(measures: Any, m: int | Iterable[int] = range(1, 16), n: int | Iterable[int] = 1000) -> Study:
+def orientation(
+    measures: Any, m: int | Iterable[int] = range(1, 16), n: int | Iterable[int] = 1000, *, progress: bool | None = None
+) -> Study:
     """How much of a measure's range the first, and how much the last, relevant document decides.
 
     All n documents are ranked and m of them are relevant (grade 1, or the measure's ``rel``). Write mu(p_1, ..., p_m)
@@ -163,6 +178,7 @@ def orientation(measures: Any, m: int | Iterable[int] = range(1, 16), n: int | I
         measures: measures or strings, as for ``evaluate``.
         m: relevant documents, one number or several.
         n: documents, one number or several, at least m.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A ``Study`` with a row per measure, n and m: ``measure``, ``n``, ``m``, ``precision``, ``recall``, ``best``,
@@ -184,10 +200,13 @@ def orientation(measures: Any, m: int | Iterable[int] = range(1, 16), n: int | I
 
     named = parse_measures(measures)
     relevant, sizes = _integers(m, "m"), _integers(n, "n")
+    if max(sizes) > 2**53:
+        raise ValueError(f"orientation: n={max(sizes)} documents are more ranks than floats tell apart, 2^53")
     if max(relevant) > min(sizes):
         raise ValueError(f"orientation: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows = []
-    for name, measure in named.items():
+    shown = tqdm(named.items(), desc="measures", disable=None if progress is None else not progress, leave=False)
+    for name, measure in shown:
         for size in sizes:
             for few in relevant:
                 best, worst, first_up, last_down = _extremes(measure, few, size).tolist()
@@ -304,7 +323,7 @@ def ties_by_measure(table: Study) -> Study:
     """
     totals = table.drop(columns=["query_id", "share"]).groupby("measure", sort=False).sum().reset_index()
     totals["share"] = totals["ties"] / totals["pairs"]
-    return Study.of(totals, lambda _, ax: table.plot(ax), **table.attrs)
+    return Study.of(totals, other(table), **table.attrs)
 
 
 def agreement(
@@ -395,9 +414,9 @@ _EXPOSURE_OF = {"AP": "AP", "RR": "RR", "nDCG": "nDCG", "RBP": "RBP"}
 
 
 def worst_case(
+    measures: Any,
     qrels: Any,
     runs: Mapping[str, Any],
-    measures: Any = ("AP", "nDCG", "RBP(p=0.8)"),
     *,
     rel: float = 1,
     enumerate_up_to: int = 8,
@@ -415,8 +434,8 @@ def worst_case(
       m; a missing document has exposure 0. NaN for others.
 
     Args:
-        qrels, runs: as for ``compare``; one run is enough.
-        measures: what a user gets; binary or graded, of one aspect.
+        measures: what a user gets, such as AP, nDCG or RBP; binary or graded, of one aspect.
+        qrels, runs: as for ``compare``; one run is enough, and runs may be ``JudgedRanks``.
         rel: smallest grade of a document that somebody may need.
         enumerate_up_to: enumerate the subsets of queries with up to so many relevant documents (at most 16); beyond, only
             the closed form is given.
@@ -432,7 +451,7 @@ def worst_case(
     Source: Diaz, Ekstrand, Mitra, TORS 2026, Equations 4 and 6, doi 10.1145/3728373.
 
     >>> qrels = {"q": {"a": 1, "b": 1}}
-    >>> worst_case(qrels, {"x": {"q": {"a": 4, "c": 3, "d": 2, "b": 1}}}, ["AP", "R@2"]).drop(columns=["system", "m"])
+    >>> worst_case(["AP", "R@2"], qrels, {"x": {"q": {"a": 4, "c": 3, "d": 2, "b": 1}}}).drop(columns=["system", "m"])
       measure query_id  user  provider  closed_form  subsets
     0      AP        q  0.25      0.25         0.25        3
     1     R@2        q  0.00       NaN          NaN        3
@@ -487,6 +506,7 @@ def worst_case(
         function="worst_case",
         measures=list(named),
         systems=list(by_system),
+        queries=int((next(iter(by_system.values())).judgments.m(rel) > 0).sum()),
         rel=rel,
         enumerate_up_to=int(enumerate_up_to),
         source=_SOURCE,
@@ -496,7 +516,9 @@ def worst_case(
 def _aligned(qrels: Any, runs: Any, function: str, rel: float, progress: bool | None) -> dict[str, JudgedRanks]:
     check_options(function, rel=rel)
     check_runs(function, runs, least=1)
-    return {name: ranks for name, ranks, _ in Evaluation({}, qrels).read_all(runs, progress)}
+    evaluation = Evaluation({}, qrels)
+    check_relevant(function, evaluation.judgments, rel)
+    return {name: ranks for name, ranks, _ in read_ranks(function, evaluation, runs, progress)}
 
 
 def _places(ranks: JudgedRanks, rel: float) -> tuple[Ints, Ints, Ints]:
@@ -654,13 +676,21 @@ def provider_exposure(
 def _owners(providers: Any, doc_ids: Sequence[str]) -> list[str]:
     """The provider of each document."""
     if isinstance(providers, Mapping):
-        owner = {str(doc_id): str(provider) for doc_id, provider in providers.items()}
+        pairs = list(providers.items())
     elif {"doc_id", "provider"} <= set(getattr(providers, "columns", ())):
-        owner = dict(zip(map(str, providers["doc_id"]), map(str, providers["provider"]), strict=True))
+        pairs = list(zip(providers["doc_id"], providers["provider"], strict=True))
     else:
         raise ValueError(
             "provider_exposure: give the providers as a mapping of document ids, or a table with doc_id and provider"
         )
+    owner: dict[str, str] = {}
+    for doc_id, provider in pairs:
+        if provider is None or provider != provider or str(provider) == "<NA>":
+            raise ValueError(f"provider_exposure: document {doc_id!r} has no provider; name one")
+        if owner.setdefault(str(doc_id), str(provider)) != str(provider):
+            raise ValueError(
+                f"provider_exposure: document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; keep one"
+            )
     unknown = [doc_id for doc_id in doc_ids if doc_id not in owner]
     if unknown:
         raise ValueError(

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.rankings import Label, Ranking, has_aspects, values
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.provider import by_others
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +30,11 @@ _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equa
 _RANKINGS = 256  # enumerate up to sizes with at most so many rankings,
 _MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
 _LARGEST = 15  # size of random rankings
+_AT_THE_CUTOFF = " (only at the cutoff)"
 _ACROSS = 3  # documents that are placed across the cutoff, in every way
 _MANY = 20  # documents within which a small number must be found
 _THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be "large enough"
+_LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
 _WEIGHTS = (2.0, 1.0)  # of two subtopics, the first one mattering more
 
 
@@ -544,7 +547,8 @@ def check(
     Returns:
         A ``Study`` with a row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not
         applicable'``), ``counterexample`` (labels from rank 1 on, behind the bar the topic's documents that are not
-        retrieved; ``0x4`` means four times 0; ``1+0`` are grades for two subtopics) and ``search``.
+        retrieved; ``0x4`` means four times 0; ``1+0`` are grades for two subtopics; ``only at the cutoff``: nothing above
+        it breaks the property) and ``search``.
 
     Raises:
         ValueError: an unknown measure, one that nothing installed computes, or grades that it does not take.
@@ -639,7 +643,7 @@ def _space(name: str, measure: Measure, grades: Sequence[int] | None) -> _Space:
     return _Space(
         grades=chosen,
         least=1 if aspects or rel is None else float(rel),
-        longest=float(measure.params.get("n") or np.inf),
+        longest=min(float(measure.params.get("n") or np.inf), _LONGEST_OF_OTHERS if by_others(base) else np.inf),
         cutoff=int(_known(base, "cutoff") or 0),
         aspects=aspects,
     )
@@ -668,6 +672,7 @@ class _Search:
 
     claims: list[_Claim]
     words: str
+    cutoff: int = 0
 
 
 _Searches = dict[Property, _Search]
@@ -702,6 +707,8 @@ def _rows(name: str, measure: Measure, searches: _Searches) -> list[tuple[str, s
         known = value[each.subtopics, each.weighted]
         broken = _broken(each, search.claims, known)
         told = "" if broken is None else each.told(broken, known)
+        if broken is not None and each.around is not None and 0 < search.cutoff <= broken.size[0]:
+            told += _AT_THE_CUTOFF
         rows.append((name, each.source, each.name, HOLDS if broken is None else FAILS, told, search.words))
     return rows
 
@@ -735,7 +742,7 @@ def _search(each: Property, space: _Space, size: int | None, cases: int, rng: np
     across = _claims_across_the_cutoff(each, space, labels, small)
     if across:
         words += f", {_ACROSS} documents across rank {space.cutoff} ({len(across)} cases)"
-    return _Search(claims + drawn + across, words)
+    return _Search(claims + drawn + across, words, space.cutoff)
 
 
 def _all_claims(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +13,7 @@ from tqdm import tqdm
 
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.study import Study, bars, matrix
-from ir_lexirecall.meta.systems import Signs, asked_measures, read_systems, score
+from ir_lexirecall.meta.systems import Signs, asked_measures, means, read_systems, score
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats
 
@@ -119,7 +120,7 @@ def correlation(
 
 
 def _points(values: Floats, by: str) -> Floats:
-    return values.ravel() if by == "scores" else values.mean(axis=1)
+    return values.ravel() if by == "scores" else means(values)
 
 
 def _check_by(what: str, by: str) -> None:
@@ -194,8 +195,13 @@ def fit(
         return tried[value]
 
     if grid is not None:
+        if isinstance(grid, str) or not isinstance(grid, Iterable):
+            raise ValueError(f"fit: the grid must be a list of values, not {grid!r}")
         is_float = base.SUPPORTED_PARAMS[parameter].dtype is float  # ir_measures does not take 2 for 2.0
         values = [value.item() if isinstance(value, np.generic) else value for value in grid]
+        odd = [value for value in values if not isinstance(value, (str, numbers.Real))]
+        if odd:
+            raise ValueError(f"fit: the grid holds {odd[0]!r}, which is neither a number nor a text")
         values = [float(value) if is_float else value for value in values]
         if not values:
             raise ValueError("fit: the grid is empty")
@@ -227,6 +233,8 @@ def fit(
         parameter=parameter,
         by=by,
         coefficient=coefficient,
+        grid=None if grid is None else values,
+        bounds=None if bounds is None else (low, high),
         best=best,
         correlation=tried[best],
         **{name: value for name, value in systems.provenance.items() if name != "measures"},
@@ -234,7 +242,10 @@ def fit(
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:
-    low, high = (float(value) for value in bounds)
+    try:
+        low, high = (float(value) for value in bounds)
+    except (TypeError, ValueError):
+        raise ValueError(f"fit: bounds must be two numbers, the smaller one first, not {bounds!r}") from None
     if not -float("inf") < low < high < float("inf"):
         raise ValueError(f"fit: bounds must be two numbers, the smaller one first, not {bounds!r}")
     return low, high

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ir_lexirecall.meta.study import Study
+from ir_lexirecall.meta.study import Study, other
 from ir_lexirecall.meta.systems import Systems, read_systems
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.significance import Test as Testing
@@ -81,7 +81,7 @@ def discriminative_power(
     )
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    return Study.of(table, lambda _, ax: curve.plot(ax), **curve.attrs | {"function": "discriminative_power"})
+    return Study.of(table, other(curve), **curve.attrs | {"function": "discriminative_power"})
 
 
 def achieved_significance(

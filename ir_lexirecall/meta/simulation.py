@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from ir_lexirecall.scoring.arrays import Floats, Ints
 if TYPE_CHECKING:
     from numpy.random import Generator
 
+_MOST = 2**53  # documents: ranks that floats tell apart
+_SMALLEST = 1e-300  # quality
 _DEEPEST = 2**24  # whole numbers up to here differ as 32-bit floats, which is how scores are compared
 
 
@@ -211,15 +213,15 @@ def _draw(table: pd.DataFrame, ax: Any) -> Any:
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise ValueError(f"simulate_rankings: {name} must be an integer of at least {least}, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not least <= int(value) <= _MOST:
+        raise ValueError(f"simulate_rankings: {name} must be an integer from {least} to 2^53, not {value!r}")
 
 
 def _names(systems: int | Sequence[str]) -> list[str]:
-    if isinstance(systems, (int, np.integer)):
+    if isinstance(systems, numbers.Integral):
         _check_count("systems", systems, 1)
         return [f"s{i}" for i in range(1, int(systems) + 1)]
-    names = [str(name) for name in systems]
+    names = [str(name) for name in systems] if isinstance(systems, Iterable) else []
     if isinstance(systems, str) or not names or len(set(names)) < len(names):
         raise ValueError(f"simulate_rankings: systems must be a number or different names, not {systems!r}")
     return names
@@ -236,7 +238,9 @@ def _qualities(quality: Any, names: Sequence[str]) -> list[float]:
         if given.ndim and given.shape != (len(names),):
             raise ValueError(f"simulate_rankings: {given.size} qualities for {len(names)} systems; give one for each")
         given = np.broadcast_to(given, len(names))
-    bad = [value for value in given.tolist() if not 0 < value < float("inf")]
+    bad = [value for value in given.tolist() if not _SMALLEST <= value <= 1 / _SMALLEST]
     if bad:
-        raise ValueError(f"simulate_rankings: quality must be a number above 0 (1: a random ranking), not {bad[0]:g}")
+        raise ValueError(
+            f"simulate_rankings: quality must be a number above 0 (1: a random ranking) within 1e-300 and 1e300, not {bad[0]:g}"
+        )
     return given.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,14 @@ from tqdm import tqdm
 from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta.relations import coefficient_of
-from ir_lexirecall.meta.study import Study
-from ir_lexirecall.meta.systems import Systems, asked_measures, read_systems, score
+from ir_lexirecall.meta.study import Study, other
+from ir_lexirecall.meta.systems import Systems, asked_measures, means, read_systems, score
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 
 POLICIES = ("random", "pool")
 _LABELS = ("query_id", "doc_id", "doc", "aspect", "subtopic_id", "iteration", "relevance", "weight")
+_NOT_COMPARABLE = 2  # beside the signs -1, 0 and 1
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -65,8 +66,8 @@ def degrade(
 
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
-        queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels, ties
-        included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the systems' orders by mean).
+        queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels: ties, and
+        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the systems' orders by mean).
 
     Raises:
         ValueError: bad input, fewer than two runs, or an unknown policy.
@@ -98,8 +99,8 @@ def degrade(
         from_ranks=True,  # before as after
         progress=progress,
     )
-    decisions = {label: full.decisions(label) for label in asked}
-    means = {label: full.values(label).mean(axis=1) for label in asked}
+    decisions = {label: full.decisions(label, _NOT_COMPARABLE) for label in asked}
+    full_means = {label: means(full.values(label)) for label in asked}
     rows = []
     drawn = _samples(full, fractions, policy, n_samples, seed)
     hide = None if progress is None else not progress
@@ -108,7 +109,7 @@ def degrade(
     ):
         fewer = _judged_again(full, without_labels(full.judgments, removed))
         for label in asked:
-            decision = fewer.decisions(label)
+            decision = fewer.decisions(label, _NOT_COMPARABLE)
             rows.append(
                 {
                     "measure": label,
@@ -117,14 +118,15 @@ def degrade(
                     "removed": int(removed.sum()),
                     "ties": float((decision == 0).mean()),
                     "agreement": float((decision == decisions[label]).mean()),
-                    "reversals": float((decision * decisions[label] < 0).mean()),
-                    "kendall": coefficient_of("kendall", means[label], fewer.values(label).mean(axis=1)),
+                    "reversals": float((decision * decisions[label] == -1).mean()),
+                    "kendall": coefficient_of("kendall", full_means[label], means(fewer.values(label))),
                 }
             )
     return Study.of(
         pd.DataFrame(rows),
         _draw,
         function="degrade",
+        fractions=fractions,
         policy=policy,
         n_samples=n_samples,
         seed=seed,
@@ -141,17 +143,17 @@ def mean_degradation(table: Study) -> Study:
     >>> mean_degradation(table)["fraction"].tolist()
     [0.2, 0.5]
     """
-    means = table.groupby(["measure", "fraction"], sort=False).mean(numeric_only=True)
-    means = means.drop(columns="sample").reset_index()
-    return Study.of(means, lambda _, ax: table.plot(ax), **table.attrs)
+    mean = table.groupby(["measure", "fraction"], sort=False).mean(numeric_only=True)
+    mean = mean.drop(columns="sample").reset_index()
+    return Study.of(mean, other(table), **table.attrs)
 
 
 def _checked_fractions(fractions: Sequence[float]) -> list[float]:
-    given = [float(fraction) for fraction in fractions]
-    bad = [fraction for fraction in given if not 0 <= fraction <= 1]
+    given = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
+    bad = [each for each in given if not isinstance(each, numbers.Real) or not 0 <= each <= 1]
     if bad or not given:
         raise ValueError(f"degrade: fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
-    return given
+    return [float(each) for each in given]
 
 
 def _samples(

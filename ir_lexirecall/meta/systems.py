@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -128,7 +128,10 @@ def asked_measures(measures: Any, what: str) -> dict[str, Measure | str]:
     if isinstance(measures, Mapping):
         given = dict(measures)
     else:
-        given = {str(each): each for each in ([measures] if isinstance(measures, (str, Measure)) else measures)}
+        several = [measures] if isinstance(measures, (str, Measure)) else measures
+        if not isinstance(several, Iterable):
+            raise ValueError(f"{what}: {measures!r} is no measure; give one, or several in a list")
+        given = {str(each): each for each in several}
     if not given:
         raise ValueError(f"{what}: no measure was asked for; name at least one, such as LR, 'nDCG@10' or 'lexirecall'")
     own = {label: each for label, each in given.items() if isinstance(each, str) and each in NAMES}
@@ -172,36 +175,56 @@ def read_systems(
         raise ValueError(f"{what}: at least {least_measures} different measures are needed, not {len(asked)}")
     check_runs(what, runs, least)
     own = {label: each for label, each in asked.items() if not isinstance(each, str)}
+    for each in own.values():
+        check_rel(each)
     judgments = Judgments.of(qrels)
-    aligned = all(isinstance(run, JudgedRanks) for run in runs.values())
+    aligned = any(isinstance(run, JudgedRanks) for run in runs.values())
     others = {} if aligned else {label: each for label, each in own.items() if not from_ranks or by_others(each)}
     evaluation = Evaluation(others, judgments)
-    unread = {name: run for name, run in runs.items() if not isinstance(run, JudgedRanks)}
-    read = evaluation.read_all(unread, progress=False)
     ranks, readable = {}, {}
     columns: dict[str, list[Floats]] = {label: [] for label in own}
-    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
-        if isinstance(run, JudgedRanks):
-            if run.judgments is not judgments:
-                raise ValueError(f"{what}: run {name!r} was aligned with other judgments; give those as qrels")
-            found, values = run, {label: score(measure, run) for label, measure in own.items()}
-        else:
-            _, found, again = next(read)
+    for name, found, again in read_ranks(what, evaluation, runs, progress):
+        values = {label: score(each, found) for label, each in own.items() if label not in others}
+        if others:
             table = evaluation.of_ranks(found, again)
-            values = {label: table[label].to_numpy(dtype=np.float64) for label in others}
-            values |= {label: score(each, found) for label, each in own.items() if label not in others}
-            if keep_runs:
-                readable[str(name)] = again
-        ranks[str(name)] = found
+            values |= {label: table[label].to_numpy(dtype=np.float64) for label in others}
+        if keep_runs and again is not None:
+            readable[name] = again
+        ranks[name] = found
         for label, column in values.items():
             columns[label].append(column)
     scores = {label: np.stack(each) for label, each in columns.items()}
     for label, values_of in scores.items():
         check_defined(what, label, values_of, list(ranks), judgments.query_ids)
     systems = Systems(judgments, ranks, readable, asked, scores, rel, cutoff)
-    if not len(systems.queries):
-        raise ValueError(f"{what}: no query of the qrels has a relevant document (rel={rel:g})")
+    check_relevant(what, judgments, rel)
     return systems
+
+
+def check_relevant(what: str, judgments: Judgments, rel: float) -> None:
+    """Refuse judgments without a relevant document."""
+    if not judgments.m(rel).any():
+        raise ValueError(f"{what}: no query of the qrels has a relevant document (rel={rel:g})")
+
+
+def read_ranks(
+    what: str, evaluation: Evaluation, runs: Mapping[str, Any], progress: bool | None
+) -> Iterator[tuple[str, JudgedRanks, Any]]:
+    """Name, aligned ranks and readable run of every run; the latter is None for runs that are aligned already."""
+    unread = {name: run for name, run in runs.items() if not isinstance(run, JudgedRanks)}
+    read = evaluation.read_all(unread, progress=False)
+    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
+        if isinstance(run, JudgedRanks):
+            if run.judgments is not evaluation.judgments:
+                raise ValueError(f"{what}: run {name!r} was aligned with other judgments; give those as qrels")
+            yield str(name), run, None
+        else:
+            yield next(read)
+
+
+def means(values: Floats) -> Floats:
+    """Means over the queries, of 12 digits: systems that are equally good must tie, whatever the last bits of sums say."""
+    return np.array([float(f"{mean:.12g}") for mean in values.mean(axis=1).tolist()])
 
 
 def check_runs(what: str, runs: Any, least: int) -> None:
@@ -222,7 +245,11 @@ def score(measure: Measure, ranks: JudgedRanks, run: Any = None) -> Floats:
     if run is not None and by_others(measure):
         table = Evaluation({"value": measure}, ranks.judgments).of_ranks(ranks, run)
         return table["value"].to_numpy(dtype=np.float64)
-    rel = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1
-    if rel is NOT_PROVIDED:
+    check_rel(measure)
+    return base_values(measure, measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1, ranks)
+
+
+def check_rel(measure: Measure) -> None:
+    """Refuse a measure whose ``rel`` must be given and is not."""
+    if "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is NOT_PROVIDED:
         raise ValueError(f"{measure} needs rel, the smallest grade that counts as relevant")
-    return base_values(measure, rel, ranks)

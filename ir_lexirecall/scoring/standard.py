@@ -1,4 +1,4 @@
-"""nDCG, AP, P, R, RR and RBP as trec_eval and cwl_eval compute them: bases of TOMA, CAM and MM."""
+"""nDCG, AP, P, R, Rprec, RR and RBP as trec_eval and cwl_eval compute them: bases of TOMA, CAM and MM."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def precision(query: Ints, queries: int, k: int) -> Floats:
 def recall(query: Ints, m: Ints) -> Floats:
     """R@k: relevant documents among the first k, over m."""
     return np.divide(np.bincount(query, minlength=len(m)), m, out=np.zeros(len(m)), where=m > 0)
+
+
+def r_precision(query: Ints, rank: Ints, m: Ints) -> Floats:
+    """Rprec: relevant documents among the first m, over m."""
+    return recall(query[rank <= m[query]], m)
 
 
 def reciprocal_rank(query: Ints, rank: Ints, queries: int) -> Floats:

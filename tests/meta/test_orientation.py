@@ -22,6 +22,7 @@ from ir_lexirecall.meta.behaviour import (
     ties,
     worst_case,
 )
+from ir_lexirecall.meta.simulation import simulate_rankings
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
 
@@ -217,13 +218,30 @@ def test_agreement_needs_two_measures() -> None:
         agreement("AP", {"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {"q": {"b": 1}}})
 
 
+def test_simulated_rankings_of_a_huge_collection_need_no_runs() -> None:
+    rankings = simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
+    given = rankings.judgments, rankings.ranks
+    assert ties(["TSE", "lexirecall", "Rprec"], *given)["ties"].to_numpy().reshape(3, 5).tolist() == [
+        [0] * 5,
+        [0] * 5,
+        [3] * 5,
+    ]
+    assert agreement(["TSE", "lexirecall"], *given)["decisions"].to_list() == [15]
+    worst = worst_case("AP", *given)
+    assert worst["user"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
+    exposed = provider_exposure(*given, {doc: doc for doc in rankings.judgments.doc_ids})
+    assert exposed[exposed["worst"]]["exposure"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
+    with pytest.raises(ValueError, match="Bpref needs every document of the rankings, which are 5,000,000,000"):
+        ties("Bpref", *given)
+
+
 # -- worst cases -----------------------------------------------------------------------------------
 
 
 @settings(max_examples=40)
-@given(qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}), run=RUN)
+@given(qrels=st.fixed_dictionaries({"q1": JUDGED.filter(lambda grades: 1 in grades.values()), "q2": JUDGED}), run=RUN)
 def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run: Any) -> None:
-    found = worst_case(qrels, {"r": run}, ["AP", "RR", "nDCG", "RBP(p=0.8)"])
+    found = worst_case(["AP", "RR", "nDCG", "RBP(p=0.8)"], qrels, {"r": run})
     assert found["user"].to_numpy() == pytest.approx(found["closed_form"].to_numpy(), rel=1e-12)
     assert found["provider"].to_numpy() == pytest.approx(found["closed_form"].to_numpy(), rel=1e-12)
     tse = irl.evaluate(["TSE", "TSE(exposure='nDCG')", "TSE(exposure='RBP')"], qrels, run)
@@ -245,7 +263,7 @@ def test_the_worst_user_is_the_minimum_over_all_needs(grades: Any, ranking: Any,
         irl.evaluate(measure, {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}}, {"q": ranking}).iloc[0, 0]
         for need in needs
     ]
-    row = worst_case({"q": grades}, {"r": {"q": ranking}}, measure).iloc[0]
+    row = worst_case(measure, {"q": grades}, {"r": {"q": ranking}}).iloc[0]
     assert row["user"] == pytest.approx(min(values))
     assert row["subsets"] == len(needs)
 
@@ -253,11 +271,11 @@ def test_the_worst_user_is_the_minimum_over_all_needs(grades: Any, ranking: Any,
 def test_many_relevant_documents_have_the_closed_form_only() -> None:
     qrels = {"q": {f"d{i}": 1 for i in range(12)}}
     run = {"q": {f"d{i}": -i for i in range(12)}}
-    row = worst_case(qrels, {"r": run}, "AP").iloc[0]
+    row = worst_case("AP", qrels, {"r": run}).iloc[0]
     assert np.isnan(row["user"])
     assert row["subsets"] == 0
     assert row["closed_form"] == 1 / 12
-    assert worst_case(qrels, {"r": run}, "AP", enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
+    assert worst_case("AP", qrels, {"r": run}, enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
 
 
 def test_with_a_provider_per_document_the_worst_off_gets_tse() -> None:
@@ -282,11 +300,24 @@ def test_providers_get_the_exposure_of_all_their_documents() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda q, r: worst_case(q, r, "CAM(aspects={'a':1})"), "judges several aspects"),
-        (lambda q, r: worst_case(q, r, enumerate_up_to=17), "from 0 to 16, not 17"),
-        (lambda q, r: worst_case(q, {}), "at least 1 run must"),
+        (lambda q, r: worst_case("CAM(aspects={'a':1})", q, r), "judges several aspects"),
+        (lambda q, r: worst_case("AP", q, r, enumerate_up_to=17), "from 0 to 16, not 17"),
+        (lambda q, r: worst_case("AP", q, {}), "at least 1 run must"),
         (lambda q, r: provider_exposure(q, r, {"x": "P"}), "document 'a' has no provider"),
         (lambda q, r: provider_exposure(q, r, ["P"]), "mapping of document ids"),
+        (lambda q, r: provider_exposure(q, r, {"a": None}), "document 'a' has no provider"),
+        (
+            lambda q, r: provider_exposure(q, r, pd.DataFrame({"doc_id": ["a", "a"], "provider": ["P", "Q"]})),
+            "document 'a' has the providers 'P' and 'Q'",
+        ),
+        (lambda q, r: provider_exposure(q, r, {"a": "P"}, rel=0), "provider_exposure: rel must be a number above 0"),
+        (lambda q, r: worst_case("AP", q, r, rel=float("nan")), "worst_case: rel must be a number above 0"),
+        (lambda q, r: worst_case("AP", q, r, rel=2), "worst_case: no query of the qrels has a relevant document"),
+        (lambda q, r: worst_case("AP", q, {1: r["r"], "1": r["r"]}), "two runs have the same name"),
+        (lambda q, r: orientation("AP", n=10**20), "n=100000000000000000000 documents are more ranks"),
+        (lambda q, r: orientation(5), "5 is no measure"),
+        (lambda q, r: ties(None, q, r), "None is no measure"),
+        (lambda q, r: ties("lexirecall", q, {**r, "s": r["r"]}, cutoff="a"), "cutoff must be an integer"),
         (lambda q, r: provider_exposure(q, r, {"a": "P"}, exposure="log"), "no exposure 'log'"),
         (lambda q, r: provider_exposure(q, r, {"a": "P"}, exposure="linear"), "needs n"),
         (lambda q, r: provider_exposure(q, r, {"a": "P"}, n=1), "n=1 is smaller than rank 2"),
@@ -307,7 +338,7 @@ def test_every_study_is_drawn_and_says_what_was_run() -> None:
         orientation(["AP", "LR"], n=[100, 200]),
         ties(["AP", "lexirecall"], qrels, runs),
         agreement(["AP", "lexirecall", "TSE"], qrels, runs),
-        worst_case(qrels, runs),
+        worst_case(["AP", "nDCG", "RBP(p=0.8)"], qrels, runs),
         provider_exposure(qrels, runs, {"a": "P", "b": "Q"}),
     ]
     pytest.importorskip("matplotlib")

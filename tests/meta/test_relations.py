@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ir_lexirecall import compare, demo, evaluate
+from ir_lexirecall import Judgments, align, compare, demo, evaluate
 from ir_lexirecall.meta.relations import (
     COEFFICIENTS,
     coefficient_of,
@@ -22,6 +23,7 @@ from ir_lexirecall.meta.relations import (
     per_topic_kendall,
     unanimity,
 )
+from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.meta.simulation import simulate_rankings
 
 
@@ -243,6 +245,43 @@ def test_the_order_by_lexirecall_is_the_order_by_its_measure():
     assert table["kendall"].tolist() == pytest.approx([1])
 
 
+# -- means, subtopics, pickles -----------------------------------------------------------------------
+
+
+def test_equal_means_of_systems_tie_whatever_the_order_of_their_sums():
+    hits = {"a": (2, 4, 1), "b": (1, 4, 2)}
+    qrels = {f"q{q}": {f"d{i}": 1 for i in range(5)} for q in range(3)}
+    runs = {
+        name: {f"q{q}": {(f"d{i}" if i < found else f"x{i}"): 5.0 - i for i in range(5)} for q, found in enumerate(of)}
+        for name, of in hits.items()
+    }
+    row = correlation(["P@5", "R@5"], qrels, runs, by="systems").iloc[0]
+    assert row[list(COEFFICIENTS)].isna().all()  # both measures are constant
+
+
+def test_subtopics_count_for_aligned_runs_as_well():
+    pytest.importorskip("pyndeval")
+    qrels = demo.qrels()  # other programs break ties otherwise
+    runs = {name: run.assign(score=-np.arange(len(run), dtype=float)) for name, run in demo.runs().items()}
+    judgments = Judgments.of(qrels)
+    aligned = {name: align(judgments, run) for name, run in runs.items()}
+    measures = ["alpha_nDCG@10", "ERR_IA@10", "StRecall@10"]
+    by_runs, by_ranks = correlation(measures, qrels, runs), correlation(measures, judgments, aligned)
+    assert by_ranks["pearson"].tolist() == pytest.approx(by_runs["pearson"].tolist())
+
+
+def test_studies_travel_to_other_processes(collection):
+    pytest.importorskip("matplotlib")
+    for study in (
+        correlation(["AP", "LR"], *collection),
+        unanimity(["AP", "LR"], *collection),
+        discriminative_power("AP", *collection, test="t"),
+    ):
+        again = pickle.loads(pickle.dumps(study))
+        pd.testing.assert_frame_equal(again, study)
+        assert again.plot().get_xlabel() == study.plot().get_xlabel()
+
+
 # -- all of them -------------------------------------------------------------------------------------
 
 
@@ -276,6 +315,10 @@ def test_a_fit_says_what_it_ran_and_draws_it(collection):
         (unanimity, {"among": []}, "no measure"),
         (unanimity, {"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs"),
         (correlation, {"rel": -1}, "rel must"),
+        (correlation, {"rel": "a"}, "rel must"),
+        (correlation, {"measures": 5}, "5 is no measure"),
+        (correlation, {"measures": ["AP", "RBP(p=0.8)"]}, "RBP needs rel"),
+        (unanimity, {"runs": {1: {"q": {"a": 1.0}}, "1": {"q": {"a": 1.0}}}}, "same name"),
     ],
 )
 def test_bad_input_is_named(function, changes, message):
@@ -295,6 +338,10 @@ def test_bad_input_is_named(function, changes, message):
         ({"grid": None}, "grid of values or bounds"),
         ({"bounds": (1, 2)}, "grid of values or bounds"),
         ({"grid": []}, "empty"),
+        ({"grid": 5}, "grid must be a list of values, not 5"),
+        ({"grid": [["AP"]]}, r"neither a number nor a text"),
+        ({"grid": None, "bounds": 5}, "bounds must be two numbers, the smaller one first, not 5"),
+        ({"grid": None, "bounds": (1,)}, "bounds must be two numbers"),
         ({"grid": None, "bounds": (2, 1)}, "smaller one first"),
         ({"coefficient": "tau"}, "'tau'"),
         ({"by": "topics"}, "'topics'"),

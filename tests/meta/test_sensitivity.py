@@ -160,6 +160,10 @@ def test_it_says_what_it_ran_and_draws_it(collection):
         ({"alpha": 0}, "alpha"),
         ({"rel": 0}, "rel must be"),
         ({"rel": 3}, "no query"),
+        ({"cutoff": 0}, "discriminative_power: cutoff must be an integer of at least 1, not 0"),
+        ({"cutoff": 1.5}, "cutoff must be an integer of at least 1, not 1.5"),
+        ({"seed": True}, "seed must be an integer"),
+        ({"n_resamples": True}, "n_resamples must be"),
     ],
 )
 def test_bad_input_is_named(changes, message):

@@ -16,6 +16,7 @@ from ir_lexirecall import compare, demo, evaluate
 from ir_lexirecall.alignment import align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta import stability
+from ir_lexirecall.meta.behaviour import ties, ties_by_measure
 from ir_lexirecall.meta.simulation import simulate_rankings
 from ir_lexirecall.meta.stability import degrade, pool_depth, without_labels
 from ir_lexirecall.meta.systems import read_systems
@@ -146,6 +147,14 @@ def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy)
         assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
+def test_pairs_that_a_partial_order_leaves_open_do_not_tie():
+    table = degrade("dominance", demo.qrels(), demo.runs(), [0], n_samples=1)
+    found = ties_by_measure(ties("dominance", demo.qrels(), demo.runs()))
+    assert table["ties"].tolist() == found["share"].tolist()
+    assert found["incomparable"][0] > 0
+    assert table[["agreement", "reversals"]].to_numpy().tolist() == [[1, 0]]
+
+
 def test_nothing_removed_is_nothing_changed():
     table = degrade(["LR", "AP", "lexirecall", "R@5"], demo.qrels(), demo.runs(), [0], n_samples=1)
     assert (table["agreement"] == 1).all()
@@ -221,6 +230,10 @@ def test_the_seed_decides():
     [
         ({"fractions": [1.5]}, "between 0 and 1"),
         ({"fractions": []}, "between 0 and 1"),
+        ({"fractions": 0.5}, "between 0 and 1, not 0.5"),
+        ({"fractions": [None]}, "between 0 and 1, not None"),
+        ({"cutoff": 0}, "degrade: cutoff must be an integer of at least 1, not 0"),
+        ({"rel": None}, "degrade: rel must be a number above 0, not None"),
         ({"fractions": [float("nan")]}, "between 0 and 1"),
         ({"policy": "depth"}, "'depth'"),
         ({"n_samples": 0}, "n_samples"),
@@ -236,8 +249,8 @@ def test_on_real_runs_lexirecall_ties_less_than_recall_and_r_precision(data):
     runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")}
     measures = ["lexirecall", "R@1000", "Rprec"]
     table = degrade(measures, data.path("robust2003/qrels.txt.gz"), runs, [0, 0.5, 0.9], n_samples=1)
-    ties = table.set_index(["fraction", "measure"])["ties"].unstack()
-    assert (ties["lexirecall"] < ties["R@1000"]).all()
-    assert (ties["lexirecall"] < ties["Rprec"]).all()
+    share = table.set_index(["fraction", "measure"])["ties"].unstack()
+    assert (share["lexirecall"] < share["R@1000"]).all()
+    assert (share["lexirecall"] < share["Rprec"]).all()
     # Without degradation the ties are known: 6 and 1 of 600 decisions.
-    assert ties.loc[0, "lexirecall"] == pytest.approx(7 / 600)
+    assert share.loc[0, "lexirecall"] == pytest.approx(7 / 600)
