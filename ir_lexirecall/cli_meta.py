@@ -45,6 +45,16 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
 
     axioms = study("axioms", _axioms, "which axioms measures satisfy", "axioms -m 'TSE LR nDCG@10'")
     _add_measures(axioms)
+    axioms.add_argument(
+        "--grades",
+        type=int,
+        nargs="+",
+        metavar="G",
+        help="of documents, from 0 up (default: what the measure tells apart)",
+    )
+    axioms.add_argument(
+        "--size", type=int, help="documents up to which all rankings are tried (default: by their number)"
+    )
     axioms.add_argument("--cases", type=int, default=200, help="random cases per property (default: 200)")
     axioms.add_argument("--seed", type=int, default=0, help="of the random cases (default: 0)")
 
@@ -210,7 +220,9 @@ def _collection(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
 def _axioms(options: argparse.Namespace) -> Study:
     from ir_lexirecall import meta
 
-    return meta.axioms(_measures(options), cases=options.cases, seed=options.seed)
+    return meta.axioms(
+        _measures(options), grades=options.grades, size=options.size, cases=options.cases, seed=options.seed
+    )
 
 
 def _orientation(options: argparse.Namespace) -> Study:

@@ -164,7 +164,8 @@ def test_bad_usage_is_refused(meta, files):
 def test_studies_without_runs(meta):
     same(meta("axioms", "-m", "RR"), studies.axioms("RR"))
     same(meta("orientation", "-m", "RR AP"), studies.orientation(["RR", "AP"]))
-    same(meta("axioms", "-m", "RR", "--cases", "5", "--seed", "2"), studies.axioms("RR", cases=5, seed=2))
+    options = ("--cases", "5", "--seed", "2", "--grades", "0", "2", "--size", "3")
+    same(meta("axioms", "-m", "RR", *options), studies.axioms("RR", cases=5, seed=2, grades=[0, 2], size=3))
     same(
         meta("orientation", "-m", "RR", "--documents", "10", "20", "--relevant", "3"),
         studies.orientation("RR", 3, [10, 20]),
