@@ -178,6 +178,7 @@ def read_systems(
     for each in own.values():
         check_rel(each)
     judgments = Judgments.of(qrels)
+    check_relevant(what, judgments, rel)
     aligned = any(isinstance(run, JudgedRanks) for run in runs.values())
     others = {} if aligned else {label: each for label, each in own.items() if not from_ranks or by_others(each)}
     evaluation = Evaluation(others, judgments)
@@ -196,9 +197,7 @@ def read_systems(
     scores = {label: np.stack(each) for label, each in columns.items()}
     for label, values_of in scores.items():
         check_defined(what, label, values_of, list(ranks), judgments.query_ids)
-    systems = Systems(judgments, ranks, readable, asked, scores, rel, cutoff)
-    check_relevant(what, judgments, rel)
-    return systems
+    return Systems(judgments, ranks, readable, asked, scores, rel, cutoff)
 
 
 def check_relevant(what: str, judgments: Judgments, rel: float) -> None:
