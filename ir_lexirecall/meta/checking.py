@@ -557,9 +557,9 @@ def check(
     doi 10.1145/3728373; Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024; Maistro, Chaves
     Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287.
 
-    >>> found = check("R@1", cases=0).set_index("property")
+    >>> found = check("RR", cases=0).set_index("property")
     >>> found.loc["strict swap", ["result", "counterexample", "search"]].to_list()
-    ['fails', '[0 1 0] scores 0, not more than [0 0 1], 0', 'exhaustive to size 8 (5630 cases)']
+    ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
     """
     found = axioms([measure], grades=grades, size=size, cases=cases, seed=seed, progress=progress)
     found.attrs["function"] = "check"
