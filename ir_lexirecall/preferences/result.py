@@ -249,10 +249,11 @@ class Preferences:
         total = np.zeros((size, size))
         against_others = np.zeros((queries, size))
         for where, block in self.blocks(preference):
+            wins += np.count_nonzero(block > 0, axis=0)
             unordered = np.isnan(block)
-            wins += (block > 0).sum(axis=0)
-            missing += unordered.sum(axis=0)
-            block = np.where(unordered, 0, block)
+            if unordered.any():
+                missing += np.count_nonzero(unordered, axis=0)
+                block = np.where(unordered, 0, block)
             for of_query in block:  # one by one: the same sum however many a block holds
                 total += of_query
             against_others[where] = block.sum(axis=2) / max(1, size - 1)
