@@ -44,15 +44,8 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     >>> list(parse_measures(["LR", "nDCG@10"]).values())
     [LexiRecall, nDCG@10]
     """
-    if isinstance(measures, Mapping):
-        asked = dict(measures)
-    else:
-        several = [measures] if isinstance(measures, (str, Measure)) else measures
-        if not isinstance(several, Iterable):
-            raise ValueError(f"{measures!r} is no measure; give one, such as TSE or 'nDCG@10', or several in a list")
-        asked = {str(each): each for each in several}
     parsed = {}
-    for name, measure in asked.items():
+    for name, measure in by_label(measures).items():
         try:
             parsed[name] = ir_measures.parse_measure(measure)
         except UnknownParameter:
@@ -63,6 +56,16 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     if not parsed and not isinstance(measures, Mapping):
         raise ValueError("no measure was asked for; name at least one, such as TSE or 'nDCG@10'")
     return parsed
+
+
+def by_label(measures: Any) -> dict[str, Any]:
+    """What is asked for by the name of its column, unparsed."""
+    if isinstance(measures, Mapping):
+        return dict(measures)
+    several = [measures] if isinstance(measures, (str, Measure)) else measures
+    if not isinstance(several, Iterable):
+        raise ValueError(f"{measures!r} is no measure; give one, such as TSE or 'nDCG@10', or several in a list")
+    return {str(each): each for each in several}
 
 
 def _hint(measure: Any) -> str:

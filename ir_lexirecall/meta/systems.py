@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.evaluation import Evaluation, check_defined, parse_measures
+from ir_lexirecall.evaluation import Evaluation, by_label, check_defined, parse_measures
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences.comparison import check_options, compare_ranks
 from ir_lexirecall.preferences.functions import NAMES
@@ -125,13 +125,10 @@ def asked_measures(measures: Any, what: str) -> dict[str, Measure | str]:
     >>> asked_measures(["lexirecall", "nDCG@10"], "power")
     {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
     """
-    if isinstance(measures, Mapping):
-        given = dict(measures)
-    else:
-        several = [measures] if isinstance(measures, (str, Measure)) else measures
-        if not isinstance(several, Iterable):
-            raise ValueError(f"{what}: {measures!r} is no measure; give one, or several in a list")
-        given = {str(each): each for each in several}
+    try:
+        given = by_label(measures)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
     if not given:
         raise ValueError(f"{what}: no measure was asked for; name at least one, such as LR, 'nDCG@10' or 'lexirecall'")
     own = {label: each for label, each in given.items() if isinstance(each, str) and each in NAMES}
