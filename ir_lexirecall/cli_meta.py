@@ -238,6 +238,9 @@ def _ties(options: argparse.Namespace) -> Study:
     if options.qrels is None:
         if not (options.documents and options.relevant) or options.measures:
             raise ValueError("meta ties: give QRELS, RUNs and measures (-m), or else --documents and --relevant")
+        of_runs = ("rel", "cutoff", "by_query", "columns", "aspect")
+        if ignored := [name for name in of_runs if getattr(options, name)]:
+            raise ValueError(f"meta ties: --{ignored[0].replace('_', '-')} is about runs, which come with QRELS")
         return meta.tie_probabilities(options.documents, options.relevant, k=options.cutoffs or 1000)
     if options.documents or options.relevant or options.cutoffs:
         raise ValueError("meta ties: --documents, --relevant and --cutoffs are about random rankings, without QRELS")

@@ -183,14 +183,15 @@ class Judgments:
             table = table.filter(pl.col("aspect") == "relevance")
         table = table.sort("relevance", maintain_order=True)
         best = table.select(pl.col("relevance").max().over("query_id"))
-        # pytrec_eval writes beyond its memory for a query whose grades are all below -1; nothing of it is relevant anyway.
+        # pytrec_eval writes beyond its memory, or never ends, for a query whose grades are all negative; nothing of it is
+        # relevant anyway.
         hopeless = (best.to_series() < 0).to_numpy()
         grade = table["relevance"].to_numpy()
         return pd.DataFrame(
             {
                 "query_id": table["query_id"].to_list(),
                 "doc_id": table["doc_id"].to_list(),
-                "relevance": np.where(hopeless, np.maximum(grade, -1), grade).astype(np.int64),
+                "relevance": np.where(hopeless, 0, grade).astype(np.int64),
                 "iteration": table["aspect"].to_list(),
             }
         )

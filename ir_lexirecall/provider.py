@@ -256,9 +256,9 @@ def _span(grades: list[float]) -> str:
     return ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
 
 
-def base_values(base: Measure, threshold: float, ranks: JudgedRanks) -> Floats:
-    """Scores of a base measure; ``threshold`` is its ``rel`` unless it names one itself."""
-    if "rel" in base.SUPPORTED_PARAMS and "rel" not in base.params:
+def base_values(base: Measure, threshold: float | None, ranks: JudgedRanks) -> Floats:
+    """Scores of a base measure; ``threshold`` is its ``rel`` unless it names one itself, None leaves its own default."""
+    if threshold is not None and "rel" in base.SUPPORTED_PARAMS and "rel" not in base.params:
         base = base(rel=threshold)
     if base.NAME in SCORERS:
         result = SCORERS[base.NAME](base, ranks)

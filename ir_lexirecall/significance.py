@@ -156,8 +156,10 @@ def confidence_interval(x: Floats, alpha: float) -> tuple[Floats, Floats]:
 
 def check_correction(method: str | None) -> None:
     """Refuse a correction that statsmodels does not know; without statsmodels, nothing is known of it yet."""
-    if method in (None, "holm"):
+    if method is None or method == "holm":
         return
+    if not isinstance(method, str):
+        raise ValueError(f"there is no correction {method!r}; name one, such as 'holm', or None")
     try:
         from statsmodels.stats.multitest import multitest_alias, multitest_methods_names
     except ModuleNotFoundError:

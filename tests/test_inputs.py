@@ -808,3 +808,12 @@ def test_calc_gives_means_and_values_at_once() -> None:
         (metric.query_id, str(metric.measure)): metric.value for metric in per_query
     } == expected().stack().to_dict()
     assert {str(m): v for m, v in means.items()} == pytest.approx(expected().mean().to_dict(), rel=1e-14)
+
+
+def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> None:
+    qrels = {"q0": {"a": -1, "b": -2}, "q1": {"a": 1, "b": -1}}
+    given = irl.Judgments.of(qrels).for_ir_measures()
+    assert given.groupby("query_id")["relevance"].apply(sorted).to_dict() == {"q0": [0, 0], "q1": [-1, 1]}
+    for _ in range(20):  # pytrec_eval did not always come to an end
+        values = irl.evaluate(["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}})
+    assert values.to_numpy().tolist() == [[0, 0], [1, 1]]

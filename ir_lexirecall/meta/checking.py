@@ -29,9 +29,10 @@ _FERRANTE, _DIAZ, _AMIGO, _MAISTRO = "Ferrante 2015", "Diaz 2026", "Amigó 2018"
 _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
 _RANKINGS = 256  # enumerate up to sizes with at most so many rankings,
 _MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
+_LONGEST = 64  # size of enumerated rankings, where there is one label only
 _LARGEST = 15  # size of random rankings
-_AT_THE_CUTOFF = " (only at the cutoff)"
-_ACROSS = 3  # documents that are placed across the cutoff, in every way
+_BELOW = " (reaches below the cutoff)"
+_ACROSS = 4  # documents that are placed across the cutoff, in every way
 _MANY = 20  # documents within which a small number must be found
 _THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be "large enough"
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
@@ -54,6 +55,11 @@ class _Claim:
         """What makes a counterexample small: documents, and relevant ones among them."""
         labels = [(*each.retrieved, *each.missing) for _, each in self.terms]
         return max(map(len, labels)), sum(int(np.count_nonzero(each)) for each in labels)
+
+    @property
+    def depth(self) -> int:
+        """Documents of the longest ranking."""
+        return max(len(ranking.retrieved) for _, ranking in self.terms)
 
 
 def _more(better: Ranking, worse: Ranking, group: int = 0) -> _Claim:
@@ -547,8 +553,8 @@ def check(
     Returns:
         A ``Study`` with a row per property: ``measure``, ``source``, ``property``, ``result`` (``'holds'``, ``'fails'``, ``'not
         applicable'``), ``counterexample`` (labels from rank 1 on, behind the bar the topic's documents that are not
-        retrieved; ``0x4`` means four times 0; ``1+0`` are grades for two subtopics; ``only at the cutoff``: nothing above
-        it breaks the property) and ``search``.
+        retrieved; ``0x4`` means four times 0; ``1+0`` are grades for two subtopics; ``reaches below the cutoff``: no ranking
+        within it breaks the property) and ``search``.
 
     Raises:
         ValueError: an unknown measure, one that nothing installed computes, or grades that it does not take.
@@ -707,8 +713,8 @@ def _rows(name: str, measure: Measure, searches: _Searches) -> list[tuple[str, s
         known = value[each.subtopics, each.weighted]
         broken = _broken(each, search.claims, known)
         told = "" if broken is None else each.told(broken, known)
-        if broken is not None and each.around is not None and 0 < search.cutoff <= broken.size[0]:
-            told += _AT_THE_CUTOFF
+        if broken is not None and each.around is not None and 0 < search.cutoff < broken.depth:
+            told += _BELOW
         rows.append((name, each.source, each.name, HOLDS if broken is None else FAILS, told, search.words))
     return rows
 
@@ -731,7 +737,7 @@ def _search(each: Property, space: _Space, size: int | None, cases: int, rng: np
     assert each.around is not None
     labels, missing = list(each.labels(space)), list(each.missing(space))
     most = _RANKINGS if size is None else _MOST_RANKINGS
-    asked = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == (size or 8))
+    asked = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST))
     small = int(min(asked, space.longest - 2))
     claims = _all_claims(each, space, labels, missing, small)
     words = f"exhaustive to size {small} ({len(claims)} cases)"

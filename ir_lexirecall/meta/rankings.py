@@ -12,7 +12,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.provider import base_values
+from ir_lexirecall.provider import base_values, by_others
 from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
 
 Label = int | tuple[int, ...]
@@ -109,10 +109,10 @@ def score(measure: Measure, ranks: JudgedRanks) -> Floats:
     return base_values(measure, _threshold(measure), ranks)
 
 
-def _threshold(measure: Measure) -> float:
-    """The smallest grade that is relevant to the measure where it names none."""
+def _threshold(measure: Measure) -> float | None:
+    """The smallest grade that is relevant to the measure where it names none and needs one."""
     default = measure.SUPPORTED_PARAMS["rel"].default if "rel" in measure.SUPPORTED_PARAMS else 1
-    return default if isinstance(default, (int, float)) else 1
+    return None if isinstance(default, (int, float)) or by_others(measure) else 1
 
 
 def values(measure: Measure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:

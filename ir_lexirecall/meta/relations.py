@@ -124,7 +124,7 @@ def _points(values: Floats, by: str) -> Floats:
 
 
 def _check_by(what: str, by: str) -> None:
-    if by not in BY:
+    if not isinstance(by, str) or by not in BY:
         raise ValueError(f"{what}: by must be 'scores' or 'systems', not {by!r}")
 
 
@@ -173,12 +173,12 @@ def fit(
     0.9
     """
     _check_by("fit", by)
-    if coefficient not in COEFFICIENTS:
+    if not isinstance(coefficient, str) or coefficient not in COEFFICIENTS:
         raise ValueError(f"fit: there is no coefficient {coefficient!r}; there are {', '.join(COEFFICIENTS)}")
     if (grid is None) == (bounds is None):
         raise ValueError("fit: give either a grid of values or bounds")
     base = next(iter(parse_measures([measure]).values()))
-    if parameter not in base.SUPPORTED_PARAMS:
+    if not isinstance(parameter, str) or parameter not in base.SUPPORTED_PARAMS:
         known = ", ".join(base.SUPPORTED_PARAMS) or "none"
         raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")
     systems = read_systems("fit", [target], qrels, runs, rel=rel, keep_runs=by_others(base), progress=progress)

@@ -186,7 +186,7 @@ def read_systems(
         if others:
             table = evaluation.of_ranks(found, again)
             values |= {label: table[label].to_numpy(dtype=np.float64) for label in others}
-        if keep_runs and again is not None:
+        if keep_runs and not aligned:
             readable[name] = again
         ranks[name] = found
         for label, column in values.items():
@@ -242,10 +242,10 @@ def score(measure: Measure, ranks: JudgedRanks, run: Any = None) -> Floats:
         table = Evaluation({"value": measure}, ranks.judgments).of_ranks(ranks, run)
         return table["value"].to_numpy(dtype=np.float64)
     check_rel(measure)
-    return base_values(measure, measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1, ranks)
+    return base_values(measure, None, ranks)
 
 
 def check_rel(measure: Measure) -> None:
     """Refuse a measure whose ``rel`` must be given and is not."""
-    if "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is NOT_PROVIDED:
+    if "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is NOT_PROVIDED and not by_others(measure):
         raise ValueError(f"{measure} needs rel, the smallest grade that counts as relevant")

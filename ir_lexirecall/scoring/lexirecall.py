@@ -65,10 +65,9 @@ def _better_placements(ranks: list[int]) -> int:
         return sum(map(comb, [p - 1 for p in ranks], range(1, len(ranks) + 1)))
     total = term = before = 0
     for i, p in enumerate(ranks, start=1):
-        if term:
-            term = term * before // i
-            if d := p - before - 1:
-                term = term * perm(p - 1, d) // perm(p - 1 - i, d)
+        d = p - before - 1
+        if term and d < i:
+            term = term * before // i * perm(p - 1, d) // perm(p - 1 - i, d)
         else:
             term = comb(p - 1, i)
         total += term

@@ -242,12 +242,26 @@ def test_what_breaks_at_the_cutoff_only_is_found(cutoff: int) -> None:
     found = check(f"nDCG@{cutoff}", cases=20).set_index("property")
     for name in ("priority", "strict swap", "strict replacement", "concavity"):
         assert found.loc[name, "result"] == "fails"
-        assert f"3 documents across rank {cutoff} (" in found.loc[name, "search"]
-    broken = f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (only at the cutoff)"
+        assert f"4 documents across rank {cutoff} (" in found.loc[name, "search"]
+    broken = f"[0x{cutoff} 1 0] scores 0, not more than [0x{cutoff + 1} 1], 0 (reaches below the cutoff)"
     assert found.loc["priority", "counterexample"] == broken
     for name in ("swap", "replacement", "swapping up", "deepness threshold"):
         assert found.loc[name, "result"] == "holds"
     assert check(f"P@{cutoff}", cases=0).set_index("property").loc["strict replacement", "result"] == "fails"
+
+
+@pytest.mark.parametrize("measure", ["nDCG@20", "RBU(max_rel=1)@20", "CWL_ERR8(max_rel=1)@20"])
+def test_swaps_on_both_sides_of_the_cutoff_are_compared(measure: str) -> None:
+    row = check(measure, cases=0).set_index("property").loc["deepness"]
+    assert (row["result"], row["counterexample"][:6]) == ("fails", "[0x17 ")
+
+
+def test_what_the_cutoff_has_no_part_in_is_not_put_down_to_it() -> None:
+    found = check("RR@3", cases=0).set_index("property")
+    for name in ("strict replacement", "strict swap", "priority"):
+        assert (
+            found.loc[name, "counterexample"] == check("RR", cases=0).set_index("property").loc[name, "counterexample"]
+        )
 
 
 def test_a_cutoff_within_the_enumerated_rankings_needs_no_search_of_its_own() -> None:
@@ -281,6 +295,7 @@ def test_many_rankings_are_not_enumerated() -> None:
     search = check("AP", size=50, cases=0).set_index("property")["search"]
     assert search["swap"].startswith("exhaustive to size 11")
     assert search["query aspect diversity"].startswith("exhaustive to size 5")
+    assert check("AP", size=10**9, cases=0).set_index("property").loc["monotonic redundancy", "result"] == "fails"
 
 
 def test_values_that_are_no_numbers_are_refused() -> None:
@@ -306,10 +321,10 @@ def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
 
 
 def test_what_no_small_ranking_shows_is_not_said_to_hold() -> None:
-    row = check("R@5", size=3, cases=0).set_index("property").loc["deepness"]  # it takes two swaps
+    row = check("TSE", size=3, cases=0).set_index("property").loc["deepness"]  # it takes two swaps
     assert (row["result"], row["counterexample"]) == ("not applicable", "")
     assert row["search"] == "no case is that small: exhaustive to size 3 (0 cases)"
-    assert check("R@5", size=3, cases=20).set_index("property").loc["deepness", "result"] == "fails"
+    assert check("TSE", size=3, cases=20).set_index("property").loc["deepness", "result"] == "fails"
 
 
 @pytest.mark.parametrize(
@@ -337,10 +352,10 @@ def test_measures_of_subtopics_are_scored_by_their_provider() -> None:
             check("alpha_nDCG@10", size=1, cases=0)
         return
     found = check("alpha_nDCG@10", size=3, cases=0).set_index("property")
-    assert found.loc["redundancy", "counterexample"].endswith("(only at the cutoff)")
-    assert found.loc["query aspect diversity", "counterexample"].endswith("(only at the cutoff)")
+    assert found.loc["redundancy", "counterexample"].endswith("(reaches below the cutoff)")
+    assert found.loc["query aspect diversity", "counterexample"].endswith("(reaches below the cutoff)")
     assert found.loc["aspect relevance", "result"] == "fails"
-    assert not found.loc["aspect relevance", "counterexample"].endswith("(only at the cutoff)")
+    assert not found.loc["aspect relevance", "counterexample"].endswith("(reaches below the cutoff)")
 
 
 def test_studies_say_what_was_run_and_are_drawn() -> None:

@@ -118,6 +118,8 @@ def test_ties_and_agreement_on_runs(meta, files):
         (["--documents", "10", "--relevant", "2", "-m", "AP"], "QRELS, RUNs and measures"),
         (["QRELS", "RUN", "RUN", "-m", "AP", "--relevant", "2"], "without QRELS"),
         (["QRELS", "RUN", "RUN"], "name measures with -m"),
+        (["--documents", "10", "--relevant", "2", "--cutoff", "3"], "--cutoff is about runs"),
+        (["--documents", "10", "--relevant", "2", "--by-query"], "--by-query is about runs"),
         (["QRELS", "-m", "AP"], "at least 2 runs"),
     ],
 )

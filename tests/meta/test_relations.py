@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import parse_measure
 from scipy import stats
 
 from ir_lexirecall import Judgments, align, compare, demo, evaluate
@@ -25,6 +26,7 @@ from ir_lexirecall.meta.relations import (
 )
 from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.meta.simulation import simulate_rankings
+from ir_lexirecall.meta.systems import score
 
 
 @pytest.fixture(scope="module")
@@ -270,6 +272,16 @@ def test_subtopics_count_for_aligned_runs_as_well():
     assert by_ranks["pearson"].tolist() == pytest.approx(by_runs["pearson"].tolist())
 
 
+def test_measures_that_need_no_threshold_are_taken_as_they_are(collection):
+    qrels, runs = collection
+    values = {name: evaluate(["NumRet", "AP"], qrels, run) for name, run in runs.items()}
+    points = [np.concatenate([each[measure] for each in values.values()]) for measure in ("NumRet", "AP")]
+    found = correlation(["NumRet", "AP"], qrels, runs)
+    assert found["spearman"].tolist() == pytest.approx([stats.spearmanr(*points).statistic], nan_ok=True)
+    judgments = Judgments.of(qrels)
+    assert score(parse_measure("NumRet"), align(judgments, runs["ql"])).tolist() == values["ql"]["NumRet"].tolist()
+
+
 def test_studies_travel_to_other_processes(collection):
     pytest.importorskip("matplotlib")
     for study in (
@@ -335,6 +347,8 @@ def test_bad_input_is_named(function, changes, message):
     ("changes", "message"),
     [
         ({"parameter": "phi"}, "no parameter 'phi'"),
+        ({"parameter": ["p"]}, r"no parameter \['p'\]"),
+        ({"coefficient": ["pearson"]}, r"no coefficient \['pearson'\]"),
         ({"grid": None}, "grid of values or bounds"),
         ({"bounds": (1, 2)}, "grid of values or bounds"),
         ({"grid": []}, "empty"),

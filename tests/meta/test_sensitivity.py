@@ -163,6 +163,7 @@ def test_it_says_what_it_ran_and_draws_it(collection):
         ({"cutoff": 0}, "discriminative_power: cutoff must be an integer of at least 1, not 0"),
         ({"cutoff": 1.5}, "cutoff must be an integer of at least 1, not 1.5"),
         ({"seed": True}, "seed must be an integer"),
+        ({"correction": ["holm"]}, r"no correction \['holm'\]"),
         ({"n_resamples": True}, "n_resamples must be"),
     ],
 )

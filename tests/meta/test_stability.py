@@ -155,6 +155,14 @@ def test_pairs_that_a_partial_order_leaves_open_do_not_tie():
     assert table[["agreement", "reversals"]].to_numpy().tolist() == [[1, 0]]
 
 
+def test_runs_may_be_aligned_or_not():
+    judgments = Judgments.of(QRELS)
+    mixed = {name: align(judgments, run) if i else run for i, (name, run) in enumerate(RUNS.items())}
+    measures = ["AP", "Bpref"]
+    found = degrade(measures, judgments, mixed, [0.5], n_samples=2)
+    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(degrade(measures, QRELS, RUNS, [0.5], n_samples=2)))
+
+
 def test_nothing_removed_is_nothing_changed():
     table = degrade(["LR", "AP", "lexirecall", "R@5"], demo.qrels(), demo.runs(), [0], n_samples=1)
     assert (table["agreement"] == 1).all()

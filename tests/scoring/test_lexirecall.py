@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import reference
@@ -89,6 +91,12 @@ def test_lexirecall_of_deep_rankings_with_many_relevant_documents(form, relevant
     grades = {ranking[rank]: 1 for rank in ranks} | {f"missing{i}": 1 for i in range(missing)}
     run = {"q": {doc: float(-rank) for rank, doc in enumerate(ranking)}}
     assert values(LR(**form), {"q": grades}, run) == {"q": reference.lexirecall(ranking, grades, **form)}
+
+
+def test_terms_are_not_made_across_long_gaps():
+    ranks = [*range(2, 200, 2), 10**6, 10**6 + 2, 10**9]  # a product of a million factors would take minutes
+    expected = sum(math.comb(p - 1, i) for i, p in enumerate(ranks, start=1))
+    assert lexirecall._better_placements(ranks) == expected
 
 
 def test_lexirecall_of_an_empty_ranking():
