@@ -70,9 +70,7 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "how often two runs tie, or two random rankings",
         "ties qrels.txt *.run -m 'LR R@1000 Rprec', or: meta ties --documents 1000 10000 --relevant 10",
     )
-    _add_collection(ties, add_qrels, optional=True)
-    _add_measures(ties, preferences=True, required=False)
-    ties.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
+    _add_runs(ties, add_qrels, cutoff=True, optional=True)
     ties.add_argument("--by-query", action="store_true", help="a row per measure and query")
     _add_sizes(ties, documents=None, relevant=None)
     ties.add_argument("--cutoffs", type=int, nargs="+", metavar="K", help="of R@k on random rankings (default: 1000)")
@@ -83,9 +81,7 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "how often two measures order the same two runs alike",
         "agreement qrels.txt *.run -m 'lexirecall TSE R@1000'",
     )
-    _add_collection(agreement, add_qrels)
-    _add_measures(agreement, preferences=True)
-    agreement.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
+    _add_runs(agreement, add_qrels, cutoff=True)
 
     power = study(
         "power",
@@ -93,12 +89,10 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "the share of pairs of runs whose difference is significant",
         "power qrels.txt *.run -m 'LR AP lexirecall' --test t",
     )
-    _add_collection(power, add_qrels)
-    _add_measures(power, preferences=True)
+    _add_runs(power, add_qrels, cutoff=True)
     power.add_argument("--test", choices=TESTS, default="bootstrap", help="significance test (default: bootstrap)")
     power.add_argument("--alpha", type=float, default=0.05, help="significance level (default: 0.05)")
     power.add_argument("--correction", default="none", help="for several comparisons, as in `compare` (default: none)")
-    power.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
     power.add_argument("--resamples", type=int, default=10_000, help="of bootstrap and tukey (default: 10000)")
     power.add_argument("--seed", type=int, default=0, help="of bootstrap and tukey (default: 0)")
     power.add_argument("--curve", action="store_true", help="a row per pair of runs, by p-value")
@@ -109,8 +103,7 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "ties and agreement with the full labels when relevant ones are missing",
         "degrade qrels.txt *.run -m 'LR AP' --fractions 0.3 0.6 0.9",
     )
-    _add_collection(degrade, add_qrels)
-    _add_measures(degrade, preferences=True)
+    _add_runs(degrade, add_qrels, cutoff=True)
     degrade.add_argument(
         "--fractions",
         type=float,
@@ -122,7 +115,6 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
     degrade.add_argument(
         "--policy", choices=("random", "pool"), default="random", help="which labels go (default: random)"
     )
-    degrade.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
     degrade.add_argument("--samples", type=int, default=10, help="how often to draw (default: 10)")
     degrade.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
     degrade.add_argument("--each", action="store_true", help="a row per sample instead of the means")
@@ -133,8 +125,7 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "correlation of measures over runs and queries",
         "correlate qrels.txt *.run -m 'LR AP nDCG' --by systems",
     )
-    _add_collection(correlate, add_qrels)
-    _add_measures(correlate, preferences=True)
+    _add_runs(correlate, add_qrels)
     correlate.add_argument(
         "--by",
         choices=("scores", "systems", "topics"),
@@ -148,8 +139,7 @@ def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
         "how far a measure rises where all measures rise",
         "unanimity qrels.txt *.run -m 'RBU ERR_IA@20 StRecall@20'",
     )
-    _add_collection(unanimity, add_qrels)
-    _add_measures(unanimity, preferences=True)
+    _add_runs(unanimity, add_qrels)
     unanimity.add_argument("--among", metavar="'M M ...'", help="the measures that must agree (default: those of -m)")
 
     for parser in studies.choices.values():
@@ -164,12 +154,18 @@ def _add_measures(parser: argparse.ArgumentParser, *, preferences: bool = False,
     )
 
 
-def _add_collection(parser: argparse.ArgumentParser, add_qrels: Adder, *, optional: bool = False) -> None:
+def _add_runs(
+    parser: argparse.ArgumentParser, add_qrels: Adder, *, cutoff: bool = False, optional: bool = False
+) -> None:
+    """Options of a study of measures, or preferences, on runs."""
     add_qrels(parser, **({"nargs": "?"} if optional else {}))
     parser.add_argument("runs", metavar="RUN", nargs="*" if optional else "+", help="run files, at least two")
     parser.add_argument(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
     )
+    _add_measures(parser, preferences=True, required=not optional)
+    if cutoff:
+        parser.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
 
 
 def _add_sizes(parser: argparse.ArgumentParser, defaults: tuple[str, str] | None = None, **values: Any) -> None:
@@ -209,12 +205,20 @@ def _measures(options: argparse.Namespace) -> list[str]:
     return split_measures(options.measures)
 
 
-def _collection(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
-    """The qrels and the runs by name."""
+def _on_runs(options: argparse.Namespace) -> tuple[list[str], Any, dict[str, str]]:
+    """The measures, the qrels, and the runs by name."""
     from ir_lexirecall.cli import read_qrels, run_names
 
     qrels = read_qrels(options.qrels, options.columns, options.aspect)
-    return qrels, dict(zip(run_names(options.runs), options.runs, strict=True))
+    return _measures(options), qrels, dict(zip(run_names(options.runs), options.runs, strict=True))
+
+
+def _counted(options: argparse.Namespace) -> dict[str, Any]:
+    """What counts as relevant and, where the study asks for it, as retrieved."""
+    from ir_lexirecall.cli import relevance_threshold
+
+    cutoff = {"cutoff": options.cutoff} if "cutoff" in options else {}
+    return {"rel": relevance_threshold(options), **cutoff}
 
 
 def _axioms(options: argparse.Namespace) -> Study:
@@ -232,7 +236,7 @@ def _orientation(options: argparse.Namespace) -> Study:
 
 
 def _ties(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli, meta
+    from ir_lexirecall import meta
     from ir_lexirecall.meta.behaviour import ties_by_measure
 
     if options.qrels is None:
@@ -246,62 +250,51 @@ def _ties(options: argparse.Namespace) -> Study:
         raise ValueError("meta ties: --documents, --relevant and --cutoffs are about random rankings, without QRELS")
     if not options.measures:
         raise ValueError("meta ties: name measures with -m, such as 'LR R@1000'")
-    found = meta.ties(
-        _measures(options), *_collection(options), rel=cli.relevance_threshold(options), cutoff=options.cutoff
-    )
+    found = meta.ties(*_on_runs(options), **_counted(options))
     return found if options.by_query else ties_by_measure(found)
 
 
 def _agreement(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli, meta
+    from ir_lexirecall import meta
 
-    return meta.agreement(
-        _measures(options), *_collection(options), rel=cli.relevance_threshold(options), cutoff=options.cutoff
-    )
+    return meta.agreement(*_on_runs(options), **_counted(options))
 
 
 def _power(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli
     from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 
     power = achieved_significance if options.curve else discriminative_power
     return power(
-        _measures(options),
-        *_collection(options),
+        *_on_runs(options),
         test=options.test,
         alpha=options.alpha,
         correction=None if options.correction == "none" else options.correction,
-        rel=cli.relevance_threshold(options),
-        cutoff=options.cutoff,
+        **_counted(options),
         n_resamples=options.resamples,
         seed=options.seed,
     )
 
 
 def _degrade(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli
     from ir_lexirecall.meta.stability import degrade, mean_degradation
 
     table = degrade(
-        _measures(options),
-        *_collection(options),
+        *_on_runs(options),
         options.fractions,
         options.policy,
         options.samples,
         options.seed,
-        rel=cli.relevance_threshold(options),
-        cutoff=options.cutoff,
+        **_counted(options),
     )
     return table if options.each else mean_degradation(table)
 
 
 def _correlate(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli
     from ir_lexirecall.meta.relations import correlation, per_topic_kendall
 
     if options.by == "topics":
-        return per_topic_kendall(_measures(options), *_collection(options), rel=cli.relevance_threshold(options))
-    return correlation(_measures(options), *_collection(options), by=options.by, rel=cli.relevance_threshold(options))
+        return per_topic_kendall(*_on_runs(options), **_counted(options))
+    return correlation(*_on_runs(options), by=options.by, **_counted(options))
 
 
 def _unanimity(options: argparse.Namespace) -> Study:
@@ -309,4 +302,4 @@ def _unanimity(options: argparse.Namespace) -> Study:
     from ir_lexirecall.meta.relations import unanimity
 
     among = cli.split_measures(options.among) if options.among else None
-    return unanimity(_measures(options), *_collection(options), among=among, rel=cli.relevance_threshold(options))
+    return unanimity(*_on_runs(options), among=among, **_counted(options))

@@ -17,7 +17,7 @@ from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
 from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
 from ir_lexirecall.meta.study import Study, matrix, other
-from ir_lexirecall.meta.systems import check_relevant, check_runs, read_ranks, read_systems
+from ir_lexirecall.meta.systems import NOT_COMPARABLE, check_relevant, check_runs, read_ranks, read_systems
 from ir_lexirecall.preferences.comparison import check_options
 from ir_lexirecall.scoring import exposure as exposures
 from ir_lexirecall.scoring.arrays import Floats, Ints
@@ -256,8 +256,6 @@ def _draw_orientation(table: pd.DataFrame, ax: Any) -> Any:
 
 # -- ties and agreement on data --------------------------------------------------------------------
 
-_NOT_COMPARABLE = 2  # beside the signs -1, 0 and 1
-
 
 def ties(
     measures: Any,
@@ -295,7 +293,7 @@ def ties(
     systems = read_systems("ties", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
     parts = []
     for label in systems.asked:
-        signs = systems.decisions(label, _NOT_COMPARABLE)
+        signs = systems.decisions(label, NOT_COMPARABLE)
         parts.append(
             pd.DataFrame(
                 {
@@ -303,7 +301,7 @@ def ties(
                     "query_id": systems.query_ids,
                     "pairs": len(signs),
                     "ties": (signs == 0).sum(axis=0),
-                    "incomparable": (signs == _NOT_COMPARABLE).sum(axis=0),
+                    "incomparable": (signs == NOT_COMPARABLE).sum(axis=0),
                 }
             )
         )
@@ -366,11 +364,11 @@ def agreement(
     systems = read_systems(
         "agreement", measures, qrels, runs, rel=rel, cutoff=cutoff, least_measures=2, progress=progress
     )
-    signs = {label: systems.decisions(label, _NOT_COMPARABLE) for label in systems.asked}
+    signs = {label: systems.decisions(label, NOT_COMPARABLE) for label in systems.asked}
     rows = []
     for a, b in combinations(signs, 2):
         x, y = signs[a], signs[b]
-        open_ = (x == _NOT_COMPARABLE) | (y == _NOT_COMPARABLE)
+        open_ = (x == NOT_COMPARABLE) | (y == NOT_COMPARABLE)
         counts = [
             (x == y) & (x != 0),
             (x == -y) & (x != 0),

@@ -17,13 +17,12 @@ from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta.relations import coefficient_of
 from ir_lexirecall.meta.study import Study, other
-from ir_lexirecall.meta.systems import Systems, asked_measures, means, read_systems, score
+from ir_lexirecall.meta.systems import NOT_COMPARABLE, Systems, asked_measures, means, read_systems, score
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 
 POLICIES = ("random", "pool")
 _LABELS = ("query_id", "doc_id", "doc", "aspect", "subtopic_id", "iteration", "relevance", "weight")
-_NOT_COMPARABLE = 2  # beside the signs -1, 0 and 1
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -67,7 +66,8 @@ def degrade(
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
         queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels: ties, and
-        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the systems' orders by mean).
+        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the
+        systems' orders by mean).
 
     Raises:
         ValueError: bad input, fewer than two runs, or an unknown policy.
@@ -99,7 +99,7 @@ def degrade(
         from_ranks=True,  # before as after
         progress=progress,
     )
-    decisions = {label: full.decisions(label, _NOT_COMPARABLE) for label in asked}
+    decisions = {label: full.decisions(label, NOT_COMPARABLE) for label in asked}
     full_means = {label: means(full.values(label)) for label in asked}
     rows = []
     drawn = _samples(full, fractions, policy, n_samples, seed)
@@ -109,7 +109,7 @@ def degrade(
     ):
         fewer = _judged_again(full, without_labels(full.judgments, removed))
         for label in asked:
-            decision = fewer.decisions(label, _NOT_COMPARABLE)
+            decision = fewer.decisions(label, NOT_COMPARABLE)
             rows.append(
                 {
                     "measure": label,

@@ -24,6 +24,7 @@ from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.significance import Test as Testing
 
 Signs = NDArray[np.int8]
+NOT_COMPARABLE = 2  # beside the signs -1, 0 and 1
 _BLOCK = 2**22  # differences that are held at once
 
 

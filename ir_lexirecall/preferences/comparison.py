@@ -103,11 +103,11 @@ def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tup
         measures = dict(parse_measures([each for each in asked if each not in own])) if len(own) < len(asked) else {}
     except ValueError as error:
         texts = [each for each in asked if isinstance(each, str) and each not in NAMES]
-        slips = [each for each in texts if difflib.get_close_matches(each, NAMES, 1, 0.8)]
+        slips = [(each, meant) for each in texts for meant in difflib.get_close_matches(each, NAMES, 1, 0.8)]
         if slips:
-            meant = difflib.get_close_matches(slips[0], NAMES, 1, 0.8)[0]
+            slip, meant = slips[0]
             raise ValueError(
-                f"compare: there is no preference {slips[0]!r}; did you mean {meant!r}? There are {', '.join(NAMES)} and all "
+                f"compare: there is no preference {slip!r}; did you mean {meant!r}? There are {', '.join(NAMES)} and all "
                 "measures"
             ) from None
         raise ValueError(f"compare: {error}; preferences are {', '.join(NAMES)} and all measures") from None
