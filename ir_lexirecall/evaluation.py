@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import Measure
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import MEASURES, UnknownParameter
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import LexiRecallEvaluator, Utility, failing
 from ir_lexirecall.scoring.arrays import Floats
 from ir_lexirecall.tables import RUN_COLUMNS, and_more, naming, run_table, with_string_keys
@@ -169,7 +169,7 @@ class Evaluation:
         """
         waiting: deque[tuple[str, Callable[[], tuple[JudgedRanks, Any]]]] = deque()
         with (
-            tqdm(total=len(runs), desc="runs", disable=None if progress is None else not progress, leave=False) as bar,
+            progress_bar(progress, total=len(runs), desc="runs") as bar,
             ThreadPoolExecutor(_READERS) as readers,
         ):
             for name, run in runs.items():

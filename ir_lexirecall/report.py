@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
-from tqdm import tqdm
 
 from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,12 +232,7 @@ class Report:
         pairs = _best_first(preferences.pairs, list(rankings[names[0]].index))
         shown = pairs[: self.details // len(names)]
         heatmaps = len(preferences.systems) <= _MOST_RUNS
-        bar = tqdm(
-            total=len(names) * (heatmaps + len(shown)),
-            desc="pictures",
-            disable=None if self.progress is None else not self.progress,
-            leave=False,
-        )
+        bar = progress_bar(self.progress, total=len(names) * (heatmaps + len(shown)), desc="pictures")
         with bar:
             pictures = _Pictures(preferences, bar.update) if preferences.query_ids else None
             by_preference = []

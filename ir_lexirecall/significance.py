@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Bools, Floats
 
 _BLOCK = 2**22  # numbers that a resampling block may hold
@@ -121,7 +121,7 @@ def tukey_hsd(values: Floats, *, n_resamples: int, seed: int, progress: bool | N
 def _blocks(total: int, width: int, progress: bool | None, what: str) -> Iterator[int]:
     """Sizes of blocks of resamples that hold a bounded number of values each."""
     size = max(1, _BLOCK // max(1, width))
-    with tqdm(total=total, desc=what, disable=None if progress is None else not progress, leave=False) as bar:
+    with progress_bar(progress, total=total, desc=what) as bar:
         for start in range(0, total, size):
             block = min(size, total - start)
             yield block

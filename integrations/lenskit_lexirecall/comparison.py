@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 from lenskit.data import ItemList, ItemListCollection
-from tqdm import tqdm
 
 import ir_lexirecall
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Ints, position_in_segment
 from ir_lexirecall.tables import id_string
 from lenskit_lexirecall.lists import check_ranking, grades
@@ -84,7 +84,7 @@ def compare(
     users = _by_user(test.items(), test.key_fields, "test")
     runs = _runs(recs, test.key_fields, run_key)
     progress = options.get("progress")
-    bar = tqdm(runs.items(), desc="lists", disable=None if progress is None else not progress, leave=False)
+    bar = progress_bar(progress, runs.items(), desc="lists")
     return ir_lexirecall.compare(
         _qrels(users, rating_field),
         {name: _run(name, lists, users) for name, lists in bar},

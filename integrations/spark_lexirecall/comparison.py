@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import align
 from ir_lexirecall.arrow import RANK_TYPES, align_arrow, evaluate_arrow, ranks_from_arrow
@@ -15,6 +14,7 @@ from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.comparison import parse_preferences
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance import Test
 from ir_lexirecall.tables import naming
 from spark_lexirecall.aspects import asked_aspects
@@ -88,7 +88,7 @@ def compare(
 
     types = {**RANK_TYPES, **dict.fromkeys(measures, "float64")}
     ranks, values = {}, []
-    for name, run in tqdm(frames.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
+    for name, run in progress_bar(progress, frames.items(), desc="runs"):
         with naming(f"run {name!r}"):
             table = collected(by_bucket(run, qrels, ranks_and_values, types, buckets), name)
         ranks[name] = ranks_from_arrow(judgments, table)

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
-from tqdm import tqdm
 
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.behaviour import _integers
 from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.scoring.gain import gain
 
@@ -171,9 +171,7 @@ def balancing_index(
     if method not in ("algorithm", "closed form"):
         raise ValueError(f"balancing_index: method must be 'algorithm' or 'closed form', not {method!r}")
     rows = []
-    with tqdm(
-        total=len(named) * len(sizes), desc="B(n)", disable=None if progress is None else not progress, leave=False
-    ) as bar:
+    with progress_bar(progress, total=len(named) * len(sizes), desc="B(n)") as bar:
         for name, measure in named.items():
             high, low = _grades(name, measure, top, lowest)
             index_of = _algorithm if method == "algorithm" else _closed_form(name, measure)

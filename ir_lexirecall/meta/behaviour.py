@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, parse_measures
@@ -19,6 +18,7 @@ from ir_lexirecall.meta.rankings import has_aspects, judged_ranks, score
 from ir_lexirecall.meta.study import Study, matrix, other
 from ir_lexirecall.meta.systems import NOT_COMPARABLE, check_relevant, check_runs, read_ranks, read_systems
 from ir_lexirecall.preferences.comparison import check_options
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring import exposure as exposures
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more
@@ -76,9 +76,7 @@ def tie_probabilities(
     if max(relevant) > min(sizes):
         raise ValueError(f"tie_probabilities: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows: list[tuple[int, int, str, Fraction]] = []
-    shown = tqdm(
-        list(product(sizes, relevant)), desc="n, m", disable=None if progress is None else not progress, leave=False
-    )
+    shown = progress_bar(progress, list(product(sizes, relevant)), desc="n, m")
     for size, few in shown:
         last = _same_last(size, few)
         exact = {
@@ -205,7 +203,7 @@ def orientation(
     if max(relevant) > min(sizes):
         raise ValueError(f"orientation: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows = []
-    shown = tqdm(named.items(), desc="measures", disable=None if progress is None else not progress, leave=False)
+    shown = progress_bar(progress, named.items(), desc="measures")
     for name, measure in shown:
         for size in sizes:
             for few in relevant:
@@ -468,9 +466,7 @@ def worst_case(
         raise ValueError(f"worst_case: enumerate_up_to must be an integer from 0 to 16, not {enumerate_up_to!r}")
     by_system = _aligned(qrels, runs, "worst_case", rel, progress)
     parts = []
-    for system, ranks in tqdm(
-        by_system.items(), desc="worst cases", disable=None if progress is None else not progress, leave=False
-    ):
+    for system, ranks in progress_bar(progress, by_system.items(), desc="worst cases"):
         query, rank, depth = _places(ranks, rel)
         judged = np.flatnonzero(np.bincount(query, minlength=len(depth)))
         m = np.bincount(query, minlength=len(depth))[judged]

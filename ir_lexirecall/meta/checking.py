@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
-from tqdm import tqdm
 
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.rankings import Label, Ranking, has_aspects, values
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import by_others
 
 if TYPE_CHECKING:
@@ -612,7 +612,7 @@ def axioms(
             raise ValueError(f"axioms: {name} must be an integer of at least {least}, not {number!r}")
     rows = []
     searches: dict[_Space, _Searches] = {}  # measures of the same grades answer to the same claims
-    shown = tqdm(named.items(), desc="measures", disable=None if progress is None else not progress, leave=False)
+    shown = progress_bar(progress, named.items(), desc="measures")
     for name, measure in shown:
         space = _space(name, measure, grades)
         if space not in searches:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.study import Study, bars, matrix
 from ir_lexirecall.meta.systems import Signs, asked_measures, means, read_systems, score
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats
 
@@ -208,7 +208,7 @@ def fit(
     else:
         low, high = _checked_bounds(bounds)
         values = (low + (high - low) * (np.arange(_SCAN) + 0.5) / _SCAN).tolist()
-    for value in tqdm(values, desc=parameter, disable=None if progress is None else not progress, leave=False):
+    for value in progress_bar(progress, values, desc=parameter):
         correlate(value)
     if bounds is not None:
         from scipy.optimize import minimize_scalar

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ir_lexirecall.meta.study import Study, other
 from ir_lexirecall.meta.systems import Systems, read_systems
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.significance import Test as Testing
 
@@ -113,12 +113,7 @@ def achieved_significance(
     """
     testing = Testing(test, correction, alpha, n_resamples, seed, progress)
     systems = read_systems("discriminative_power", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
-    tables = [
-        _curve(systems, label, testing)
-        for label in tqdm(
-            systems.asked, desc="measures", disable=None if progress is None else not progress, leave=False
-        )
-    ]
+    tables = [_curve(systems, label, testing) for label in progress_bar(progress, systems.asked, desc="measures")]
     return Study.of(
         pd.concat(tables, ignore_index=True),
         _draw,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta.study import Study
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -136,8 +136,7 @@ def simulate_rankings(
     rng = np.random.default_rng(seed)
     judgments = _judgments(queries, m)
     ranks = {}
-    hide = None if progress is None else not progress
-    for name, theta in zip(names, tqdm(qualities, desc="simulated systems", disable=hide, leave=False), strict=True):
+    for name, theta in zip(names, progress_bar(progress, qualities, desc="simulated systems"), strict=True):
         doc, rank = positions(rng, n, m, queries, theta)
         row = doc + m * np.arange(queries)[:, None]
         query = np.broadcast_to(np.arange(queries)[:, None], rank.shape)

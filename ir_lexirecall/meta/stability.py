@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from ir_lexirecall.evaluation import Evaluation
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.meta.relations import coefficient_of
 from ir_lexirecall.meta.study import Study, other
 from ir_lexirecall.meta.systems import NOT_COMPARABLE, Systems, asked_measures, means, read_systems, score
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints, position_in_segment
 
@@ -103,9 +103,8 @@ def degrade(
     full_means = {label: means(full.values(label)) for label in asked}
     rows = []
     drawn = _samples(full, fractions, policy, n_samples, seed)
-    hide = None if progress is None else not progress
-    for fraction, sample, removed in tqdm(
-        drawn, total=len(fractions) * n_samples, desc="degraded labels", disable=hide, leave=False
+    for fraction, sample, removed in progress_bar(
+        progress, drawn, total=len(fractions) * n_samples, desc="degraded labels"
     ):
         fewer = _judged_again(full, without_labels(full.judgments, removed))
         for label in asked:

@@ -11,7 +11,6 @@ import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from ir_lexirecall.alignment import JudgedRanks
 from ir_lexirecall.evaluation import Evaluation, by_label, check_defined, parse_measures
@@ -19,6 +18,7 @@ from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences.comparison import check_options, compare_ranks
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import base_values, by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.significance import Test as Testing
@@ -210,7 +210,7 @@ def read_ranks(
     """Name, aligned ranks and readable run of every run; the latter is None for runs that are aligned already."""
     unread = {name: run for name, run in runs.items() if not isinstance(run, JudgedRanks)}
     read = evaluation.read_all(unread, progress=False)
-    for name, run in tqdm(runs.items(), desc="runs", disable=None if progress is None else not progress, leave=False):
+    for name, run in progress_bar(progress, runs.items(), desc="runs"):
         if isinstance(run, JudgedRanks):
             if run.judgments is not evaluation.judgments:
                 raise ValueError(f"{what}: run {name!r} was aligned with other judgments; give those as qrels")

@@ -1,0 +1,17 @@
+"""Progress bars, all alike: on a terminal unless asked otherwise, and gone when they are full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
+    """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: on a terminal only.
+
+    >>> list(progress_bar(False, "ab", desc="letters"))
+    ['a', 'b']
+    """
+    return tqdm(items, disable=None if progress is None else not progress, leave=False, **options)
