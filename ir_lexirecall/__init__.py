@@ -12,9 +12,10 @@ query_id
 q1        0.333       0.933     0.92
 """
 
-from ir_lexirecall import measures, on_import, provider
-from ir_lexirecall.alignment import JudgedRanks, align
-from ir_lexirecall.benchmarking import benchmark
+from ir_lexirecall import provider
+from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.benchmark import Benchmark, benchmark
+from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import evaluate
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import (
@@ -30,8 +31,12 @@ from ir_lexirecall.measures import (
     TOMA,
     TSE,
     LexiRecall,
+    Measure,
 )
 from ir_lexirecall.preferences import Preferences, compare
+from ir_lexirecall.report import report
+from ir_lexirecall.runs import ScoredRuns
+from ir_lexirecall.significance import SignificanceTest
 
 __version__ = "0.1.0"
 
@@ -47,17 +52,21 @@ __all__ = [
     "RBU",
     "TOMA",
     "TSE",
-    "JudgedRanks",
+    "AlignedRun",
+    "Benchmark",
+    "Collection",
     "Judgments",
     "LexiRecall",
+    "Measure",
     "Preferences",
+    "ScoredRuns",
+    "SignificanceTest",
     "align",
     "benchmark",
     "compare",
     "evaluate",
+    "load",
+    "report",
 ]
 
-measures.register()
 provider.register()
-# The embedded collection becomes the data set `lexirecall/demo` when somebody uses ir_datasets.
-on_import.import_after("ir_datasets", "ir_datasets_lexirecall.demo")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -21,9 +21,13 @@ from numpy.typing import NDArray
 
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lookup import repetitions
-from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, position_in_segment, ranges
-from ir_lexirecall.tables import and_more, changes, naming, run_table, with_string_keys
+from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
+from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.formats import TableLike, changes, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
+
+RunLike: TypeAlias = TableLike
+"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
 
 _ROWS = 2**18  # of a run that are aligned at once
 
@@ -46,7 +50,7 @@ class Relevant:
 
 
 @dataclass(frozen=True)
-class JudgedRanks:
+class AlignedRun:
     """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
 
     Attributes:
@@ -77,7 +81,17 @@ class JudgedRanks:
         r = np.bincount(query, minlength=len(self.judgments))
         return Relevant(query=query, rank=rank, m=self.judgments.m(rel), r=r)
 
-    def with_grades(self, grade: Floats) -> JudgedRanks:
+    def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
+        """The retrieved documents once per judged aspect: number of the (query, aspect) pair, rank, grade for it.
+
+        Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
+        """
+        aspects = self.judgments.aspects
+        first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
+        row = ranges(first, end)
+        return aspects.aspect[row], np.repeat(self.rank, end - first), aspects.grade[row]
+
+    def with_grades(self, grade: Floats) -> AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
@@ -99,12 +113,12 @@ class JudgedRanks:
         )
 
 
-def align(judgments: Judgments, run: Any) -> JudgedRanks:
+def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).
 
     Queries without judgments are ignored; a query the run lacks has depth 0.
 
-    >>> judgments = Judgments.of({"q": {"a": 1, "b": 0, "c": 2}})
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0, "c": 2}})
     >>> ranks = align(judgments, {"q": {"c": 0.5, "x": 0.9, "a": 0.5}})
     >>> ranks.rank.tolist(), ranks.grade.tolist(), ranks.depth.tolist()
     ([2, 3], [2.0, 1.0], [3])
@@ -123,7 +137,7 @@ def align(judgments: Judgments, run: Any) -> JudgedRanks:
 
 @dataclass(frozen=True)
 class _Part:
-    """What ``JudgedRanks`` says, of some queries only."""
+    """What ``AlignedRun`` says, of some queries only."""
 
     query: Ints  # of each retrieved judged document,
     doc: Ints
@@ -132,7 +146,7 @@ class _Part:
     depth: Ints  # and their depths
 
     @classmethod
-    def of(cls, judgments: Judgments, blocks: _Blocks) -> _Part:
+    def from_blocks(cls, judgments: Judgments, blocks: _Blocks) -> _Part:
         rank = _ranks(blocks, judgments)
         query = judgments.query[blocks.doc]
         order = np.lexsort((rank, query))
@@ -144,7 +158,7 @@ class _Part:
         return _Part(self.query[keep], self.doc[keep], self.rank[keep], self.ranked[ranked], self.depth[ranked])
 
 
-def _joined(judgments: Judgments, parts: Sequence[_Part]) -> JudgedRanks:
+def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     """All parts together; no query is in two of them."""
     none = np.zeros(0, dtype=np.int64)
 
@@ -155,7 +169,7 @@ def _joined(judgments: Judgments, parts: Sequence[_Part]) -> JudgedRanks:
     order = np.argsort(query, kind="stable")  # within a query, ranks rise already
     depth = np.zeros(len(judgments), dtype=np.int64)
     depth[column("ranked")] = column("depth")
-    return JudgedRanks(judgments, query=query[order], doc=column("doc")[order], rank=column("rank")[order], depth=depth)
+    return AlignedRun(judgments, query=query[order], doc=column("doc")[order], rank=column("rank")[order], depth=depth)
 
 
 def _align_file(judgments: Judgments, path: str) -> list[_Part]:
@@ -257,7 +271,7 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         query = np.flatnonzero(rows)
         length = rows[query]
     return [
-        _Part.of(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
+        _Part.from_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
         for some, rows in _portions(length)
     ]
 
@@ -307,7 +321,7 @@ def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> l
     try:
         _scores(ignored)
         return [
-            _Part.of(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
+            _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
             for some, _ in _portions(length)
         ]
     except _NoNumber:

@@ -1,38 +1,30 @@
-"""``evaluate``: one run, any measures, one table."""
+"""``evaluate``: one run, any measures, one table. And what users call measures, read: ``parse_measures``."""
 
 from __future__ import annotations
 
 import difflib
-import os
 import re
-import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
 
 import ir_measures
-import numpy as np
-from ir_measures.measures.base import Measure
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import JudgedRanks, align
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.measures import MEASURES, UnknownParameter
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.provider import LexiRecallEvaluator, Utility, failing
-from ir_lexirecall.scoring.arrays import Floats
-from ir_lexirecall.tables import RUN_COLUMNS, and_more, naming, run_table, with_string_keys
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.measures.base import REGISTRY, Measure, UnknownParameter
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.runs import aggregate as aggregated
+from ir_lexirecall.runs import read_run
 
-if TYPE_CHECKING:
-    import pandas as pd
+MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
+"""A measure: an object such as ``TSE @ 10``, or its string."""
 
-
-_PATHS = (str, os.PathLike)
-_READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
+MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+"""A measure, several, or several by the name of their column."""
 
 
-def parse_measures(measures: Any) -> dict[str, Measure]:
+def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by the name of their column: a string as it was given, an object as it prints.
 
     Args:
@@ -47,7 +39,7 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     parsed = {}
     for name, measure in by_label(measures).items():
         try:
-            parsed[name] = ir_measures.parse_measure(measure)
+            parsed[name] = measure() if isinstance(measure, type) else ir_measures.parse_measure(measure)
         except UnknownParameter:
             raise
         except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
@@ -58,14 +50,18 @@ def parse_measures(measures: Any) -> dict[str, Measure]:
     return parsed
 
 
-def by_label(measures: Any) -> dict[str, Any]:
-    """What is asked for by the name of its column, unparsed."""
+def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
+    """Measures by the name of their column, unparsed."""
     if isinstance(measures, Mapping):
         return dict(measures)
-    several = [measures] if isinstance(measures, (str, Measure)) else measures
+    several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
     if not isinstance(several, Iterable):
-        raise ValueError(f"{measures!r} is no measure; give one, such as TSE or 'nDCG@10', or several in a list")
-    return {str(each): each for each in several}
+        raise ValueError(f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {measures!r}")
+    return {_label(measure): measure for measure in several}
+
+
+def _label(measure: MeasureLike) -> str:
+    return measure.NAME if isinstance(measure, type) and issubclass(measure, Measure) else str(measure)
 
 
 def _hint(measure: Any) -> str:
@@ -82,12 +78,12 @@ def _hint(measure: Any) -> str:
         return "; give several measures as a list"
     name, rest = re.match(r"(\w*)(.*)", measure, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
-    known = {each.lower(): each if each in MEASURES else measure.__name__ for each, measure in registry.items()}
+    known = {key.lower(): key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
     close = [] if name in registry else difflib.get_close_matches(name.lower(), known, n=1)
     return f"; did you mean {known[close[0]]}{rest}?" if close else ""
 
 
-def check_parameters(measure: Measure) -> None:
+def check_parameters(measure: IRMeasure) -> None:
     """Refuse a measure with missing or unusable parameters with a ``ValueError`` (ir_measures' own only assert)."""
     unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
     if unknown:  # such a measure cannot even be printed
@@ -105,134 +101,7 @@ def check_parameters(measure: Measure) -> None:
         raise ValueError(f"{measure}: {error}") from None
 
 
-def is_ours(measure: Measure) -> bool:
-    """Whether the measure is one of this library's."""
-    return isinstance(measure, tuple({type(ours) for ours in MEASURES.values()}))
-
-
-class Evaluation:
-    """Measures and qrels, read once, for any number of runs.
-
-    >>> evaluation = Evaluation(["TSE", "AP"], {"q1": {"d1": 1}})
-    >>> evaluation.of({"q1": {"d1": 1.0}})
-              TSE   AP
-    query_id
-    q1        1.0  1.0
-    """
-
-    def __init__(self, measures: Any, qrels: Any) -> None:
-        self.measures = parse_measures(measures)
-        standard = [measure for measure in self.measures.values() if not is_ours(measure)]
-        self.judgments = Judgments.of(qrels)
-        self._ours = LexiRecallEvaluator([m for m in self.measures.values() if is_ours(m)], self.judgments)
-        if standard:
-            self.judgments.check_whole_grades(str(standard[0]))
-        self._standard: Any = ir_measures.evaluator(standard, self.judgments.for_ir_measures()) if standard else None
-
-    def of(self, run: Any) -> pd.DataFrame:
-        """Values of a run: a row per query of the qrels (index ``query_id``, sorted), a column per measure."""
-        return self.of_ranks(*self.read(run))
-
-    def read(self, run: Any, *, name: str | None = None) -> tuple[JudgedRanks, Any]:
-        """The aligned ranks of a run, and the run in a form that can be read again (a generator cannot).
-
-        ``name`` is what errors call the run, where there are several and it is not a file.
-        """
-        called = "the run" if name is None else f"run {name!r}"
-        source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else called
-        with naming(source):
-            return self._read(run, called)
-
-    def _read(self, run: Any, called: str) -> tuple[JudgedRanks, Any]:
-        if not isinstance(run, (Mapping, *_PATHS)) or (self._standard is not None and not isinstance(run, Mapping)):
-            run = run_table(run)
-        ranks = align(self.judgments, run)
-        if len(self.judgments) and not ranks.depth.any():
-            warnings.warn(
-                f"{called} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-                f"{self.judgments.query_ids[0]!r}",
-                stacklevel=4,
-            )
-        return ranks, run
-
-    def of_all(
-        self, runs: Mapping[str, Any], progress: bool | None = None
-    ) -> Iterator[tuple[str, JudgedRanks, pd.DataFrame]]:
-        """Name, aligned ranks and values of every run, in order."""
-        for name, ranks, run in self.read_all(runs, progress):
-            yield name, ranks, self.of_ranks(ranks, run)
-
-    def read_all(self, runs: Mapping[str, Any], progress: bool | None = None) -> Iterator[tuple[str, JudgedRanks, Any]]:
-        """Name and what ``read`` gives of every run, in order, each read once.
-
-        Files are read a few at a time, in threads: reading, hashing and sorting leave the interpreter to others.
-        """
-        waiting: deque[tuple[str, Callable[[], tuple[JudgedRanks, Any]]]] = deque()
-        with (
-            progress_bar(progress, total=len(runs), desc="runs") as bar,
-            ThreadPoolExecutor(_READERS) as readers,
-        ):
-            for name, run in runs.items():
-                read = partial(self.read, run, name=str(name))
-                waiting.append((str(name), readers.submit(read).result if isinstance(run, _PATHS) else read))
-                if len(waiting) > _READERS:
-                    first, wait = waiting.popleft()
-                    yield first, *wait()
-                    bar.update()
-            while waiting:
-                first, wait = waiting.popleft()
-                yield first, *wait()
-                bar.update()
-
-    def of_ranks(self, ranks: JudgedRanks, run: Any) -> pd.DataFrame:
-        """``of`` for what ``read`` gave."""
-        import pandas as pd
-
-        columns: dict[Measure, Any] = {}
-        for measure, result in self._ours.score(ranks).items():
-            columns[measure] = result.value if isinstance(result, Utility) else result
-        if self._standard is not None:
-            columns.update(self._standard_values(run))
-        index = pd.Index(self.judgments.query_ids, name="query_id")
-        return pd.DataFrame({name: columns[measure] for name, measure in self.measures.items()}, index=index)
-
-    def _standard_values(self, run: Any) -> dict[Measure, list[float]]:
-        by_query: dict[Measure, dict[str, float]] = {m: {} for m in self.measures.values() if not is_ours(m)}
-        with failing(*by_query):
-            for metric in self._standard.iter_calc(_dict_of_dicts(run)):
-                by_query[metric.measure][metric.query_id] = metric.value
-        # ir_measures knows only the queries with a judgment of relevance.
-        return {
-            measure: [values.get(query_id, measure.DEFAULT) for query_id in self.judgments.query_ids]
-            for measure, values in by_query.items()
-        }
-
-
-def _dict_of_dicts(run: Any) -> Mapping[str, Mapping[str, float]]:
-    if isinstance(run, Mapping):
-        run = with_string_keys(run, "run")
-        kinds = {kind for docs in run.values() for kind in map(type, docs.values())}
-        if kinds <= {float, int}:
-            return run
-        return {query_id: {doc_id: float(score) for doc_id, score in docs.items()} for query_id, docs in run.items()}
-    nested: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, score in zip(*(run[name].to_list() for name in RUN_COLUMNS), strict=True):
-        nested.setdefault(query_id, {})[doc_id] = score
-    return nested
-
-
-def check_defined(what: str, measure: str, values: Floats, systems: Sequence[str], query_ids: Sequence[str]) -> None:
-    """Refuse values per system and query that are not numbers, naming the first."""
-    undefined = np.argwhere(np.isnan(values))
-    if len(undefined):
-        system, query = undefined[0].tolist()
-        raise ValueError(
-            f"{what}: {measure} is not a number for run {systems[system]!r} on query {query_ids[query]!r}"
-            f"{and_more(len(undefined) - 1)}; it prefers nothing"
-        )
-
-
-def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) -> Any:
+def evaluate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, aggregate: bool = False) -> Any:
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
     Args:
@@ -258,19 +127,15 @@ def evaluate(measures: Any, qrels: Any, run: Any, *, aggregate: bool = False) ->
     AP     0.4167
     dtype: float64
     """
-    evaluation = Evaluation(measures, qrels)
-    values = evaluation.of(run)
-    return means(values, evaluation.measures) if aggregate else values
-
-
-def means(values: pd.DataFrame, measures: Mapping[str, Measure]) -> pd.Series:
-    """Aggregate per-query values as each measure says (a mean, for counts a sum)."""
     import pandas as pd
 
-    totals = {}
-    for name, measure in measures.items():
-        aggregator = measure.aggregator()
-        for value in values[name].tolist():
-            aggregator.add(value)
-        totals[name] = aggregator.result()
-    return pd.Series(totals, dtype=float)
+    parsed = parse_measures(measures)
+    judgments = Judgments.from_qrels(qrels)
+    for measure in parsed.values():
+        if isinstance(measure, Measure):
+            measure.check_judgments(judgments)
+    aligned = read_run(judgments, run)
+    columns = {name: values(measure, aligned) for name, measure in parsed.items()}
+    if aggregate:
+        return pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
+    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id", dtype=object))

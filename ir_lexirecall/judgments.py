@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from ir_lexirecall.lookup import Lookup
-from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, ranges
-from ir_lexirecall.tables import and_more, changes, id_string, naming, numeric_column, qrel_table
+from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.formats import TableLike, changes, id_string, numeric_column, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
+"""Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
+iterable of named tuples, or ``Judgments`` themselves."""
+
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
+
+
+_known: ContextVar[Callable[[Any], Judgments | None] | None] = ContextVar("ir_lexirecall_judgments", default=None)
+
+
+@contextmanager
+def known_judgments(find: Callable[[Any], Judgments | None]) -> Iterator[None]:
+    """Let ``Judgments.from_qrels`` ask a function first, within the ``with`` block (in this thread or task).
+
+    For a framework that hands the same qrels over many times: ``find`` gives the judgments that it made of them, or None.
+    """
+    token = _known.set(find)
+    try:
+        yield
+    finally:
+        _known.reset(token)
 
 
 @dataclass(frozen=True)
@@ -32,12 +56,19 @@ class AspectGrades:
     query: Ints  # for every (query, aspect) pair: its query
     weight: Floats  # for every (query, aspect) pair: w_t, summing to 1 within a query; 0 if nothing is relevant
 
+    @cached_property
+    def top_grade(self) -> Floats:
+        """The largest grade of every (query, aspect) pair, 1 where none is above 0."""
+        largest = np.zeros(len(self.query))
+        np.maximum.at(largest, self.aspect, self.grade)
+        return np.where(largest > 0, largest, 1.0)
+
 
 @dataclass(frozen=True)
 class Judgments:
     """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
 
-    Build it with ``Judgments.of(qrels)`` once and align any number of runs with it.
+    Build it with ``Judgments.from_qrels(qrels)`` once and align any number of runs with it.
 
     Attributes:
         query_ids: the Q query ids, sorted.
@@ -56,11 +87,11 @@ class Judgments:
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, qrels: Any) -> Judgments:
-        """Judgments from a path, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
+    def from_qrels(cls, qrels: QrelsLike) -> Judgments:
+        """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
-        >>> judgments = Judgments.of(qrels)
+        >>> judgments = Judgments.from_qrels(qrels)
         >>> judgments.query_ids, judgments.doc_id.to_list(), judgments.grade.tolist()
         (['q0', 'q1'], ['d9', 'd1', 'd2'], [2.0, 0.0, 1.0])
 
@@ -70,12 +101,17 @@ class Judgments:
         """
         if isinstance(qrels, Judgments):
             return qrels
+        if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
+            return judgments
+        if isinstance(qrels, Collection):
+            return cls.from_qrels(qrels.qrels)
+        if isinstance(qrels, str) and not os.path.isfile(qrels):
+            return cls.from_qrels(_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
-            return cls._of(qrels)
+            return cls._from_table(qrels, qrel_table(qrels))
 
     @classmethod
-    def _of(cls, qrels: Any) -> Judgments:
-        table = qrel_table(qrels)
+    def _from_table(cls, qrels: QrelsLike, table: pl.DataFrame) -> Judgments:
         empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
         rows = table.hstack([aspect_column(table)])
         rows = rows.sort("query_id", "doc_id", "aspect", "relevance", multithreaded=len(rows) > _SMALL)
@@ -137,11 +173,11 @@ class Judgments:
         if len(self.query) <= _SMALL:
             return self._whole_lookup, np.arange(len(self.query))
         row = ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))
-        return Lookup.of(self.keys[["query", "doc_id"]][row]), row
+        return Lookup.from_keys(self.keys[["query", "doc_id"]][row]), row
 
     @cached_property
     def _whole_lookup(self) -> Lookup:
-        return Lookup.of(self.keys[["query", "doc_id"]])
+        return Lookup.from_keys(self.keys[["query", "doc_id"]])
 
     def renamed(self, doc_id: pl.Series) -> Judgments:
         """The same judgments of documents with other ids, a row each."""
@@ -289,6 +325,13 @@ class Judgments:
                 f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
             )
         return label
+
+
+def _collection(source: str) -> Collection:
+    try:
+        return load(source)
+    except ValueError as error:
+        raise ValueError(f"{source}: there is no such file; {error}") from None
 
 
 def aspect_column(table: pl.DataFrame) -> pl.Series:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ir_lexirecall.scoring.arrays import Bools, Ints
+from ir_lexirecall.arrays import Bools, Ints
 
 Hashes = NDArray[np.uint64]
 _SPARSE = 5  # 2^5 places for each key keep the share of other rows that look like one at 3 %
@@ -36,10 +36,10 @@ class Lookup:
     shift: np.uint64
 
     @classmethod
-    def of(cls, keys: pl.DataFrame) -> Lookup:
+    def from_keys(cls, keys: pl.DataFrame) -> Lookup:
         """Arrange keys, no two of which are equal.
 
-        >>> lookup = Lookup.of(pl.DataFrame({"query": [0, 0], "doc_id": ["a", "b"]}))
+        >>> lookup = Lookup.from_keys(pl.DataFrame({"query": [0, 0], "doc_id": ["a", "b"]}))
         >>> run = pl.DataFrame({"query": [0, 0, 1], "doc_id": ["x", "b", "a"]})
         >>> [found.tolist() for found in lookup.find(run, lookup.hashes(run))]
         [[1], [1]]

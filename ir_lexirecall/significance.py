@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.scoring.arrays import Bools, Floats
+from ir_lexirecall.arrays import Bools, Floats
 
 _BLOCK = 2**22  # numbers that a resampling block may hold
 
@@ -213,7 +213,7 @@ TESTS = (*PAIRED, "bootstrap", "tukey")
 
 
 @dataclass(frozen=True)
-class Test:
+class SignificanceTest:
     """How differences are tested.
 
     Attributes:

@@ -10,10 +10,14 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ir_lexirecall.errors import check_choice
+from ir_lexirecall.trec import read_run
+
 if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = Path(__file__).parent
+GRADES = {0: "not relevant", 1: "touches the subtopic", 2: "answers it in part", 3: "answers it"}
 RUNS = ("bm25", "bm25_rerank", "ql", "tfidf", "overlap")
 
 
@@ -77,10 +81,7 @@ def run(name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from ir_lexirecall.trec import read_run
-
-    if name not in RUNS:
-        raise ValueError(f"there is no run {name!r}; there are {', '.join(RUNS)}")
+    check_choice("demo.run", "run", name, RUNS)
     table = read_run(str(FOLDER / "runs" / f"{name}.run"))
     return pd.DataFrame({column: table[column].to_list() for column in table.columns})
 

@@ -8,12 +8,15 @@ such a stretch close, and the cost is that of the judged documents retrieved.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from math import inf
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from ir_lexirecall.scoring.arrays import (
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import (
     Floats,
     Ints,
     geometric_sum,
@@ -21,7 +24,49 @@ from ir_lexirecall.scoring.arrays import (
     running_product,
     shifted_within_segment,
 )
+from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, max_rel, persistence, unjudged
 
+_DOC = """
+
+    V(1) = 1, V(i+1) = V(i) C(i); the value is sum V(i) r_i / sum V(i), the expected utility per document. The gain
+    r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``). ``unjudged='worst'``
+    gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound the value (their difference is the
+    residual). Yields ``ir_measures.CwlMetric`` with expected total utility (sum V r), cost and items (sum V).
+
+    Source: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L, ICTIR 2021, doi 10.1145/3471158.3472239.
+"""
+
+
+class _CWL(Measure):
+    """What the variants share: gains, and which users go on."""
+
+    SOURCE = "Azzopardi et al., ICTIR 2021"
+    CASCADE: ClassVar[bool] = True  # whether a satisfied user stops
+
+    @abstractmethod
+    def discount(self) -> Discount:
+        """B, the discount of the rank alone."""
+
+    def score(self, run: AlignedRun) -> Utility:
+        top, kind, judgments = self["max_rel"], self["gain"], run.judgments
+        judgments.check_top_grade(top, str(self))
+        best = float(gains.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
+        has_relevant = judgments.m() > 0  # a query without scores 0: grades between 0 and 1 have a gain
+        items, etu = cwl(
+            run.query,
+            run.rank,
+            np.where(has_relevant[run.query], gains.gain(run.grade, top, kind), 0.0),
+            len(judgments),
+            self.discount(),
+            end=self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf,
+            cascade=self.CASCADE,
+            unjudged=np.where(has_relevant, best, 0.0),
+        )
+        return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
+
+
+_GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
 
 class Discount(Protocol):
     """B(i) = V(i) for a ranking without gain, and its sums over ranks."""
@@ -82,6 +127,90 @@ class InverseSquare:
 
         beyond = np.where(np.isinf(last), 0, zeta(2, np.where(np.isinf(last), 1, last) + 2 * self.T))
         return (2 * self.T) ** 2 * (zeta(2, first + 2 * self.T - 1) - beyond)
+
+
+class CWL_ERR8(_CWL):
+    __doc__ = f"""C/W/L variant of ERR, Equation 8: C(i) = 1 - r_i below rank k, 0 from k on.{_DOC}
+    >>> from ir_lexirecall import CWL_ERR8
+    >>> (CWL_ERR8(max_rel=1) @ 2).calc_aggregate({{"q": {{"a": 1}}}}, {{"q": {{"a": 2.0, "x": 1.0}}}})
+    0.33333...
+    """
+
+    PRETTY_NAME = "C/W/L ERR (Eq. 8)"
+    SHORT_DESC = "Expected utility per document of a user who stops when satisfied, or at rank k."
+    FORMULA = "C(i) = 1 - r_i, i < k"
+    params = {"cutoff": cutoff(required=True), **_GAINS}
+
+    def discount(self) -> Discount:
+        return Uniform()
+
+
+class CWL_ERR9(_CWL):
+    __doc__ = f"""C/W/L variant of ERR, Equation 9: C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on.{_DOC}
+    >>> from ir_lexirecall import CWL_ERR9
+    >>> (CWL_ERR9(max_rel=1) @ 2).calc_aggregate({{"q": {{"a": 1}}}}, {{"q": {{"a": 2.0, "x": 1.0}}}})
+    0.4
+    """
+
+    PRETTY_NAME = "C/W/L ERR (Eq. 9)"
+    SHORT_DESC = "Like CWL_ERR8, the user losing patience as 1/i."
+    FORMULA = "C(i) = i/(i+1) (1 - r_i), i < k"
+    params = {"cutoff": cutoff(required=True), **_GAINS}
+
+    def discount(self) -> Discount:
+        return Reciprocal()
+
+
+class CWL_ERR10(_CWL):
+    __doc__ = f"""C/W/L variant of ERR, Equation 10: C(i) = phi (1 - r_i), summed to infinity exactly.{_DOC}
+    >>> from ir_lexirecall import CWL_ERR10
+    >>> CWL_ERR10(phi=0.5, max_rel=1).calc_aggregate({{"q": {{"a": 1}}}}, {{"q": {{"a": 2.0}}}})
+    0.33333...
+    """
+
+    PRETTY_NAME = "C/W/L ERR (Eq. 10)"
+    SHORT_DESC = "Expected utility per document of a user with persistence phi who stops when satisfied."
+    FORMULA = "C(i) = phi (1 - r_i)"
+    params = {"phi": persistence(0.7), **_GAINS}
+
+    def discount(self) -> Discount:
+        return Geometric(self["phi"])
+
+
+class CWL_ERR11(_CWL):
+    __doc__ = f"""C/W/L variant of ERR, Equation 11: C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), to infinity exactly.{_DOC}
+    >>> from ir_lexirecall import CWL_ERR11
+    >>> CWL_ERR11(T=1, max_rel=1).calc_aggregate({{"q": {{"a": 1}}}}, {{"q": {{"x": 2.0}}}})
+    0.0
+    """
+
+    PRETTY_NAME = "C/W/L ERR (Eq. 11)"
+    SHORT_DESC = "Expected utility per document of a user who wants gain T and stops when satisfied."
+    FORMULA = "C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i)"
+    params = {
+        "T": Param(float, "gain the user hopes for", default=1.35, check=lambda t: t > 0, expects="a number above 0"),
+        **_GAINS,
+    }
+
+    def discount(self) -> Discount:
+        return InverseSquare(self["T"])
+
+
+class CWL_RBP(_CWL):
+    __doc__ = f"""Rank-biased precision with the gains of the ERR variants: C(i) = phi, to infinity exactly.{_DOC}
+    >>> from ir_lexirecall import CWL_RBP
+    >>> CWL_RBP(phi=0.5, max_rel=1).calc_aggregate({{"q": {{"a": 1}}}}, {{"q": {{"a": 2.0}}}})
+    0.25
+    """
+
+    PRETTY_NAME = "C/W/L Rank-Biased Precision"
+    SHORT_DESC = "Expected utility per document of a user with persistence phi."
+    FORMULA = "C(i) = phi"
+    CASCADE = False
+    params = {"phi": persistence(0.6), **_GAINS}
+
+    def discount(self) -> Discount:
+        return Geometric(self["phi"])
 
 
 def cwl(

@@ -6,27 +6,29 @@ A run or qrels may be a path, a pandas, Polars or Arrow table, a dict of dicts, 
 
 from __future__ import annotations
 
-import importlib
 import math
 import numbers
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from operator import itemgetter
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from ir_lexirecall import trec
-from ir_lexirecall.scoring.arrays import Bools
+from ir_lexirecall.arrays import Bools
+from ir_lexirecall.errors import and_more, is_number, naming
+
+TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
+"""A path, a pandas, Polars or Arrow table, a dict of dicts, or an iterable of named tuples."""
 
 RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
-def run_table(run: Any, first_row: int = 1) -> pl.DataFrame:
+def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
 
     ``first_row`` is the number of its first row, where it is a part of a larger one.
@@ -40,13 +42,13 @@ def run_table(run: Any, first_row: int = 1) -> pl.DataFrame:
     return pl.DataFrame({**columns, "score": score})
 
 
-def qrel_table(qrels: Any) -> pl.DataFrame:
+def qrel_table(qrels: TableLike) -> pl.DataFrame:
     """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is.
 
     Raises:
         ValueError: a column or id is missing, or a grade is missing or not a finite number.
     """
-    table = _table(qrels, "qrels", QREL_COLUMNS, _read_qrels)
+    table = _table(qrels, "qrels", QREL_COLUMNS, trec.read_qrels)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
     if np.isinf(grade.to_numpy()).any():
@@ -55,39 +57,18 @@ def qrel_table(qrels: Any) -> pl.DataFrame:
     return pl.DataFrame({**columns, "relevance": grade, **others})
 
 
-def _read_qrels(source: str) -> Any:
-    """Qrels from a file, or else from the ir_datasets data set of that name."""
-    return trec.read_qrels(source) if os.path.isfile(source) else qrel_table(collection(source).qrels)
-
-
-def collection(dataset_id: str) -> Any:
-    """The ir_datasets data set of that name, as the integration ``ir_datasets_lexirecall`` loads it.
-
-    Raises:
-        ValueError: there is no such data set.
-    """
-    try:
-        return importlib.import_module("ir_datasets_lexirecall").load(dataset_id)
-    except ValueError as error:
-        raise ValueError(f"{dataset_id}: there is no such file; {error}") from None
-
-
 def _comparable(values: pl.Series) -> pl.Series:
     """A further column of qrels in a type that sorts: values of several types become pairs of a number and a text."""
     if values.dtype != pl.Object and not values.dtype.is_nested():
         return values
     items = [None if str(value) in _MISSING else value for value in values.to_list()]
-    number = [float(value) if _is_number(value) else None for value in items]
-    text = [str(value) if value is not None and not _is_number(value) else None for value in items]
+    number = [float(value) if is_number(value) else None for value in items]
+    text = [str(value) if value is not None and not is_number(value) else None for value in items]
     pairs = pl.DataFrame({"number": number, "text": text}, schema={"number": pl.Float64, "text": pl.String})
     return pairs.to_struct(values.name)
 
 
 _MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
 def _as_float(value: Any) -> float:
@@ -113,17 +94,6 @@ def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[n
             _refuse_number(text, text.is_not_null(), name, "qrels", ids)
         return values.struct.field("number").fill_null(float("nan")).to_numpy()
     return _numbers(values, name, "qrels", ids, missing=True).to_numpy()
-
-
-@contextmanager
-def naming(source: str) -> Iterator[None]:
-    """Let errors within begin with the input they are about: a file's name, say."""
-    try:
-        yield
-    except ValueError as error:
-        if str(error).startswith(source):
-            raise
-        raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
 
 
 def id_string(value: Any) -> str:
@@ -188,14 +158,21 @@ def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dic
             f"{what} of type {type(data).__name__} cannot be read: give a path, a DataFrame with columns "
             f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
         )
+    table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
-        renamed = {ours: other for other, ours in _PYTERRIER_NAMES.items() if other in table and ours in missing}
-        hint = f"; rename {', '.join(f'{other!r} to {ours!r}' for ours, other in renamed.items())}" if renamed else ""
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}{hint}")
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}")
     return table
 
 
-_PYTERRIER_NAMES = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+_PYTERRIER_NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+
+
+def _with_our_names(table: dict[str, pl.Series], needed: tuple[str, ...]) -> dict[str, pl.Series]:
+    """A table of PyTerrier's (``qid``, ``docno``, ``label``) with ir_measures' names for its columns."""
+    theirs = {_PYTERRIER_NAMES[name]: name for name in needed if name not in table and name in _PYTERRIER_NAMES}
+    if not theirs or not theirs.keys() <= table.keys():
+        return table
+    return {theirs.get(name, name): values.alias(theirs.get(name, name)) for name, values in table.items()}
 
 
 def _columns(table: pl.DataFrame) -> dict[str, pl.Series]:
@@ -285,7 +262,7 @@ def _numbers(
         column = pl.Series(name, [], dtype=pl.Float64)
     else:
         items = values.to_list()
-        usable = [_is_number(v) for v in items]
+        usable = [is_number(v) for v in items]
         empty = [v is None or (isinstance(v, float) and math.isnan(v)) for v in items]
         bad = pl.Series([not (u or (missing and e)) for u, e in zip(usable, empty, strict=True)])
         if bad.any():
@@ -317,8 +294,3 @@ def changes(values: pl.Series) -> Bools:
     new = np.ones(len(values), dtype=bool)
     new[1:] = (values[1:] != values[:-1]).to_numpy()
     return new
-
-
-def and_more(rest: int) -> str:
-    """How an error counts the offenders it does not name."""
-    return f" (and {rest} more like it)" if rest else ""

@@ -7,11 +7,71 @@ from math import comb, perm
 
 import numpy as np
 
-from ir_lexirecall.scoring.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, rel
+from ir_lexirecall.measures.tse import check_n
 
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more
 _FEW = 16  # queries for which big integers are quicker than arrays
+
+
+class LexiRecall(Measure):
+    """Lexicographic recall as a number: ordered first by recall, then by the last relevant document, and so on.
+
+    ``form='nested'`` (default): with r of m relevant documents at ranks p_1 < ... < p_r,
+    LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum_{i<r} C(p_i - 1, i).
+    It lies in (r/(m+1), (r+1)/(m+1)] (0 for r = 0) and is 1 only for the ideal ranking. It is computed with
+    exact integers and rounded once, so a better ranking never gets a smaller number; but a float has 53 bits:
+    rankings that share their whole tail can get the same one. ``ir_lexirecall.compare`` compares exactly.
+
+    ``form='weighted'``: metric lexirecall (Eq. 12 of the source), exact rationals rounded once; it needs ``n``,
+    takes ``eps``, and separates fewer rankings, because its weights shrink by 1/n from one recall level to the next.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import LR
+    >>> qrels = {"q": {"a": 1, "b": 1}}
+    >>> LR.calc_aggregate(qrels, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
+    0.93333...
+    """
+
+    ALIASES = ("LR",)
+    PRETTY_NAME = "Lexicographic Recall"
+    SHORT_DESC = "Recall, refined by the rank of the last relevant document, then of the one before, and so on."
+    FORMULA = "(r + r/p*) / (m + 1)"
+    SOURCE = "Diaz et al., TORS 2026"
+    params = {
+        "cutoff": cutoff(),
+        "rel": rel(),
+        "form": Param(
+            str,
+            "'nested' (needs nothing) or 'weighted' (Eq. 12, needs n)",
+            default="nested",
+            choices=("nested", "weighted"),
+        ),
+        "n": collection_size(),
+        "eps": Param(
+            float,
+            "of the form 'weighted': Delta = 1/(n+eps)",
+            default=0.5,
+            check=lambda eps: eps > 0,
+            expects="a number above 0",
+        ),
+    }
+
+    def check_together(self) -> None:
+        if self["form"] == "weighted" and self["n"] is None:
+            raise ValueError(f"{self}: form='weighted' needs n, the number of documents in the collection")
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"], self["cutoff"])
+        if self["form"] == "nested":
+            return nested(found.query, found.rank, found.m)
+        check_n(self, run, found.p_r + (found.m - found.r))
+        return weighted(found.query, found.rank, found.m, n=self["n"], eps=self["eps"])
 
 
 def nested(query: Ints, rank: Ints, m: Ints) -> Floats:

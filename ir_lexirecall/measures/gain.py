@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.arrays import Floats
 
 NAMES = ("exp", "linear")
 

@@ -1,0 +1,251 @@
+"""``load``: from a data set's id to a ``Collection``, all that an evaluation needs.
+
+Ids are those of ir_datasets, and ``lexirecall/demo``, the collection embedded in this library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall import demo
+from ir_lexirecall.errors import check_integer, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEMO = "lexirecall/demo"
+ASPECTS: dict[str, dict[str, str]] = {
+    "EhealthQrel": {"trustworthiness": "trustworthiness", "understandability": "understandability"},
+    "MisinfoQrel": {"effectiveness": "effectiveness", "redibility": "credibility"},
+    "ToucheQualityQrel": {"quality": "quality"},
+    "ToucheQualityCoherenceQrel": {"quality": "quality", "coherence": "coherence"},
+    "ToucheQualityComparativeStanceQrel": {"quality": "quality"},
+    "ToucheControversialStanceQrel": {},
+    "DemoQrel": {"credibility": "credibility", "readability": "readability"},
+}
+"""For each class of qrels with several judgments: its fields that are graded aspects beside ``relevance``, and what they
+are called here (ir_datasets misspells one). A stance is no grade, so it is no aspect."""
+
+_PLAIN = frozenset(
+    # Fields of ir_datasets' qrels that are neither aspects nor subtopics: how a document was pooled, where a passage is.
+    [
+        "query_id",
+        "doc_id",
+        "relevance",
+        "iteration",
+        "subtopic_id",
+        "method",
+        "iprob",
+        "start",
+        "length",
+        "span_start",
+        "span_len",
+        "note",
+        "short_answers",
+        "yes_no_answer",
+        "stance",
+    ]
+)
+
+
+def aspect_fields(qrel_class: type) -> dict[str, str]:
+    """The aspect fields of a class of qrels and their names here.
+
+    >>> from ir_datasets.datasets.clueweb12 import MisinfoQrel
+    >>> aspect_fields(MisinfoQrel)
+    {'effectiveness': 'effectiveness', 'redibility': 'credibility'}
+
+    Raises:
+        ValueError: the class has a field of which it is not known whether it is an aspect.
+    """
+    name, fields = qrel_class.__name__, getattr(qrel_class, "_fields", ())
+    mapping = ASPECTS.get(name, {})
+    unknown = [field for field in fields if field not in mapping and field not in _PLAIN]
+    lost = [field for field in mapping if field not in fields]
+    if unknown or lost:
+        raise ValueError(
+            f"ir_datasets' {name} has the fields {', '.join(fields)}: it is not known what {(unknown + lost)[0]!r} means; "
+            "please report this together with the version of ir_datasets"
+        )
+    return mapping
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A data set: its judgments and queries, and what they say about how to evaluate. ``load`` makes it.
+
+    Attributes:
+        dataset_id: its id.
+        aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names here.
+        has_subtopics: whether documents are judged for subtopics of a query.
+    """
+
+    dataset_id: str
+    aspect_fields: Mapping[str, str] = field(repr=False)
+    has_subtopics: bool = field(repr=False)
+    _qrels: Callable[[], pd.DataFrame] = field(repr=False)
+    _queries: Callable[[], pd.DataFrame | None] = field(repr=False)
+    _size: Callable[[], int | None] = field(repr=False)
+    _grades: Callable[[], Mapping[int, str]] = field(repr=False)
+    _official: Callable[[], list[str]] = field(repr=False)
+    _documents: Callable[[list[str]], Mapping[str, Any]] = field(repr=False)
+
+    @cached_property
+    def n(self) -> int | None:
+        """Number of documents in the collection, from its metadata; None where it is not known."""
+        return self._size()
+
+    @cached_property
+    def qrels(self) -> pd.DataFrame:
+        """The judgments: ``query_id``, ``doc_id``, ``relevance``, ``subtopic_id`` if there are subtopics, the aspects."""
+        table = self._qrels().rename(columns=dict(self.aspect_fields))
+        columns = ["query_id", "doc_id", "relevance", *(["subtopic_id"] if self.has_subtopics else [])]
+        if self.aspect_fields:
+            # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
+            table = table.drop_duplicates([c for c in columns if c != "relevance"], keep="last")
+        return table[[*columns, *self.aspect_fields.values()]].reset_index(drop=True)
+
+    @cached_property
+    def queries(self) -> pd.DataFrame:
+        """The queries: ``query_id`` and the data set's further fields, such as ``text``."""
+        import pandas as pd
+
+        table = self._queries()
+        return pd.DataFrame({"query_id": self.qrels["query_id"].unique()}) if table is None else table
+
+    def texts(self, doc_ids: list[str]) -> dict[str, str]:
+        """Title and text of documents, of those that the data set holds on this machine.
+
+        Args:
+            doc_ids: ids of the documents.
+        """
+        return dict(self._documents(doc_ids))
+
+    @cached_property
+    def max_rel(self) -> int:
+        """Top grade of relevance: of the data set's definitions, or of the data if that is higher."""
+        return max(1, *self._grades(), int(self.qrels["relevance"].max()))
+
+    @cached_property
+    def aspects(self) -> dict[str, int]:
+        """Top grade of every judged aspect, ``relevance`` first; empty where only relevance is judged."""
+        if not self.aspect_fields:
+            return {}
+        others = {name: max(1, int(self.qrels[name].max())) for name in self.aspect_fields.values()}
+        return {"relevance": self.max_rel, **others}
+
+    @cached_property
+    def official_measures(self) -> list[Measure]:
+        """The official measures that ir_datasets documents for the collection."""
+        return [ir_measures.parse_measure(text) for text in self._official()]
+
+    @cached_property
+    def rel(self) -> int:
+        """Smallest grade that counts as relevant: the largest threshold of the official measures, else 1."""
+        thresholds = [measure.params["rel"] for measure in self.official_measures if "rel" in measure.params]
+        return max([1, *thresholds])
+
+    def recommended(self, cutoff: int = 20) -> list[Measure]:
+        """The measures that make sense for these judgments, with their parameters filled in.
+
+        The official measures where ir_datasets documents some (else nDCG@10, AP and R@1000), TSE and LexiRecall, the C/W/L
+        variant of ERR, RBU only where there are subtopics, and TOMA only where several aspects are judged.
+
+        Args:
+            cutoff: of RBU and TOMA.
+        """
+        check_integer("recommended", "cutoff", cutoff)
+        rel = "" if self.rel == 1 else f"(rel={self.rel})"
+        names = [str(measure) for measure in self.official_measures] or ["nDCG@10", f"AP{rel}", f"R{rel}@1000"]
+        names += [f"TSE{rel}", f"LexiRecall{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
+        names += [f"RBU@{cutoff}"] if self.has_subtopics else []
+        names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
+        return [ir_measures.parse_measure(name) for name in names]
+
+
+def load(dataset_id: str) -> Collection:
+    """A collection by its id: one of ir_datasets', or ``lexirecall/demo``.
+
+    Returns:
+        An object with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them), ``queries``,
+        ``n`` (documents in the collection), ``aspects`` (their top grades), ``max_rel``, ``rel``, ``has_subtopics`` and
+        ``recommended()``. Nothing is read before it is needed.
+
+    Raises:
+        ValueError: no such data set, one without qrels, or qrels with an unknown field.
+
+    >>> import ir_lexirecall as irl
+    >>> irl.load("lexirecall/demo").recommended()
+    [nDCG@10, AP, R@1000, TSE, LexiRecall, CWL_ERR10(max_rel=3), RBU@20,
+     TOMA(aspects={'credibility':2,'readability':2,'relevance':3})@20]
+    """
+    return _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
+
+
+def _demo() -> Collection:
+    return Collection(
+        dataset_id=DEMO,
+        aspect_fields=ASPECTS["DemoQrel"],
+        has_subtopics=True,
+        _qrels=demo.qrels,
+        _queries=demo.queries,
+        _size=lambda: len(demo.docs()),
+        _grades=lambda: demo.GRADES,
+        _official=list,
+        _documents=lambda doc_ids: {
+            doc_id: f"{title}\n{text}" for doc_id, title, text in demo.docs().values.tolist() if doc_id in set(doc_ids)
+        },
+    )
+
+
+def _from_ir_datasets(dataset_id: str) -> Collection:
+    import ir_datasets
+    import pandas as pd
+
+    if dataset_id not in ir_datasets.registry:
+        try:
+            ir_datasets.load(dataset_id)  # ids that are made from patterns
+        except KeyError:
+            hint = did_you_mean(dataset_id, [*ir_datasets.registry, DEMO])
+            raise ValueError(f"ir_datasets has no data set {dataset_id!r}{hint}") from None
+    dataset = ir_datasets.load(dataset_id)
+    if not dataset.has_qrels():
+        raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
+
+    def table(rows: Iterator[Any], kind: type) -> pd.DataFrame:
+        return pd.DataFrame(list(rows), columns=list(kind._fields))  # type: ignore[attr-defined]
+
+    def size() -> int | None:
+        # What the metadata knows; counting could start a download.
+        count = dataset.metadata().get("docs", {}).get("count") if dataset.has_docs() else None
+        return None if count is None else int(count)
+
+    def official() -> list[str]:
+        documented = (dataset.documentation() or {}) if hasattr(dataset, "documentation") else {}
+        return list(documented.get("official_measures", []))
+
+    def queries() -> pd.DataFrame | None:
+        return table(dataset.queries_iter(), dataset.queries_cls()) if dataset.has_queries() else None
+
+    def documents(doc_ids: list[str]) -> dict[str, str]:
+        if not dataset.has_docs():
+            return {}
+        return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
+
+    return Collection(
+        dataset_id=dataset_id,
+        aspect_fields=aspect_fields(dataset.qrels_cls()),
+        has_subtopics="subtopic_id" in dataset.qrels_cls()._fields,
+        _qrels=lambda: table(dataset.qrels_iter(), dataset.qrels_cls()),
+        _queries=queries,
+        _size=size,
+        _grades=dataset.qrels_defs,
+        _official=official,
+        _documents=documents,
+    )

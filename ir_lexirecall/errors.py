@@ -1,0 +1,113 @@
+"""How errors name the offender, and the checks that many functions share.
+
+A message says what is wrong, where (query, document, file), and what to do. ``caller`` is the function that the user
+called; it begins the message.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeGuard
+
+import numpy as np
+
+
+def and_more(rest: int) -> str:
+    """How a message counts the offenders that it does not name.
+
+    >>> and_more(0), and_more(2)
+    ('', ' (and 2 more like it)')
+    """
+    return f" (and {rest} more like it)" if rest else ""
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Let the errors raised within begin with the input that they are about, such as a file's name."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(source):
+            raise
+        raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """A hint at the known name that is closest to a misspelt one, empty where none is close.
+
+    >>> did_you_mean("lexirecal", ["lexirecall", "rpp"])
+    "; did you mean 'lexirecall'?"
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a real number; truth values are none."""
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Whether a value is an integer; truth values are none."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def check_integer(caller: str, name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+    """A parameter that must be an integer in a range.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> check_integer("compare", "cutoff", 0)
+    Traceback (most recent call last):
+    ValueError: compare: cutoff must be an integer of at least 1, not 0
+    """
+    if not is_integer(value) or value < least or (most is not None and value > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{caller}: {name} must be an integer {bounds}, not {value!r}")
+    return int(value)
+
+
+def check_number(
+    caller: str, name: str, value: Any, *, above: float | None = None, least: float | None = None, below: float | None = None
+) -> float:
+    """A parameter that must be a finite number in a range.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> check_number("compare", "alpha", 2, above=0, below=1)
+    Traceback (most recent call last):
+    ValueError: compare: alpha must be a number above 0 and below 1, not 2
+    """
+    bounds = [
+        (above, "above", lambda v, bound: v > bound),
+        (least, "of at least", lambda v, bound: v >= bound),
+        (below, "below", lambda v, bound: v < bound),
+    ]
+    set_bounds = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
+    if not is_number(value) or not math.isfinite(value) or not all(holds(value, b) for b, _, holds in set_bounds):
+        words = " and ".join(f"{word} {bound:g}" for bound, word, _ in set_bounds)
+        raise ValueError(f"{caller}: {name} must be a number{' ' + words if words else ''}, not {value!r}")
+    return float(value)
+
+
+def check_choice(caller: str, name: str, value: Any, choices: Iterable[str]) -> str:
+    """A parameter that must be one of some names.
+
+    Raises:
+        ValueError: it is not; the message lists the names.
+
+    >>> check_choice("compare", "test", "foo", ["sign", "t"])
+    Traceback (most recent call last):
+    ValueError: compare: unknown test 'foo'; choose from sign, t
+    """
+    known = list(choices)
+    if not isinstance(value, str) or value not in known:
+        hint = did_you_mean(value, known, 0.7) if isinstance(value, str) else ""
+        raise ValueError(f"{caller}: unknown {name} {value!r}; choose from {', '.join(known)}{hint}")
+    return value

@@ -1,0 +1,303 @@
+"""What a measure is: a class with declared parameters and a ``score``. Defining the class registers the measure.
+
+    class ESL(Measure):
+        \"""Expected search length: non-relevant documents before the first relevant one.\"""
+        params = {"cutoff": cutoff(), "rel": rel()}
+
+        def score(self, run: AlignedRun) -> Floats: ...
+
+From then on ``"ESL(rel=2)@10"`` is a measure of ir_measures, of PyTerrier, of the command line and of every function of
+this library. A measure prints as a string that ``ir_measures.parse_measure`` reads back, takes parameters by call
+(``ESL(rel=2)``) and a cutoff by ``@``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import ir_measures
+from ir_measures.measures.base import Measure as IRMeasure
+from ir_measures.measures.base import ParamInfo
+
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import is_number
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures import gain as gains
+
+REGISTRY: dict[str, Measure] = {}
+"""The measures of this library, and those that users added, by every name under which ir_measures knows them."""
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Values of a C/W/L measure for all queries, as ``ir_measures.CwlMetric`` names them; every document costs 1."""
+
+    value: Floats
+    expected_total_utility: Floats
+    expected_total_cost: Floats
+    expected_items: Floats
+
+
+class UnknownParameter(ValueError):
+    """A measure was called with a parameter that it does not have."""
+
+
+class Param(ParamInfo):  # type: ignore[misc]
+    """A parameter of a measure.
+
+    Args:
+        dtype: type of its values; ``float`` takes integers, too.
+        desc: what it is, in a few words.
+        default: its value where none is given.
+        required: whether a value must be given.
+        choices: the values that it can take, if they can be listed.
+        check: whether a value of the right type is in range.
+        expects: what errors say a value must be.
+        also: further types that are taken.
+    """
+
+    def __init__(
+        self,
+        dtype: type,
+        desc: str,
+        *,
+        default: Any = None,
+        required: bool = False,
+        choices: tuple[str, ...] | None = None,
+        check: Callable[[Any], bool] | None = None,
+        expects: str = "",
+        also: tuple[type, ...] = (),
+    ) -> None:
+        options = {} if choices is None else {"choices": choices}
+        super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
+        self.check = check
+        self.types = (dtype, *also, *((int,) if dtype is float else ()))
+        self.expects = expects or (f"one of {', '.join(map(repr, choices))}" if choices else self.kind)
+
+    @property
+    def kind(self) -> str:
+        """How errors and the list of measures call the type."""
+        names = {float: "number", str: "text or number" if int in self.types else "str"}
+        return names.get(self.dtype, self.dtype.__name__)
+
+    def validate(self, value: Any) -> bool:
+        """Whether a value is of the right type and in range; None stands for no value."""
+        if value is None:
+            return not self.required
+        if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
+            return False
+        if isinstance(value, float) and not math.isfinite(value):
+            return False
+        if isinstance(self.choices, tuple) and value not in self.choices:
+            return False
+        return self.check is None or self.check(value)
+
+
+class _Callable(type):
+    """Lets a class of measures be cut off as its instances can: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
+
+    def __matmul__(cls, cutoff: Any) -> Any:
+        return cls() @ cutoff
+
+
+class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
+    """Base of all measures: a subclass declares ``params`` and computes ``score``.
+
+    Class attributes of a subclass, all optional:
+        params: parameters by name, in the order in which they print.
+        NAME: under which ir_measures knows the measure; by default, the name of the class.
+        ALIASES: further names.
+        PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
+            the first line of the docstring.
+
+    A class whose name begins with an underscore is not registered (a base of several measures).
+    """
+
+    NAME: ClassVar[str] = ""
+    ALIASES: ClassVar[tuple[str, ...]] = ()
+    PRETTY_NAME: ClassVar[str] = ""
+    SHORT_DESC: ClassVar[str] = ""
+    FORMULA: ClassVar[str] = ""
+    SOURCE: ClassVar[str] = ""
+    SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = {}
+    DEFAULT = 0.0
+    params: dict[str, Any]
+    validated: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "params" in cls.__dict__:
+            cls.SUPPORTED_PARAMS = dict(cls.__dict__["params"])
+        if cls.__name__.startswith("_"):
+            return
+        cls.NAME = cls.__dict__.get("NAME", cls.__name__)
+        cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
+        cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
+        register(cls())
+
+    def __init__(self, **params: Any) -> None:
+        unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
+        if unknown:
+            raise UnknownParameter(
+                f"{self.NAME} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
+            )
+        plain = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
+        super().__init__(**{name: value for name, value in plain.items() if value is not None})
+
+    @property
+    def __name__(self) -> str:
+        return self.NAME
+
+    @abstractmethod
+    def score(self, run: AlignedRun) -> Floats | Utility:
+        """Values of all queries of the judgments, shape ``(Q,)``."""
+
+    def check_judgments(self, judgments: Judgments) -> None:
+        """Warn of judgments that do not suit the measure; called once for every qrels."""
+
+    def validate_params(self) -> None:
+        """Raise a ``ValueError`` that names the first parameter out of range."""
+        if self.validated:
+            return
+        for name, param in self.SUPPORTED_PARAMS.items():
+            value = self[name]
+            if not param.validate(value):
+                problem = "is required" if value is None else f"must be {param.expects}, not {value!r}"
+                raise ValueError(f"{self.NAME}: {name} {problem} ({param.desc})")
+        self.check_together()
+        self.validated = True
+
+    def check_together(self) -> None:
+        """Raise a ``ValueError`` for parameters that do not go together."""
+
+    def _param_repr(self, value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{k!r}:{self._param_repr(v)}" for k, v in value.items()) + "}"
+        return repr(value)
+
+
+def register(measure: Measure) -> None:
+    """Make ir_measures know a measure by its name and aliases.
+
+    A later definition of the same name takes the place of an earlier one of this library's kind (a notebook's cell that
+    runs again); a name that another package took stays theirs, with a warning.
+    """
+    known = ir_measures.measures.registry
+    for name in (measure.NAME, *measure.ALIASES):
+        if isinstance(known.get(name, measure), Measure):
+            known[name] = REGISTRY[name] = measure
+        else:
+            REGISTRY[name] = measure
+            warnings.warn(
+                f"ir_measures knows another measure called {name!r} already ({type(known[name]).__module__}); strings "
+                f"mean that one, {type(measure).__module__}.{type(measure).__name__} is to be given as an object",
+                stacklevel=3,
+            )
+
+
+def _plain(value: Any) -> Any:
+    """Plain Python numbers (integral ones as int), measures as strings, dictionaries sorted."""
+    if isinstance(value, IRMeasure):
+        return _with_all_parameters(value)
+    if isinstance(value, Mapping):
+        items = [(_plain(k), _plain(v)) for k, v in value.items()]
+        try:
+            return dict(sorted(items))
+        except TypeError:
+            return dict(sorted(items, key=repr))
+    if isinstance(value, str):
+        return str(value)
+    if type(value).__name__ in ("bool_", "bool"):
+        return bool(value)  # NumPy's, too
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    return value
+
+
+def _with_all_parameters(measure: IRMeasure) -> str:
+    """The measure as text with all parameters that were set: ``str`` leaves out those that equal the default."""
+    values = {name: value for name, value in measure.params.items() if name != measure.AT_PARAM}
+    params = ",".join(f"{name}={measure._param_repr(value)}" for name, value in values.items())
+    at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""
+    return f"{measure.__name__}{f'({params})' if params else ''}{at}"
+
+
+# -- parameters that several measures share ----------------------------------------------------------
+
+
+def cutoff(required: bool = False) -> Param:
+    """``cutoff``: what is ranked below counts as not retrieved."""
+    return Param(
+        int, "ranking cutoff threshold", required=required, check=lambda k: k >= 1, expects="an integer of at least 1"
+    )
+
+
+def rel() -> Param:
+    """``rel``: the smallest grade that counts as relevant."""
+    return Param(
+        float,
+        "smallest grade that counts as relevant",
+        default=1,
+        check=lambda rel: rel > 0,
+        expects="a number above 0",
+    )
+
+
+def max_rel(required: bool) -> Param:
+    """``max_rel``: the top grade of the scale."""
+    return Param(
+        float,
+        "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)",
+        required=required,
+        check=lambda top: top > 0,
+        expects="a number above 0",
+    )
+
+
+def collection_size() -> Param:
+    """``n``: documents in the collection."""
+    return Param(int, "documents in the collection", check=lambda n: n >= 1, expects="an integer of at least 1")
+
+
+def gain() -> Param:
+    """``gain``: how a grade becomes a gain in [0, 1]."""
+    return Param(
+        str, "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel", default="exp", choices=gains.NAMES
+    )
+
+
+def unjudged() -> Param:
+    """``unjudged``: the gain of documents without a judgment."""
+    return Param(
+        str,
+        "gain of unjudged documents: 'worst' none, 'best' that of max_rel",
+        default="worst",
+        choices=("worst", "best"),
+    )
+
+
+def persistence(default: float, desc: str = "persistence") -> Param:
+    """A probability of going on, strictly between 0 and 1."""
+    return Param(
+        float,
+        desc,
+        default=default,
+        check=lambda p: 0 < p < 1,
+        expects="a number between 0 and 1 (both excluded)",
+    )
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a finite number of at least 0."""
+    return is_number(value) and math.isfinite(value) and value >= 0

@@ -1,0 +1,352 @@
+"""Measures of several judged aspects: TOMA (Maistro et al., CIKM 2021), CAM and MM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import ir_measures
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+from numpy.typing import NDArray
+
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import and_more
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures.base import Measure, Param, cutoff, is_share
+from ir_lexirecall.measures.scoring import values
+
+DISTANCES = ("euclidean", "manhattan", "chebyshev")
+
+
+def _check_aspects(aspects: Any) -> bool:
+    def is_scale(scale: Any) -> bool:
+        if isinstance(scale, dict):
+            embedded = list(scale.values())
+            return len(scale) > 0 and all(map(is_share, [*scale, *embedded])) and embedded == sorted(embedded)
+        return isinstance(scale, int) and not isinstance(scale, bool) and scale >= 1
+
+    return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
+
+
+def _check_weights(weights: Any) -> bool:
+    return all(map(is_share, weights.values())) and sum(weights.values()) > 0
+
+
+def _aspects() -> Param:
+    return Param(
+        dict,
+        "judged aspects with their top grade, or with the embedded value of each grade",
+        required=True,
+        check=_check_aspects,
+        expects="a dict of aspect names to a top grade (integer of at least 1) or to {grade: value}, all at least 0 "
+        "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
+    )
+
+
+def _base() -> Param:
+    return Param(str, "measure that scores the ranking", default="nDCG")
+
+
+def _binarize(default: str | None, desc: str) -> Param:
+    return Param(
+        str,
+        desc,
+        default=default,
+        check=lambda b: b == "half" if isinstance(b, str) else b >= 1,
+        expects="'half' or an integer of at least 1",
+        also=(int,),
+    )
+
+
+class _AspectMeasure(Measure):
+    """What TOMA, CAM and MM share: a base measure, checked and cut off."""
+
+    def base_measure(self) -> IRMeasure:
+        """The base with this measure's cutoff.
+
+        Raises:
+            ValueError: there is no such base, or it cannot take the cutoff.
+        """
+        try:
+            base = ir_measures.parse_measure(self["base"])
+        except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
+        if isinstance(base, _AspectMeasure):
+            raise ValueError(
+                f"{self.NAME}: base={self['base']!r} judges several aspects itself; name one that does not"
+            )
+        if self["cutoff"] is not None:
+            base_cutoff = base.params.get("cutoff", self["cutoff"])
+            if "cutoff" not in base.SUPPORTED_PARAMS or base_cutoff != self["cutoff"]:
+                raise ValueError(f"{self.NAME}: the base {base} cannot be cut at {self['cutoff']}")
+            base = base(cutoff=self["cutoff"])
+        missing = [name for name, param in base.SUPPORTED_PARAMS.items() if param.required and name not in base.params]
+        if missing:
+            raise ValueError(f"{self.NAME}: base={self['base']!r} needs {missing[0]}")
+        try:
+            base.validate_params()
+        except (ValueError, AssertionError) as error:
+            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
+        if base.params.get("cutoff") is not None and base.params["cutoff"] < 1:
+            raise ValueError(f"{self.NAME}: base={self['base']!r}: the cutoff must be at least 1")
+        return base
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+
+class TOMA(_AspectMeasure):
+    """Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
+
+    The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
+    all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns of the qrels, or rows named in
+    ``iteration``; ``aspects`` maps each to its top grade (labels 0..top, embedded as they are), or to the embedded
+    value of each grade. A missing label is the lowest one. ``gate`` names an aspect without which the others
+    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K // 2 of K.
+
+    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
+    doi 10.1145/3459637.3482287.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import TOMA
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 2], "quality": [1, 0]})
+    >>> TOMA(aspects={"relevance": 2, "quality": 1}).calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    1.0
+    """
+
+    PRETTY_NAME = "Total Order Multi-Aspect"
+    SHORT_DESC = "A base measure on weights that order all combinations of several judged aspects."
+    FORMULA = "base on weights by distance to the best label tuple"
+    SOURCE = "Maistro et al., CIKM 2021"
+    params = {
+        "cutoff": cutoff(),
+        "aspects": _aspects(),
+        "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
+        "base": _base(),
+        "gate": Param(str, "aspect without which the others do not count"),
+        "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2) or a weight"),
+    }
+
+    def check_together(self) -> None:
+        super().check_together()
+        if self["gate"] is not None and self["gate"] not in self["aspects"]:
+            raise ValueError(f"TOMA: gate={self['gate']!r} is not among the aspects {', '.join(self['aspects'])}")
+
+    def score(self, run: AlignedRun) -> Floats:
+        positions, embedding = _labels(self, run.judgments)
+        weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
+        threshold = k // 2 if self["binarize"] == "half" else self["binarize"]
+        return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
+
+
+class _MeanMeasure(_AspectMeasure):
+    """What CAM and MM share: the base scores of the aspects, and their weights."""
+
+    params = {
+        "cutoff": cutoff(),
+        "aspects": _aspects(),
+        "base": _base(),
+        "weights": Param(
+            dict,
+            "weight of each aspect (default: equal)",
+            check=_check_weights,
+            expects="a dict of aspect names to numbers of at least 0, not all 0",
+        ),
+        "binarize": _binarize(None, "threshold of binary bases: a grade, or 'half' (above half of each scale)"),
+    }
+
+    def check_together(self) -> None:
+        super().check_together()
+        if self["weights"] is not None and set(self["weights"]) != set(self["aspects"]):
+            raise ValueError(
+                f"{self.NAME}: weights name {', '.join(self['weights'])}, but the aspects are "
+                f"{', '.join(self['aspects'])}"
+            )
+
+    def base_scores(self, run: AlignedRun) -> tuple[Floats, Floats]:
+        """The base scores of every aspect, shape (aspects, Q), and the weights p_a."""
+        base, binarize = self.base_measure(), self["binarize"]
+        labels = run.judgments.labels(list(self["aspects"]))
+        scores = []
+        for name, scale in self["aspects"].items():
+            grades = _grades(scale)
+            position = _label_positions(self, name, grades, labels[name], run.judgments)
+            threshold = _upper_half(self, name, grades) if binarize == "half" else binarize or 1
+            graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
+            scores.append(values(base, graded, threshold))
+        weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
+        return np.stack(scores), np.array([float(weights[name]) for name in self["aspects"]])
+
+
+class CAM(_MeanMeasure):
+    """Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
+
+    Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a (default: equal).
+    A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, or ``'half'``, which
+    takes the grades above the middle of each aspect's scale.
+
+    Source: Lioma, Simonsen, Larsen, Evaluation Measures for Relevance and Credibility in Ranked Lists, ICTIR 2017,
+    doi 10.1145/3121050.3121072, as used by Maistro et al., CIKM 2021.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import CAM
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> CAM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    0.75
+    """
+
+    PRETTY_NAME = "Convex Aggregating Measure"
+    SHORT_DESC = "Weighted mean over several judged aspects of a base measure."
+    FORMULA = "sum p_a base_a"
+    SOURCE = "Lioma et al., ICTIR 2017"
+
+    def score(self, run: AlignedRun) -> Floats:
+        return weighted_mean(*self.base_scores(run))
+
+
+class MM(_MeanMeasure):
+    """Multidimensional measure: the weighted harmonic mean over aspects of a base measure.
+
+    MM = sum p_a / sum (p_a / base_a), 0 if any base_a is 0. Parameters as in ``CAM``.
+
+    Source: Palotti, Zuccon, Hanbury, MM: A new Framework for Multidimensional Evaluation of Search Engines, CIKM 2018,
+    doi 10.1145/3269206.3269261, as used by Maistro et al., CIKM 2021.
+
+    >>> import pandas as pd
+    >>> from ir_lexirecall import MM
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> MM(aspects={"relevance": 1, "quality": 1}, base="RR").calc_aggregate(qrels, {"q": {"a": 2.0, "b": 1.0}})
+    0.66666...
+    """
+
+    PRETTY_NAME = "Multidimensional Measure"
+    SHORT_DESC = "Weighted harmonic mean over several judged aspects of a base measure."
+    FORMULA = "sum p_a / sum (p_a / base_a)"
+    SOURCE = "Palotti et al., CIKM 2018"
+
+    def score(self, run: AlignedRun) -> Floats:
+        return harmonic_mean(*self.base_scores(run))
+
+
+def _upper_half(measure: Measure, name: str, grades: list[float]) -> float:
+    """The lowest grade above the middle of an aspect's scale."""
+    if len(grades) == 1:
+        raise ValueError(
+            f"{measure}: binarize='half' needs at least two labels, but the aspect {name!r} has only {grades[0]:g}; give a grade"
+        )
+    return grades[(len(grades) + 1) // 2]
+
+
+def _grades(scale: int | Mapping[float, float]) -> list[float]:
+    """The labels of an aspect, lowest first."""
+    return sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
+
+
+def _labels(measure: Measure, judgments: Judgments) -> tuple[dict[str, Any], dict[str, list[Fraction]]]:
+    """For each aspect, every document's label as a position on the scale, and the scale's embedded values."""
+    positions, embedding = {}, {}
+    for name, label in judgments.labels(list(measure["aspects"])).items():
+        scale = measure["aspects"][name]
+        grades = _grades(scale)
+        positions[name] = _label_positions(measure, name, grades, label, judgments)
+        # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
+        values = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
+        embedding[name] = [Fraction(str(value)) for value in values]
+    return positions, embedding
+
+
+def _label_positions(measure: Measure, name: str, grades: list[float], label: Floats, judgments: Judgments) -> Any:
+    """Positions of ``label`` among ``grades``; a missing label is the lowest, a negative one off the scale counts as 0."""
+    scale = np.array(grades, dtype=np.float64)
+    known = np.where(np.isnan(label), scale[0], label)
+    known = np.where((known < 0) & ~np.isin(known, scale), 0, known)
+    position = np.minimum(np.searchsorted(scale, known), len(scale) - 1)
+    off = np.flatnonzero(scale[position] != known)
+    if len(off):
+        doc = int(off[0])
+        raise ValueError(
+            f"{measure}: document {judgments.doc_id[doc]!r} of query {judgments.query_ids[judgments.query[doc]]!r} has the "
+            f"label {label[doc]:g} for the aspect {name!r}, whose labels are {_span(grades)}{and_more(len(off) - 1)}"
+        )
+    return position
+
+
+def _span(grades: list[float]) -> str:
+    return ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
+
+
+def label_weights(
+    embedding: Mapping[str, Sequence[Fraction]],
+    labels: Mapping[str, Ints],
+    *,
+    distance: str,
+    gate: str | None,
+) -> tuple[Ints, int]:
+    """The weight of each document's label tuple, and K, the number of distinct weights.
+
+    The distinct distances of all label tuples to the best tuple, farthest first, are numbered 0, 1, 2, ...
+    Distances are compared as integers (squared for the Euclidean), so that equal ones are equal.
+
+    Args:
+        embedding: for each aspect, the embedded values of its labels, lowest first.
+        labels: for each aspect, the position of each document's label in its embedding.
+        distance: one of ``DISTANCES``.
+        gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest tuple.
+    """
+    unit = lcm(*(value.denominator for values in embedding.values() for value in values))
+    parts = {a: _distances(values, unit, distance) for a, values in embedding.items()}
+    merge: Any = np.maximum if distance == "chebyshev" else np.add
+
+    def all_totals(parts_of_tuple: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        totals = np.zeros(1, dtype=parts_of_tuple[0].dtype)
+        for part in parts_of_tuple:
+            totals = np.unique(merge.outer(totals, part))
+        return totals
+
+    if gate is None:
+        distinct = all_totals(list(parts.values()))
+        position = dict(labels)
+    else:
+        above = [part[1:] if a == gate else part for a, part in parts.items()]
+        lowest = [part[:1] for part in parts.values()]
+        distinct = np.unique(np.concatenate([all_totals(above), all_totals(lowest)]))
+        position = {a: np.where(labels[gate] == 0, 0, label) for a, label in labels.items()}
+
+    total = np.zeros(len(next(iter(labels.values()))), dtype=distinct.dtype)
+    for a, part in parts.items():
+        total = merge(total, part[position[a]])
+    nearer = np.searchsorted(distinct, total)
+    return len(distinct) - 1 - nearer, len(distinct)
+
+
+def _distances(values: Sequence[Fraction], unit: int, distance: str) -> NDArray[Any]:
+    """Each label's share in the distance, in integers: (best - value) * unit, squared for the Euclidean."""
+    best = max(values)
+    power = 2 if distance == "euclidean" else 1
+    parts = [int((best - value) * unit) ** power for value in values]
+    return np.array(parts, dtype=np.int64 if max(parts) < 2**48 else object)
+
+
+def weighted_mean(scores: Floats, p: Floats) -> Floats:
+    """CAM = sum of p_a base_a, the p_a scaled to sum to 1; ``scores`` has shape (aspects, Q)."""
+    return _sum_over_aspects((p / p.sum())[:, None] * scores)
+
+
+def harmonic_mean(scores: Floats, p: Floats) -> Floats:
+    """MM = sum p_a / sum (p_a / base_a), 0 where any base is 0; shapes as in ``weighted_mean``."""
+    positive = np.all(scores > 0, axis=0)
+    value = np.zeros(scores.shape[1])
+    value[positive] = p.sum() / _sum_over_aspects(p[:, None] / scores[:, positive])
+    return value
+
+
+def _sum_over_aspects(values: Floats) -> Floats:
+    """Sum of the rows, one after the other: ``numpy.sum`` groups them differently for different numbers of queries."""
+    total = np.zeros(values.shape[1])
+    for row in values:
+        total += row
+    return total

@@ -1,0 +1,40 @@
+"""The values of any measure for an aligned run: of this library, of ir_measures, or of another provider."""
+
+from __future__ import annotations
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.measures import foreign, standard
+from ir_lexirecall.measures.base import Measure, Utility
+
+
+def is_native(measure: IRMeasure) -> bool:
+    """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
+    return isinstance(measure, Measure) or standard.serves(measure)
+
+
+def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
+    """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
+    if isinstance(measure, Measure):
+        return _checked(measure, measure.score(run), run)
+    return standard.score(measure, run) if standard.serves(measure) else foreign.values(measure, run)
+
+
+def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
+    """Values of all queries, shape ``(Q,)``; ``threshold`` is the measure's ``rel`` unless it names one itself."""
+    if threshold is not None and "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:
+        measure = measure(rel=threshold)
+    result = score(measure, run)
+    return result.value if isinstance(result, Utility) else result
+
+
+def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Floats | Utility:
+    """Refuse the values of a user's measure that are not one number per query."""
+    array = result.value if isinstance(result, Utility) else result
+    if not isinstance(array, np.ndarray) or array.shape != (len(run.judgments),) or array.dtype.kind not in "fiu":
+        shape = getattr(array, "shape", type(array).__name__)
+        raise ValueError(f"{measure}: score must give an array of {len(run.judgments)} numbers, one per query, not {shape}")
+    return result

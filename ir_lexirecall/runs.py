@@ -1,0 +1,205 @@
+"""``ScoredRuns``: several runs, read, aligned and scored once. Comparisons, benchmarks and studies work on it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall.alignment import AlignedRun, RunLike, align
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.measures.base import Measure
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.progress import progress_bar
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PATHS = (str, os.PathLike)
+_READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
+
+
+@dataclass(frozen=True)
+class ScoredRuns:
+    """Several runs, aligned with the same judgments once and scored with every measure once.
+
+    Attributes:
+        judgments: what the runs are aligned with.
+        runs: the S runs, by name.
+        measures: the measures, by the name of their column.
+        values: of each measure, for every run and query of the judgments, shape ``(S, Q)``.
+    """
+
+    judgments: Judgments
+    runs: dict[str, AlignedRun]
+    measures: dict[str, IRMeasure]
+    values: dict[str, Floats] = field(repr=False)
+
+    @classmethod
+    def from_runs(
+        cls,
+        measures: Mapping[str, IRMeasure],
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike | AlignedRun],
+        *,
+        caller: str = "evaluate",
+        progress: bool | None = None,
+    ) -> ScoredRuns:
+        """Read every run once, align it and score it.
+
+        Args:
+            measures: the measures by the name of their column, see ``parse_measures``; there may be none.
+            qrels: judgments in any form.
+            runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
+            caller: the function that the user called; it begins the messages of errors.
+            progress: show a progress bar; by default on a terminal only.
+
+        Raises:
+            ValueError: bad input; the message names the run and the offender.
+        """
+        judgments = Judgments.from_qrels(qrels)
+        for measure in measures.values():
+            if isinstance(measure, Measure):
+                measure.check_judgments(judgments)
+        aligned: dict[str, AlignedRun] = {}
+        columns: dict[str, list[Floats]] = {name: [] for name in measures}
+        for name, run in _read_all(judgments, runs, caller, progress):
+            aligned[name] = run
+            for column, measure in measures.items():
+                columns[column].append(values(measure, run))
+        empty = np.zeros((0, len(judgments)))
+        return cls(judgments, aligned, dict(measures), {c: np.stack(v) if v else empty for c, v in columns.items()})
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs, in order."""
+        return list(self.runs)
+
+    @cached_property
+    def per_query(self) -> pd.DataFrame:
+        """Values, a row per run and query (index ``run``, ``query_id``), a column per measure."""
+        import pandas as pd
+
+        index = pd.MultiIndex.from_product([self.names, self.judgments.query_ids], names=["run", "query_id"])
+        return pd.DataFrame({name: array.ravel() for name, array in self.values.items()}, index=index)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
+        import pandas as pd
+
+        index = pd.Index(self.names, name="run", dtype=object)
+        columns = {
+            name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
+        }
+        return pd.DataFrame(columns, index=index, dtype=float)
+
+    def with_judgments(self, judgments: Judgments) -> ScoredRuns:
+        """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
+        runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
+        scored = {
+            name: np.stack([values(measure, run) for run in runs.values()]) for name, measure in self.measures.items()
+        }
+        return replace(self, judgments=judgments, runs=runs, values=scored)
+
+    def check_defined(self, caller: str) -> None:
+        """Refuse values that are not numbers, naming the first."""
+        for name, array in self.values.items():
+            undefined = np.argwhere(np.isnan(array))
+            if len(undefined):
+                run, query = undefined[0].tolist()
+                raise ValueError(
+                    f"{caller}: {name} is not a number for run {self.names[run]!r} on query "
+                    f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
+                )
+
+
+def aggregate(measure: IRMeasure, per_query: Floats) -> float:
+    """One number from the values of all queries, as the measure's own aggregator makes it, in the order of the queries."""
+    aggregator = measure.aggregator()
+    for value in per_query.tolist():
+        aggregator.add(value)
+    return float(aggregator.result())
+
+
+def check_runs(caller: str, runs: Any, least: int) -> None:
+    """Require a mapping of at least so many distinctly named runs.
+
+    >>> check_runs("compare", {"bm25": "bm25.run"}, 2)
+    Traceback (most recent call last):
+    ValueError: compare: at least 2 runs are needed, not 1
+    """
+    if not isinstance(runs, Mapping):
+        raise ValueError(f"{caller}: give the runs as a mapping of names to runs")
+    if len(runs) < least:
+        raise ValueError(f"{caller}: at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}")
+    names = [str(name) for name in runs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{caller}: two runs have the same name, {twice}")
+
+
+def read_run(judgments: Judgments, run: RunLike, name: str | None = None) -> AlignedRun:
+    """Align a run; errors and warnings call it by its name, or by its file's.
+
+    Args:
+        judgments: what to align it with.
+        run: the run, in any form.
+        name: what to call it where there are several.
+    """
+    title = "the run" if name is None else f"run {name!r}"
+    source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
+    with naming(source):
+        aligned = align(judgments, run)
+    if len(judgments) and not aligned.depth.any():
+        warnings.warn(
+            f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+            f"{judgments.query_ids[0]!r}",
+            stacklevel=4,
+        )
+    return aligned
+
+
+def _read_all(
+    judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], caller: str, progress: bool | None
+) -> Iterator[tuple[str, AlignedRun]]:
+    """Name and alignment of every run, in order.
+
+    Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
+    """
+    waiting: deque[tuple[str, Callable[[], AlignedRun]]] = deque()
+    with (
+        progress_bar(progress, total=len(runs), desc="runs") as bar,
+        ThreadPoolExecutor(_READERS) as readers,
+    ):
+        for key, run in runs.items():
+            name = str(key)
+            if isinstance(run, AlignedRun):
+                if run.judgments is not judgments:
+                    raise ValueError(f"{caller}: run {name!r} was aligned with other judgments; give those as qrels")
+                waiting.append((name, partial(_identity, run)))
+            else:
+                read = partial(read_run, judgments, run, name)
+                waiting.append((name, readers.submit(read).result if isinstance(run, _PATHS) else read))
+            if len(waiting) > _READERS:
+                first, wait = waiting.popleft()
+                yield first, wait()
+                bar.update()
+        while waiting:
+            first, wait = waiting.popleft()
+            yield first, wait()
+            bar.update()
+
+
+def _identity(run: AlignedRun) -> AlignedRun:
+    return run
