@@ -28,6 +28,15 @@ RUN_COLUMNS = ("query_id", "doc_id", "score")
 QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
+def is_file(source: Any) -> bool:
+    """Whether a text or path is that of a file that can be read; otherwise it may be a data set's id.
+
+    >>> is_file("lexirecall/demo")
+    False
+    """
+    return isinstance(source, (str, os.PathLike)) and os.path.exists(source)
+
+
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
 

@@ -17,7 +17,7 @@ from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.errors import and_more, naming
-from ir_lexirecall.formats import TableLike, changes, id_string, numeric_column, qrel_table
+from ir_lexirecall.formats import TableLike, changes, id_string, is_file, numeric_column, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class Judgments:
             return judgments
         if isinstance(qrels, Collection):
             return cls.from_qrels(qrels.qrels)
-        if isinstance(qrels, str) and not os.path.isfile(qrels):
+        if isinstance(qrels, str) and not is_file(qrels):
             return cls.from_qrels(_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             return cls._from_table(qrels, qrel_table(qrels))

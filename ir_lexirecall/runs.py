@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -103,6 +103,15 @@ class ScoredRuns:
             name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
         }
         return pd.DataFrame(columns, index=index, dtype=float)
+
+    def with_measures(self, names: Iterable[str]) -> ScoredRuns:
+        """The same runs with some of the measures, in another order."""
+        wanted = list(names)
+        return replace(
+            self,
+            measures={name: self.measures[name] for name in wanted},
+            values={name: self.values[name] for name in wanted},
+        )
 
     def with_judgments(self, judgments: Judgments) -> ScoredRuns:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""

@@ -7,9 +7,9 @@ and an effect size per pair. Where nothing differs, p is 1 and the effect 0.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -208,6 +208,43 @@ def _holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
     return adjusted, reject
 
 
+class TestOptions(TypedDict, total=False):
+    """Options that travel with a test: ``correction``, ``alpha``, ``n_resamples``, ``seed``, ``progress``."""
+
+    correction: str | None
+    alpha: float
+    n_resamples: int
+    seed: int
+    progress: bool | None
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """What a test says of every pair, in arrays of one shape: what it estimates, an interval, p-value, effect size."""
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    effect_size: Floats
+
+    __test__ = False  # not one of pytest's
+
+    @classmethod
+    def without_data(cls, pairs: int) -> TestResult:
+        """Of pairs without queries."""
+        unknown = np.full(pairs, np.nan)
+        return cls(unknown, unknown, unknown, np.ones(pairs), unknown)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[TestResult]) -> TestResult:
+        """One result of several parts."""
+        return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
+
+    def __getitem__(self, places: Any) -> TestResult:
+        return TestResult(*(getattr(self, f.name)[places] for f in fields(self)))
+
+
 PAIRED: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {"sign": sign_test, "t": t_test, "wilcoxon": wilcoxon}
 TESTS = (*PAIRED, "bootstrap", "tukey")
 
@@ -262,15 +299,29 @@ class SignificanceTest:
     def _resampling(self) -> dict[str, Any]:
         return {"n_resamples": self.n_resamples, "seed": self.seed, "progress": self.progress}
 
-    def of_pairs(self, x: Floats) -> tuple[Floats, Floats]:
-        """p-values and effect sizes of pairs; the p-values of Tukey's HSD come ``of_all`` at once, here they are 1."""
-        if self.name == "tukey":
-            return np.ones(len(x)), effect_of_mean(x)
-        return bootstrap(x, **self._resampling) if self.name == "bootstrap" else PAIRED[self.name](x)
+    @classmethod
+    def coerce(
+        cls, test: str | SignificanceTest, *, caller: str, like: SignificanceTest | None = None, **options: Any
+    ) -> SignificanceTest:
+        """A test by its name and options, or as it is; ``like`` gives the options that are left out."""
+        try:
+            base = test if isinstance(test, SignificanceTest) else replace(like or cls(), name=test)
+            return replace(base, **options)
+        except ValueError as error:
+            raise ValueError(f"{caller}: {str(error).removeprefix('compare: ')}") from None
 
-    def of_all(self, values: Floats) -> Floats:
-        """p-values of Tukey's HSD, shape ``(S, S)``, from values per query and system, shape ``(Q, S)``."""
-        return tukey_hsd(values, **self._resampling)
+    def of_pairs(self, x: Floats, *, bounds: tuple[float, float] | None = None) -> TestResult:
+        """The test of every pair from its per-query differences, shape ``(P, Q)``."""
+        p, effect = bootstrap(x, **self._resampling) if self.name == "bootstrap" else PAIRED[self.name](x)
+        low, high = confidence_interval(x, self.alpha)
+        return TestResult(x.mean(axis=1), low, high, p, effect)
+
+    def of_all(self, values: Floats, *, bounds: tuple[float, float] | None = None) -> TestResult:
+        """Tukey's HSD of all pairs, shape ``(S, S)``, from values per query and run, shape ``(Q, S)``."""
+        p = tukey_hsd(values, **self._resampling)
+        mean = values.mean(axis=0)
+        difference = mean[:, None] - mean[None, :]
+        return TestResult(difference, difference, difference, p, np.zeros_like(p))
 
     def corrected(self, p: Floats) -> tuple[Floats, Bools]:
         """p-values adjusted for the family of comparisons, and which are rejected."""

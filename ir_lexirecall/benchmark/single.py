@@ -1,24 +1,24 @@
-"""``benchmark``: from a collection's id and runs to an answer."""
+"""``benchmark``: from a collection and runs to an answer."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ir_lexirecall.evaluation import Evaluation, means, parse_measures
-from ir_lexirecall.preferences.comparison import compare_ranks, parse_preferences
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.evaluation import MeasuresLike, parse_measures
+from ir_lexirecall.formats import is_file
+from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.significance import Test
-from ir_lexirecall.tables import collection
+from ir_lexirecall.runs import ScoredRuns, check_runs
+from ir_lexirecall.significance import SignificanceTest, TestOptions
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ir_lexirecall.report import Report
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -35,38 +35,30 @@ class Benchmark:
     per_query: pd.DataFrame
     preferences: Preferences | None
 
-    def report(self, **options: Any) -> Report:
-        """The whole result as one HTML file: ``report(title=...).write("report.html")``; options as in ``Report``."""
-        from ir_lexirecall.report import Report
-
-        return Report.of(self, **options)
-
     def _repr_html_(self) -> str:
         preferences = "" if self.preferences is None else self.preferences._repr_html_()
         return f"{self.table.to_html(float_format='{:.4f}'.format, border=0)}{preferences}"
 
 
 def benchmark(
-    dataset: Any,
-    runs: Mapping[str, Any],
-    measures: Any = None,
+    collection: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measures: MeasuresLike | None = None,
     *,
-    preference: Any = "lexirecall",
-    reference: str | None = None,
-    test: str = "sign",
-    correction: str | None = "holm",
-    progress: bool | None = None,
+    preference: PreferenceLike = "lexirecall",
+    baseline: str | None = None,
+    test: str | SignificanceTest = "sign",
+    **options: Unpack[TestOptions],
 ) -> Benchmark:
     """Evaluate runs on a collection: standard measures and ours side by side, and the preferences between the runs.
 
     Args:
-        dataset: an ir_datasets id, what ``ir_datasets_lexirecall.load`` gave for one, or qrels in any format that
-            ``evaluate`` takes (then ``measures`` are needed).
-        runs: at least one run by name, each in any format that ``evaluate`` takes. Each is read once.
+        collection: a data set's id, what ``load`` gave for one, or qrels in any form that ``evaluate`` takes (then
+            ``measures`` are needed).
+        runs: at least one run by name, each in any form that ``evaluate`` takes. Each is read once.
         measures: as in ``evaluate``; None takes those that the collection recommends.
-        preference, reference, test, correction: as in ``compare``. Documents count as relevant from the collection's own
+        preference, baseline, test, options: as in ``compare``. Documents count as relevant from the collection's own
             threshold on (1 where there is none).
-        progress: show a progress bar over the runs; by default on a terminal only.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -81,28 +73,23 @@ def benchmark(
     >>> result.preferences.matrix().loc["bm25", "ql"]
     np.float64(0.375)
     """
-    import pandas as pd
-
-    found = collection(dataset) if isinstance(dataset, str) and not os.path.isfile(dataset) else dataset
-    is_collection = hasattr(found, "recommended")
+    tested = SignificanceTest.coerce(test, caller="benchmark", **options)
+    found = load(collection) if isinstance(collection, str) and not is_file(collection) else collection
     if measures is None:
-        if not is_collection:
+        if not isinstance(found, Collection):
             raise ValueError("benchmark: name the measures, or give a collection's id, which recommends some")
         measures = found.recommended()
-    if not isinstance(runs, Mapping) or not runs:
-        raise ValueError("benchmark: give the runs as a mapping of names to runs")
-    rel = found.rel if is_collection else 1
-    names, compared = parse_preferences(preference, rel=rel, cutoff=None)
-    asked = parse_measures(measures)
-    evaluation = Evaluation(compared | asked, found.qrels if is_collection else found)
-    ranks, values = {}, {}
-    for name, *result in evaluation.of_all(runs, progress):
-        ranks[name], values[name] = result
+    check_runs("benchmark", runs, 1)
+    if baseline is not None:
+        check_baseline("benchmark", baseline, runs)
+    rel = found.rel if isinstance(found, Collection) else 1
+    names, compared = parse_preferences("benchmark", preference)
+    shown = parse_measures(measures)
+    scored = ScoredRuns.from_runs(compared | shown, found, runs, caller="benchmark", progress=tested.progress)
     preferences = None
     if len(runs) > 1:
-        scores = {name: np.stack([each[name].to_numpy() for each in values.values()]) for name in compared}
-        how = Test(test, correction, progress=progress)
-        preferences = compare_ranks(ranks, names, reference=reference, rel=rel, scores=scores, test=how)
-    values = {name: each[list(asked)] for name, each in values.items()}
-    table = pd.DataFrame({name: means(each, asked) for name, each in values.items()}).T
-    return Benchmark(table.rename_axis("run"), pd.concat(values, names=["run", "query_id"]), preferences)
+        preferences = Preferences.from_runs(
+            scored.with_measures(compared), names, baseline=baseline, rel=rel, test=tested, caller="benchmark"
+        )
+    wanted = scored.with_measures(shown)
+    return Benchmark(wanted.table, wanted.per_query, preferences)

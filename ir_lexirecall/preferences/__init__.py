@@ -1,6 +1,6 @@
-"""Comparing systems by exact preferences between their rankings."""
+"""Comparing runs by exact preferences between their rankings."""
 
-from ir_lexirecall.preferences.comparison import compare, compare_ranks
+from ir_lexirecall.preferences.comparison import compare
 from ir_lexirecall.preferences.result import Preferences
 
-__all__ = ["Preferences", "compare", "compare_ranks"]
+__all__ = ["Preferences", "compare"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.arrays import Floats, Ints
 
 _TELEPORT = 0.05  # keeps MC4's chain connected where a system is never beaten
 

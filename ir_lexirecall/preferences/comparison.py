@@ -3,61 +3,62 @@
 from __future__ import annotations
 
 import difflib
-import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.evaluation import Evaluation, check_defined, parse_measures
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.errors import check_integer, check_number
+from ir_lexirecall.evaluation import MeasureLike, parse_measures
+from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.scoring.arrays import Floats
-from ir_lexirecall.significance import Test
+from ir_lexirecall.runs import ScoredRuns, check_runs
+from ir_lexirecall.significance import SignificanceTest, TestOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+PreferenceLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
+"""The name of a preference (``'lexirecall'``, ``'rpp'``, ...), a measure, or several of these."""
 
 
 def compare(
-    qrels: Any,
-    runs: Mapping[str, Any],
-    preference: Any = "lexirecall",
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    preference: PreferenceLike = "lexirecall",
     *,
-    reference: str | None = None,
+    baseline: str | None = None,
     rel: float = 1,
     cutoff: int | None = None,
-    test: str = "sign",
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = None,
+    test: str | SignificanceTest = "sign",
+    **options: Unpack[TestOptions],
 ) -> Preferences:
-    """Compare systems per query by preferences between their rankings, exactly.
+    """Compare runs per query by preferences between their rankings, exactly.
 
     Args:
-        qrels: judgments in any format that ``evaluate`` takes.
-        runs: at least two runs by name, each in any format that ``evaluate`` takes.
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         preference: ``'lexirecall'`` (more relevant documents, then the earlier last one, then the one before it, ...),
             ``'lexiprecision'`` (the same from the top), ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'``
             (recall-paired preference and its weighted variants), ``'dominance'`` (a partial order), any measure of
             ir_measures (the sign of its difference), or a list of those.
-        reference: compare every other system with this one, instead of all pairs.
+        baseline: compare every other run with this one, instead of all pairs.
         rel: smallest grade that counts as relevant.
         cutoff: what is ranked below counts as not retrieved.
-        test: ``'sign'`` (exact, without ties), ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'`` (randomised
-            Tukey HSD on the mean preference against all other systems).
-        correction: for several comparisons, by any name that statsmodels' ``multipletests`` knows; None for none.
-        alpha: significance level, and 1 - confidence of the intervals.
-        n_resamples: of the bootstrap and Tukey's HSD.
-        seed: of their random numbers.
-        progress: show progress bars; by default on a terminal only.
+        test: ``'sign'`` (exact, without ties), ``'t'``, ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'`` or
+            ``'tukey'`` (randomised Tukey HSD), or a ``SignificanceTest``. A preference is tested on its per-query values,
+            a measure on its per-query differences.
+        options: of the test, as in ``SignificanceTest``: ``correction`` (``'holm'``), ``alpha`` (0.05), ``n_resamples``
+            (10,000), ``seed`` (0), ``progress``.
 
     Returns:
         ``Preferences``: table, matrix, ranking, explanations, plots. Queries without relevant documents take no part; a
         query that a run lacks is an empty ranking.
 
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown preference, reference, test or correction.
+        ValueError: bad input, fewer than two runs, or an unknown preference, baseline, test or correction.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
     doi 10.1145/3728373.
@@ -66,109 +67,87 @@ def compare(
     >>> good = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
     >>> weak = {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
     >>> table = compare(qrels, {"good": good, "weak": weak}, correction=None).table()
-    >>> table[["system_a", "system_b", "wins", "losses", "ties", "mean"]]
-      system_a system_b  wins  losses  ties  mean
-    0     good     weak     1       0     1   0.5
+    >>> table[["run_a", "run_b", "wins", "losses", "ties", "mean"]]
+      run_a run_b  wins  losses  ties  mean
+    0  good  weak     1       0     1   0.5
     """
-    if not isinstance(runs, Mapping):
-        raise ValueError("compare: give the runs as a mapping of names to runs")
-    if len(set(map(str, runs))) < len(runs):
-        raise ValueError(f"compare: two runs have the same name, {_repeated(map(str, runs))}")
-    named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
-    tested = Test(test, correction, alpha, n_resamples, seed, progress)
-    _check_runs(list(map(str, runs)), reference)
-    ranks, values = {}, {}
-    for name, *found in Evaluation(measures, qrels).of_all(runs, progress):
-        ranks[name], values[name] = found
-    return compare_ranks(
-        ranks,
-        named,
-        reference=reference,
+    return compare_runs(
+        "compare",
+        qrels,
+        runs,
+        preference,
+        baseline=baseline,
         rel=rel,
         cutoff=cutoff,
-        scores={measure: np.stack([each[measure].to_numpy() for each in values.values()]) for measure in measures},
-        test=tested,
+        test=SignificanceTest.coerce(test, caller="compare", **options),
     )
 
 
-def parse_preferences(preference: Any, *, rel: float, cutoff: int | None) -> tuple[list[str], dict[str, Any]]:
-    """The names of the preferences asked for, in order, and those among them that are measures."""
-    check_options("compare", rel=rel, cutoff=cutoff)
-    many = isinstance(preference, Sequence) and not isinstance(preference, str)
-    asked = list({_name(each): each for each in (preference if many else [preference])}.values())
-    if not asked:
-        raise ValueError("compare: no preference was asked for")
-    own = [each for each in asked if isinstance(each, str) and each in NAMES]
+def compare_runs(
+    caller: str,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    preference: PreferenceLike,
+    *,
+    baseline: str | None,
+    rel: float,
+    cutoff: int | None,
+    test: SignificanceTest,
+) -> Preferences:
+    """``compare`` for a function of another name, which begins the messages of errors."""
+    check_options(caller, rel=rel, cutoff=cutoff)
+    names, measures = parse_preferences(caller, preference)
+    check_runs(caller, runs, 2)
+    if baseline is not None:
+        check_baseline(caller, baseline, runs)
+    scored = ScoredRuns.from_runs(measures, qrels, runs, caller=caller, progress=test.progress)
+    return Preferences.from_runs(
+        scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller
+    )
+
+
+def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str], dict[str, IRMeasure]]:
+    """The names of preferences, in order, and those among them that are measures.
+
+    >>> parse_preferences("compare", ["rpp", "AP"])
+    (['rpp', 'AP'], {'AP': AP})
+    """
+    several = preference if isinstance(preference, Iterable) and not isinstance(preference, str) else [preference]
+    by_name = {_name(caller, item): item for item in several}
+    if not by_name:
+        raise ValueError(f"{caller}: no preference is named; choose from {', '.join(NAMES)} and all measures")
+    others = {name: item for name, item in by_name.items() if not (isinstance(item, str) and item in NAMES)}
     try:
-        measures = dict(parse_measures([each for each in asked if each not in own])) if len(own) < len(asked) else {}
+        measures = parse_measures(others)
     except ValueError as error:
-        texts = [each for each in asked if isinstance(each, str) and each not in NAMES]
-        slips = [(each, meant) for each in texts for meant in difflib.get_close_matches(each, NAMES, 1, 0.8)]
+        texts = [item for item in others.values() if isinstance(item, str)]
+        slips = [(text, meant) for text in texts for meant in difflib.get_close_matches(text, NAMES, 1, 0.8)]
         if slips:
             slip, meant = slips[0]
             raise ValueError(
-                f"compare: there is no preference {slip!r}; did you mean {meant!r}? There are {', '.join(NAMES)} and all "
-                "measures"
+                f"{caller}: unknown preference {slip!r}; choose from {', '.join(NAMES)} and all measures; did you mean "
+                f"{meant!r}?"
             ) from None
-        raise ValueError(f"compare: {error}; preferences are {', '.join(NAMES)} and all measures") from None
-    return [_name(each) for each in asked], measures
+        raise ValueError(f"{caller}: {error}; preferences are {', '.join(NAMES)} and all measures") from None
+    return list(by_name), measures
 
 
-def check_options(what: str, *, rel: float, cutoff: int | None = None) -> None:
-    """Refuse a threshold or cutoff of preferences that is none."""
-    if isinstance(rel, bool) or not isinstance(rel, numbers.Real) or not 0 < rel < float("inf"):
-        raise ValueError(f"{what}: rel must be a number above 0, not {rel!r}")
-    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, numbers.Integral) or cutoff < 1):
-        raise ValueError(f"{what}: cutoff must be an integer of at least 1, not {cutoff!r}")
+def check_options(caller: str, *, rel: float, cutoff: int | None = None) -> None:
+    """Refuse a threshold or cutoff of preferences that is out of range."""
+    check_number(caller, "rel", rel, above=0)
+    if cutoff is not None:
+        check_integer(caller, "cutoff", cutoff)
 
 
-def _repeated(names: Iterable[str]) -> str:
-    seen: set[str] = set()
-    return next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+def check_baseline(caller: str, baseline: Any, runs: Mapping[str, Any]) -> None:
+    """Refuse a baseline that is no run."""
+    names = [str(name) for name in runs]
+    if baseline not in names:
+        raise ValueError(f"{caller}: unknown baseline {baseline!r}; choose from {', '.join(names)}")
 
 
-def _name(preference: Any) -> str:
+def _name(caller: str, preference: Any) -> str:
     try:
         return str(preference)
     except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
-        raise ValueError(f"compare: the measure {preference.NAME} has no parameter {error}") from None
-
-
-def _check_runs(names: Sequence[str], reference: str | None) -> None:
-    if len(names) < 2:
-        raise ValueError(f"compare: at least two runs are needed, not {len(names)}")
-    if reference is not None and reference not in names:
-        raise ValueError(f"compare: there is no run {reference!r} to refer to; there are {', '.join(names)}")
-
-
-def compare_ranks(
-    ranks: Mapping[str, JudgedRanks],
-    preferences: Sequence[str] = ("lexirecall",),
-    *,
-    reference: str | None = None,
-    rel: float = 1,
-    cutoff: int | None = None,
-    scores: Mapping[str, Floats] | None = None,
-    test: Test | None = None,
-) -> Preferences:
-    """``compare`` for runs that are aligned already, all with the same ``Judgments``.
-
-    Args:
-        ranks: what ``align`` gave, by the systems' names.
-        preferences: names of preferences; what is not one of ours must be in ``scores``.
-        scores: for each measure, its values per system and query of the judgments, shape ``(S, Q)``.
-        reference, rel, cutoff: as in ``compare``.
-        test: how to test, see ``Test``.
-    """
-    _check_runs(list(ranks), reference)
-    for measure, values in (scores or {}).items():
-        check_defined("compare", measure, values, list(ranks), next(iter(ranks.values())).judgments.query_ids)
-    return Preferences(
-        ranks=dict(ranks),
-        names=list(preferences),
-        rel=rel,
-        cutoff=cutoff,
-        measure_scores=dict(scores or {}),
-        reference=reference,
-        test=test or Test(),
-    )
+        raise ValueError(f"{caller}: the measure {preference.NAME} has no parameter {error}") from None

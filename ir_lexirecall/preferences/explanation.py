@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.preferences.functions import PAIRWISE, Positions
-from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ def explain(
     preference: str,
     names: tuple[str, str],
     pair: tuple[int, int],
-    systems: Sequence[JudgedRanks],
+    systems: Sequence[AlignedRun],
     positions: Positions,
     query_ids: Sequence[str],
     values: Floats,
@@ -68,7 +68,7 @@ def _deciding_levels(p: Positions, pair: tuple[int, int], values: Floats, *, fro
     return level, tied
 
 
-def _at_level(p: Positions, system: JudgedRanks, s: int, level: Ints) -> tuple[Ints, Any]:
+def _at_level(p: Positions, system: AlignedRun, s: int, level: Ints) -> tuple[Ints, Any]:
     """Rank (0: none) and document with which a system reaches a recall level of each query."""
     query = np.arange(len(level))
     there = (level > 0) & (p.r[s] >= level)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, Ints
 
 Ranks = NDArray[np.signedinteger[Any]]
 _ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
@@ -25,11 +25,11 @@ INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not 
 
 @dataclass(frozen=True)
 class Positions:
-    """Ranks of the retrieved relevant documents of S systems on Q queries with m > 0 relevant documents each.
+    """Ranks of the retrieved relevant documents of S runs on Q queries with m > 0 relevant documents each.
 
     Attributes:
         rank: the ranks, ascending within a system and query.
-        row: for each of ``rank``, which row of the system's ``JudgedRanks`` it is.
+        row: for each of ``rank``, which row of the system's ``AlignedRun`` it is.
         start: where the ranks of system s on query q begin, shape ``(S, Q)``.
         r: how many there are, shape ``(S, Q)``.
         m: relevant documents of each query, shape ``(Q,)``.
@@ -42,7 +42,7 @@ class Positions:
     m: Ints
 
     @classmethod
-    def of(cls, systems: Sequence[JudgedRanks], rel: float, cutoff: int | None, queries: Ints) -> Positions:
+    def from_runs(cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints) -> Positions:
         """Positions at grade ``rel`` within ``cutoff``, on the given queries of the systems' judgments."""
         ranks, rows, counts = [], [], []
         relevant = systems[0].judgments.grade >= rel

@@ -19,13 +19,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ir_lexirecall.benchmark import Benchmark
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ir_lexirecall.benchmarking import Benchmark
 
 _MOST_CELLS = 20_000  # of the values by query
 _MOST_ROWS = 250  # of a table of queries
@@ -40,14 +39,15 @@ _RELIED_ON = (
 # What columns are called in the report ({a}, {b}: the two runs of a pair), and what they mean.
 _COLUMNS = {
     "query_id": ("query", ""),
-    "system_a": ("run A", ""),
-    "system_b": ("run B", ""),
+    "run_a": ("run A", ""),
+    "run_b": ("run B", ""),
     "wins": ("wins", "queries on which run A is preferred"),
     "losses": ("losses", "queries on which run B is preferred"),
     "ties": ("ties", "queries on which neither is"),
     "incomparable": ("incomparable", "queries on which a partial order does not say"),
     "mean": ("mean", "mean preference for run A over the queries, from -1 to 1"),
-    "ci_low": ("CI low", "confidence interval of the mean, at 1 - alpha"),
+    "estimate": ("estimate", "what the test estimates: see the test"),
+    "ci_low": ("CI low", "confidence interval of the estimate, at 1 - alpha: without 0 exactly where p is at most alpha"),
     "ci_high": ("CI high", ""),
     "p": ("p", "of the test, for this pair alone"),
     "p_corrected": ("p corrected", "for all pairs together"),
@@ -58,7 +58,7 @@ _COLUMNS = {
     ),
     "winner": ("winner", "the run preferred; –: a tie, or not comparable"),
     "preference": ("preference", "for the first run over the second, from -1 to 1"),
-    "level": ("level", "the recall level that decided: the how-manieth relevant document"),
+    "level": ("level", "the recall level that decided: i, for the i-th relevant document"),
     "tied_levels": ("tied levels", "how many levels were equal before"),
     "doc_id": ("document", "the winner's document at the deciding level"),
     "rank_a": ("rank, {a}", "where the run reaches the deciding level; –: it does not, or nothing decided"),
@@ -97,7 +97,7 @@ def _now() -> datetime.datetime:
 
 @dataclass(frozen=True)
 class Report:
-    """An evaluation as a page that stands alone: ``Report.of(result).write("report.html")``.
+    """An evaluation as a page that stands alone: ``Report.from_result(result).write("report.html")``.
 
     The file needs no network, follows the reader's light or dark scheme, prints, and reads on a phone. Numbers are shown
     with four decimal places; the attribute ``data-value`` of their cells has all digits.
@@ -118,7 +118,7 @@ class Report:
 
     >>> from ir_lexirecall import benchmark, demo
     >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
-    >>> page = Report.of(result, title="Two runs", date=datetime.date(2026, 1, 31)).html()
+    >>> page = Report.from_result(result, title="Two runs", date=datetime.date(2026, 1, 31)).html()
     >>> "<h1>Two runs</h1>" in page
     True
     """
@@ -140,7 +140,7 @@ class Report:
             raise ValueError(f"report: details must be at least 0, not {self.details!r}")
 
     @classmethod
-    def of(cls, result: Benchmark | Preferences, **options: Any) -> Report:
+    def from_result(cls, result: Benchmark | Preferences, **options: Any) -> Report:
         """The report of what ``benchmark`` or ``compare`` gave; ``options`` are attributes of ``Report``, by name."""
         if isinstance(result, Preferences):
             return cls(preferences=result, **options)
@@ -178,7 +178,7 @@ class Report:
                 "reports need Jinja2 and matplotlib: pip install 'ir-lexirecall[report]'"
             ) from None
         environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("ir_lexirecall"),
+            loader=jinja2.PackageLoader("ir_lexirecall.report"),
             autoescape=True,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
@@ -222,16 +222,16 @@ class Report:
             settings["measures"] = ", ".join(map(str, self.table.columns))
         if self.preferences is not None:
             made = {name: value for name, value in self.preferences.provenance.items() if name != "versions"}
-            settings |= {**made, "reference": self.preferences.reference}
+            settings |= {**made, "baseline": self.preferences.baseline}
         return {name.replace("_", " "): "none" if value is None else str(value) for name, value in settings.items()}
 
     def _comparison(self, preferences: Preferences) -> dict[str, Any]:
         """The sections on preferences."""
-        names, table = preferences.names, preferences.table()
+        names, table = preferences.preferences, preferences.table()
         rankings = {name: preferences.ranking("mean", name) for name in names}
         pairs = _best_first(preferences.pairs, list(rankings[names[0]].index))
         shown = pairs[: self.details // len(names)]
-        heatmaps = len(preferences.systems) <= _MOST_RUNS
+        heatmaps = len(preferences.runs) <= _MOST_RUNS
         bar = progress_bar(self.progress, total=len(names) * (heatmaps + len(shown)), desc="pictures")
         with bar:
             pictures = _Pictures(preferences, bar.update) if preferences.query_ids else None
@@ -245,15 +245,15 @@ class Report:
                         "significant": int(of_name["reject"].sum()),
                         "ranking": list(ranking.items()),
                         "picture": pictures.heatmap(name) if pictures and heatmaps else None,
-                        "table": _Table.of(of_name.set_index(["system_a", "system_b"]), _labels("A", "B")),
+                        "table": _Table.of(of_name.set_index(["run_a", "run_b"]), _labels("A", "B")),
                         "matrix": _Table.of(matrix.rename_axis("run")) if heatmaps else None,
                     }
                 )
             decided = [(a, b, [_decided(preferences, a, b, name, pictures) for name in names]) for a, b in shown]
             return {
-                "runs": len(preferences.systems),
+                "runs": len(preferences.runs),
                 "queries": len(preferences.query_ids),
-                "reference": preferences.reference,
+                "baseline": preferences.baseline,
                 "test": preferences.test,
                 "correction": preferences.provenance["correction"],
                 "by_preference": by_preference,
@@ -278,6 +278,25 @@ def _decided(preferences: Preferences, a: str, b: str, name: str, pictures: _Pic
         "table": _Table.of(_strongest(table, _MOST_ROWS).set_index("query_id"), _labels(a, b)),
         "columns": list(table.columns),
     }
+
+
+def report(result: Benchmark | Preferences, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the result of ``benchmark`` or ``compare`` as one HTML file, which needs no network.
+
+    Args:
+        result: what to report.
+        path: the file, which is replaced if it exists.
+        options: attributes of ``Report`` by name, such as ``title``.
+
+    Returns:
+        The file's path.
+
+    Raises:
+        ModuleNotFoundError: Jinja2 or matplotlib is not installed.
+        ValueError: the file's folder does not exist, or an option is out of range.
+        OSError: the file cannot be written, or an input not be read.
+    """
+    return Report.from_result(result, **options).write(path)
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -1,49 +1,37 @@
-"""Pictures of comparisons, with matplotlib."""
+"""Pictures of comparisons."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.plots.axes import new_axes
 
 _COLOURS = ("tab:blue", "tab:red")
 
 
-def axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes given, or new ones of a size in inches."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("pictures need matplotlib: pip install 'ir-lexirecall[plots]'") from None
-    import sys
+def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: Any = None) -> Any:
+    """Mean preference of the row's run over the column's; ``*``: significant by the corrected p-value.
 
-    if "matplotlib.pyplot" in sys.modules:  # somebody is drawing interactively
-        return sys.modules["matplotlib.pyplot"].subplots(figsize=size, layout="constrained")[1]
-    return Figure(figsize=size, layout="constrained").subplots()
-
-
-def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
-    """Mean preference of the row's system over the column's, best system first; ``*``: significant."""
-    order = list(preferences.ranking("mean", preference).index)
-    mean = preferences.matrix(preference).loc[order, order].to_numpy()
+    Args:
+        matrix: mean preferences, a row and a column per run, in the order in which they are drawn.
+        pairs: a row per pair, with ``run_a``, ``run_b`` and ``reject``; ``attrs`` hold ``alpha`` and ``correction``.
+        preference: its name.
+        caption: what stands below in small print.
+        ax: matplotlib axes; new ones by default.
+    """
+    order = list(matrix.index)
+    mean = matrix.to_numpy()
     size = max(4.0, 0.55 * len(order) + 2)
-    ax = axes(ax, (size + 1, size))
+    ax = new_axes(ax, (size + 1, size))
     image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
     ax.set_xticks(range(len(order)), order, rotation=45, ha="right")
     ax.set_yticks(range(len(order)), order)
     ax.set_xlabel("over this system")
     ax.set_ylabel("preference of this system")
-    table = preferences.table_of(preference)
-    significant = {
-        frozenset(pair)
-        for *pair, reject in table[["system_a", "system_b", "reject"]].itertuples(index=False, name=None)
-        if reject
-    }
+    rejected = pairs[pairs["reject"]]
+    significant = set(map(frozenset, zip(rejected["run_a"], rejected["run_b"], strict=True)))
     for i, row in enumerate(order):
         for j, column in enumerate(order):
             if i != j:
@@ -58,25 +46,33 @@ def heatmap(preferences: Preferences, preference: str, ax: Any = None) -> Any:
                     color="white" if abs(mean[i, j]) > 0.6 else "black",
                 )
     ax.figure.colorbar(image, ax=ax, label=f"mean preference ({preference})", shrink=0.8)
-    ax.set_title(f"* p < {preferences.test.alpha:g}", fontsize="small", loc="left")
-    _footnote(ax, preferences)
+    correction = pairs.attrs["correction"]
+    how = f"corrected ({correction}) " if correction else ""
+    ax.set_title(f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", fontsize="small", loc="left")
+    _footnote(ax, caption)
     return ax
 
 
-def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = None) -> Any:
-    """Where two systems differ, query by query, the first one's wins first.
+def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
+    """Where two runs differ, query by query, the first one's wins first.
 
-    For lexicographic preferences: the rank at which each system reaches the recall level that decided (a lost document
+    For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
     at the bottom); for the others a bar as high as the preference, or the difference of a measure. Ties are dots.
+
+    Args:
+        table: what ``Preferences.explain`` gave for the two runs.
+        a, b: their names.
+        preference: name of the preference.
+        caption: what stands below in small print.
+        ax: matplotlib axes; new ones by default.
     """
-    table = preferences.explain(a, b, preference)
     height = np.nan_to_num(table["preference"].to_numpy())
     what = f"preference ({preference})"
     if "value_a" in table:
         height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
     order = np.argsort(-height, kind="stable")
     height, table = height[order], table.iloc[order]
-    ax = axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
+    ax = new_axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
     if "rank_a" in table:
         _dumbbells(ax, table, a, b)
     else:
@@ -90,7 +86,7 @@ def pair(preferences: Preferences, a: str, b: str, preference: str, ax: Any = No
     if len(height) <= 60:
         ax.set_xticklabels(table["query_id"].to_numpy(), rotation=90, fontsize="x-small")
     ax.set_xlabel(f"{len(height)} queries")
-    _footnote(ax, preferences)
+    _footnote(ax, caption)
     return ax
 
 
@@ -114,9 +110,9 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     ax.legend(fontsize="small", loc="upper right")
 
 
-def _footnote(ax: Any, preferences: Preferences) -> None:
+def _footnote(ax: Any, caption: str) -> None:
     ax.annotate(
-        preferences.caption,
+        caption,
         (0, 0),
         (2, 2),
         "figure points",

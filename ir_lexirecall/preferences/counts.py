@@ -1,0 +1,233 @@
+"""Counting preferences: who wins how often, from standings where a preference orders the runs, else pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance, score_standing
+
+_BLOCK = 2**22  # preferences that are held at once
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of one preference, for every ordered pair of S runs, shape ``(S, S)``; and per query against all others."""
+
+    wins: Ints
+    losses: Ints
+    ties: Ints
+    incomparable: Ints
+    mean: Floats
+    against_others: Floats  # (Q, S)
+
+
+@dataclass(frozen=True)
+class PreferenceCounts:
+    """Preferences between aligned runs on the queries that have relevant documents.
+
+    Attributes:
+        runs: the aligned runs by name, all with the same judgments.
+        rel, cutoff: what counts as relevant, and as retrieved.
+        values: of the measures among the preferences, for every run and query of the judgments, shape ``(S, Q)``.
+    """
+
+    runs: Mapping[str, AlignedRun]
+    rel: float
+    cutoff: int | None
+    values: Mapping[str, Floats]
+    _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def judgments(self) -> Judgments:
+        """What the runs are aligned with."""
+        return next(iter(self.runs.values())).judgments
+
+    @cached_property
+    def queries(self) -> Ints:
+        """Positions, in the judgments, of the queries with relevant documents."""
+        return np.flatnonzero(self.judgments.m(self.rel) > 0)
+
+    @cached_property
+    def positions(self) -> Positions:
+        """Ranks of the relevant documents of all runs on these queries."""
+        return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
+
+    def of(self, preference: str) -> Counts:
+        """Wins, losses, ties and means of a preference."""
+        if preference not in self._counted:
+            count = self._count_pairwise if is_pairwise(preference) else self._count_standings
+            self._counted[preference] = count(preference)
+        return self._counted[preference]
+
+    @cached_property
+    def _standings(self) -> dict[str, NDArray[np.int32]]:
+        return {}
+
+    def _standing(self, preference: str) -> NDArray[np.int32]:
+        """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
+        if preference not in self._standings:
+            standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
+            step = max(1, _BLOCK // len(self.runs))
+            for start in range(0, standing.shape[1], step):
+                block = slice(start, start + step)
+                standing[:, block] = (
+                    STANDINGS[preference](self.positions.part(block))
+                    if preference in STANDINGS
+                    else score_standing(self.values[preference][:, self.queries[block]])
+                )
+            self._standings[preference] = standing
+        return self._standings[preference]
+
+    def blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
+        """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
+        if is_pairwise(preference):
+            yield from self._pairwise_blocks(preference)
+            return
+        standing = self._standing(preference).T
+        step = max(1, _BLOCK // len(self.runs) ** 2)
+        for start in range(0, len(standing), step):
+            block = standing[start : start + step]
+            yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
+
+    def _pairwise_blocks(self, preference: str) -> Iterable[tuple[Ints, Floats]]:
+        """``blocks`` of a preference that does not order the runs; kept where all of them are few."""
+        if preference in self._kept:
+            return self._kept[preference]
+        blocks = ((queries, self._pairwise(preference, queries)) for queries in self._similar_queries)
+        if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
+            return blocks
+        return self._kept.setdefault(preference, list(blocks))
+
+    @cached_property
+    def _kept(self) -> dict[str, list[tuple[Ints, Floats]]]:
+        """Blocks of preferences of all pairs that cost time and are few enough to keep."""
+        return {}
+
+    @cached_property
+    def _similar_queries(self) -> list[Ints]:
+        """The queries in groups of similar numbers of relevant documents, as many as one block holds."""
+        m = self.positions.m
+        order = np.argsort(m, kind="stable")
+        groups, start = [], 0
+        while start < len(order):
+            some = order[start:]
+            # m rises: what the first so many queries need is their number times the last one's levels.
+            needed = np.arange(1, len(some) + 1) * m[some] * len(self.runs) ** 2
+            end = start + max(1, int(np.searchsorted(needed, _BLOCK // 4, side="right")))
+            groups.append(order[start:end])
+            start = end
+        return groups
+
+    def _pairwise(self, preference: str, queries: Ints, runs: Any = slice(None)) -> Floats:
+        """Preferences of all pairs (of some runs) on some queries, for those that do not order the runs."""
+        if preference == "dominance":
+            return dominance([positions.padded(queries, runs) for positions in self._positions_by_grade])
+        return PAIRWISE[preference](self.positions.padded(queries, runs), self.positions.m[queries])
+
+    @cached_property
+    def _positions_by_grade(self) -> list[Positions]:
+        """Positions at every grade that counts as relevant."""
+        grades = np.unique(self.judgments.grade)
+        runs = list(self.runs.values())
+        return [
+            Positions.from_runs(runs, grade, self.cutoff, self.queries) for grade in grades[grades >= self.rel].tolist()
+        ]
+
+    def of_pair(self, preference: str, a: int, b: int) -> Floats:
+        """Preferences of one run over another, shape ``(Q,)``; NaN: not comparable."""
+        if preference in self._kept:
+            return self.tensor(preference)[:, a, b]
+        if is_pairwise(preference):
+            values = np.empty(len(self.queries))
+            for queries in self._similar_queries:
+                values[queries] = self._pairwise(preference, queries, [a, b])[:, 0, 1]
+            return values
+        standing = self._standing(preference)
+        return np.sign(standing[b] - standing[a]).astype(np.float64)
+
+    def of_pairs(self, preference: str, a: Sequence[int], b: Sequence[int]) -> Iterator[Floats]:
+        """Preferences of pairs of runs, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
+        if is_pairwise(preference):
+            out = np.empty((len(a), len(self.queries)))
+            for where, block in self.blocks(preference):
+                out[:, where] = np.nan_to_num(block[:, a, b], nan=0.0).T
+            yield out
+            return
+        first, second = np.asarray(a), np.asarray(b)
+        standing = self._standing(preference)
+        step = max(1, _BLOCK // max(1, standing.shape[1]))
+        for start in range(0, len(first), step):
+            some = slice(start, start + step)
+            yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
+
+    def tensor(self, preference: str) -> Floats:
+        """Preference of every pair on every query, shape ``(Q, S, S)``: first over second run; NaN: not comparable."""
+        size = len(self.runs)
+        tensor = np.empty((len(self.queries), size, size))
+        for where, block in self.blocks(preference):
+            tensor[where] = block
+        return tensor
+
+    def _count_standings(self, preference: str) -> Counts:
+        standing = self._standing(preference)
+        size, queries = standing.shape
+        wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
+        losses = wins.T
+        key = standing + size * np.arange(queries)
+        # How many share the standing, the run itself included.
+        alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
+        worse = size - standing - alike
+        return Counts(
+            wins=wins,
+            losses=losses,
+            ties=queries - wins - losses,
+            incomparable=np.zeros((size, size), dtype=np.int64),
+            mean=(wins - losses) / max(1, queries),
+            against_others=(worse - standing).T / max(1, size - 1),
+        )
+
+    def _count_pairwise(self, preference: str) -> Counts:
+        size, queries = len(self.runs), len(self.queries)
+        wins, missing = np.zeros((2, size, size), dtype=np.int64)
+        total = np.zeros((size, size))
+        against_others = np.zeros((queries, size))
+        for where, block in self.blocks(preference):
+            wins += np.count_nonzero(block > 0, axis=0)
+            unordered = np.isnan(block)
+            if unordered.any():
+                missing += np.count_nonzero(unordered, axis=0)
+                block = np.where(unordered, 0, block)
+            for of_query in block:  # one by one: the same sum however many a block holds
+                total += of_query
+            against_others[where] = block.sum(axis=2) / max(1, size - 1)
+        losses = wins.T
+        return Counts(
+            wins=wins,
+            losses=losses,
+            ties=queries - wins - losses - missing,
+            incomparable=missing,
+            mean=total / max(1, queries),
+            against_others=against_others,
+        )
+
+
+def all_pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """The pairs compared: all, in the order of the runs, or all others with the baseline."""
+    if baseline is None:
+        return list(combinations(names, 2))
+    return [(name, baseline) for name in names if name != baseline]
+
+
+def is_pairwise(preference: str) -> bool:
+    """Whether a preference gives a number for every pair, not an order of the runs."""
+    return preference in PAIRWISE or preference == "dominance"
