@@ -81,7 +81,7 @@ def fit(
     >>> fit(measure, target, demo.qrels(), demo.runs(), "p", grid=[0.8, 0.9, 0.95]).attrs["best"]
     0.9
     """
-    chosen = FitOptions(**with_defaults("fit", options, _DEFAULTS))
+    chosen = with_defaults("fit", options, _DEFAULTS)
     by = check_choice("fit", "by", chosen["by"], BY)
     maximised = check_choice("fit", "coefficient", chosen["coefficient"], COEFFICIENTS)
     if (grid is None) == (bounds is None):

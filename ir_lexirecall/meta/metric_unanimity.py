@@ -10,7 +10,7 @@ import pandas as pd
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.judgments import QrelsLike
-from ir_lexirecall.meta.decisions import Decisions, parse_labels
+from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels
 from ir_lexirecall.meta.result import study
 
 
@@ -84,7 +84,7 @@ def unanimity(
         no_fall = falling == same * (signs < 0)
         no_rise = rising == same * (signs > 0)
         unanimous = int(no_fall.sum() + no_rise.sum())
-        joint = _half_ties(signs[no_fall] > 0, signs[no_fall] == 0) + _half_ties(signs[no_rise] < 0, signs[no_rise] == 0)
+        joint = _rises(signs[no_fall]) + _rises(-signs[no_rise])
         rows.append(
             {
                 "measure": label,
@@ -102,8 +102,9 @@ def unanimity(
     )
 
 
-def _half_ties(rises: np.ndarray, ties: np.ndarray) -> float:
-    return float(rises.sum() + ties.sum() / 2)
+def _rises(signs: Signs) -> float:
+    """How many rise; a tie counts one half."""
+    return float((signs > 0).sum() + (signs == 0).sum() / 2)
 
 
 def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:

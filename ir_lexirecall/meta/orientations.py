@@ -9,12 +9,12 @@ import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import check_integers
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.measures.tse import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run, score
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.meta.tie_rates import integers
 from ir_lexirecall.progress import progress_bar
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
@@ -63,7 +63,7 @@ def orientation(
     """
     caller = "orientation"
     parsed = parse_measures_for(caller, measures)
-    relevant, sizes = integers(caller, "m", m), integers(caller, "n", n)
+    relevant, sizes = check_integers(caller, "m", m), check_integers(caller, "n", n)
     if max(sizes) > 2**53:
         raise ValueError(f"{caller}: n={max(sizes)} documents are more ranks than floats tell apart, 2^53")
     if max(relevant) > min(sizes):

@@ -139,7 +139,9 @@ def _owners(caller: str, providers: ProvidersLike, doc_ids: Sequence[str]) -> li
     elif {"doc_id", "provider"} <= set(getattr(providers, "columns", ())):
         pairs = list(zip(providers["doc_id"], providers["provider"], strict=True))
     else:
-        raise ValueError(f"{caller}: give the providers as a mapping of document ids, or a table with doc_id and provider")
+        raise ValueError(
+            f"{caller}: give the providers as a mapping of document ids, or a table with doc_id and provider"
+        )
     owner: dict[str, str] = {}
     for doc_id, provider in pairs:
         if provider is None or provider != provider or str(provider) == "<NA>":

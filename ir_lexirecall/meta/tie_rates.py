@@ -10,7 +10,7 @@ from math import comb
 import pandas as pd
 
 from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.errors import check_integer
+from ir_lexirecall.errors import check_integers
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions
@@ -68,8 +68,8 @@ def tie_probabilities(
     4       Rprec     0.500000   1/2
     """
     caller = "tie_probabilities"
-    sizes, relevant, cutoffs = (integers(caller, name, value) for value, name in ((n, "n"), (m, "m"), (k, "k")))
-    depths = [None] if depth is None else integers(caller, "depth", depth)
+    sizes, relevant, cutoffs = (check_integers(caller, name, value) for value, name in ((n, "n"), (m, "m"), (k, "k")))
+    depths = [None] if depth is None else check_integers(caller, "depth", depth)
     if max(relevant) > min(sizes):
         raise ValueError(f"{caller}: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     too_deep = [ñ for ñ in depths if ñ is not None and ñ > min(sizes)]
@@ -89,18 +89,6 @@ def tie_probabilities(
     table = pd.DataFrame(rows, columns=["n", "m", "depth", "measure", "exact"])
     table.insert(4, "probability", [float(row[4]) for row in rows])
     return study(table, caller, n=sizes, m=relevant, k=cutoffs, depth=depth and depths, source=_SOURCE)
-
-
-def integers(caller: str, name: str, value: int | Iterable[int]) -> list[int]:
-    """One number or several, each an integer of at least 1.
-
-    >>> integers("ties", "m", 5), integers("ties", "m", range(1, 4))
-    ([5], [1, 2, 3])
-    """
-    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-    if not several:
-        raise ValueError(f"{caller}: {name}: give at least one number")
-    return [check_integer(caller, name, number) for number in several]
 
 
 def _same_positions(n: int, m: int, depth: int) -> Fraction:
