@@ -101,6 +101,10 @@ class AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
+    def forget(self) -> None:
+        """Let go of what measures computed on the way and kept for each other."""
+        self._cache.clear()
+
     def as_run(self, others: str) -> pl.DataFrame:
         """A run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
         query = np.repeat(np.arange(len(self.depth)), self.depth)
