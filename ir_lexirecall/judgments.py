@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -114,6 +114,13 @@ class Judgments:
         counts: Ints = self._cache[key]
         return counts
 
+    def cached(self, key: tuple[Any, ...], compute: Callable[[], Floats]) -> Floats:
+        """What ``compute`` gives, kept under ``key``: for what depends on the judgments alone."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        values: Floats = self._cache[key]
+        return values
+
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
@@ -201,6 +208,13 @@ class Judgments:
         above = np.flatnonzero(self.grade > max_rel)
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+
+    def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel`` for any aspect, naming the first."""
+        above = np.flatnonzero(self.aspects.grade > max_rel)
+        if len(above):
+            row = above[0]
+            raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""
