@@ -150,7 +150,9 @@ def average_precision_ia(covered: Coverage) -> Floats:
     """Mean over subtopics of (1 / m_t) sum of j / p_j, p_j the rank of the j-th of m_t relevant documents."""
     precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
     queries = len(covered.subtopics)
-    return _ratio(per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries), covered.subtopics)
+    return _ratio(
+        per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries), covered.subtopics
+    )
 
 
 def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats) -> Floats:
@@ -210,9 +212,7 @@ def _discount(measure: Measure, k: float) -> tuple[Callable[[Ints], Floats], flo
     return lambda rank: beta ** (rank - 1.0), depth
 
 
-def _ideal(
-    judgments: Judgments, rel: float, discount: Callable[[Ints], Floats], depth: float, alpha: float
-) -> Floats:
+def _ideal(judgments: Judgments, rel: float, discount: Callable[[Ints], Floats], depth: float, alpha: float) -> Floats:
     """``greedy_ideal`` of the documents of at least grade ``rel``, down to rank ``depth``."""
     aspects = judgments.aspects
     row = np.flatnonzero(aspects.grade >= rel)
