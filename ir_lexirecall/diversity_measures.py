@@ -110,7 +110,8 @@ class IA(measures._AspectMeasure, Measure):
 
     For every subtopic t with a relevant document, ``base`` scores the ranking by the judgments for t only: a document that
     was not judged for t is unjudged. ``base`` is any measure that ir_measures knows, with its own parameters
-    (``'AP(rel=2)'``, ``'RBP(p=0.8)'``); the cutoff is that of the base.
+    (``'AP(rel=2)'``, ``'RBP(p=0.8)'``), which takes grades of at least 1 as relevant unless it says otherwise; a cutoff is that
+    of the base.
 
     Source: Agrawal, Gollapudi, Halverson, Ieong, Diversifying Search Results, WSDM 2009, doi 10.1145/1498759.1498766.
 
@@ -135,7 +136,7 @@ class IA(measures._AspectMeasure, Measure):
         for place in range(int(position.max(initial=-1)) + 1):  # the first aspect of all queries, then the second, ...
             pair = counted[position == place]
             query = aspects.query[pair]
-            value[query] += aspects.weight[pair] * base_values(base, None, judged_for(run, pair))[query]
+            value[query] += aspects.weight[pair] * base_values(base, 1, judged_for(run, pair))[query]
         return value
 
 
