@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import LazyModule
-from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.trec import run_batches
 
 if TYPE_CHECKING:
