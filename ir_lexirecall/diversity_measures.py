@@ -27,6 +27,7 @@ from ir_lexirecall.provider import base_values
 from ir_lexirecall.scoring import cwl, standard
 from ir_lexirecall.scoring import gain as gains
 from ir_lexirecall.scoring.arrays import (
+    Bools,
     Floats,
     Ints,
     per_query_count,
@@ -76,7 +77,7 @@ def alpha() -> Param:
 # -- what the measures share -------------------------------------------------------------------------
 
 
-def has_relevant(judgments: Judgments) -> Any:
+def has_relevant(judgments: Judgments) -> Bools:
     """Which queries have an aspect that counts: with a relevant document, and a weight above 0."""
     aspects = judgments.aspects
     return np.bincount(aspects.query, weights=aspects.weight, minlength=len(judgments)) > 0
