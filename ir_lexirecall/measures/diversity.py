@@ -7,13 +7,13 @@ Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 import ir_measures
 import numpy as np
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
+    Bools,
     Floats,
     Ints,
     per_query_count,
@@ -48,7 +48,7 @@ def alpha() -> Param:
 # -- what the measures share -------------------------------------------------------------------------
 
 
-def has_relevant(judgments: Judgments) -> Any:
+def has_relevant(judgments: Judgments) -> Bools:
     """Which queries have an aspect that counts: with a relevant document, and a weight above 0."""
     aspects = judgments.aspects
     return np.bincount(aspects.query, weights=aspects.weight, minlength=len(judgments)) > 0

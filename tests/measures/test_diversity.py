@@ -28,9 +28,9 @@ from ir_measures import (
     nNRBP,
 )
 
-from ir_lexirecall import Judgments, align, ndeval_measures, trec
-from ir_lexirecall.diversity_measures import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
-from ir_lexirecall.provider import base_values
+from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp, Judgments, align, trec
+from ir_lexirecall.measures import ndeval
+from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
@@ -53,8 +53,8 @@ def table(judgments: Mapping[str, Subtopics], weights: Mapping[str, float] | Non
 def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     """The value of each query."""
     measure.validate_params()
-    aligned = align(Judgments.of(qrels), run)
-    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_measures.values(measure, aligned)
+    aligned = align(Judgments.from_qrels(qrels), run)
+    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval.values(measure, aligned)
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
 
 
@@ -159,7 +159,7 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
 @given(ndeval_measures_with(deepest=60, judged_only=True), subtopic_collections())
 def test_ndeval_measures_follow_their_definitions(measure, collection):
     judgments, run = collection
-    assert ndeval_measures.serves(measure)
+    assert ndeval.serves(measure)
     assert values(measure, table(judgments), run) == close(by_definition(ndeval, judgments, run, measure))
 
 
@@ -246,7 +246,7 @@ def test_ndeval_measures_need_a_cutoff(measure):
 
 
 def test_what_is_left_to_other_programs():
-    assert not any(map(ndeval_measures.serves, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
+    assert not any(map(ndeval.serves, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
 
 
 # -- the others, term by term ------------------------------------------------------------------------
@@ -477,15 +477,15 @@ ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(lambda gra
 def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
     pytest.importorskip("pytrec_eval")
     measure = ir_measures.parse_measure(base)
-    aligned = align(Judgments.of({"q": grades}), {"q": ranking})
-    assert IA(base=base).score(aligned).tolist() == base_values(measure, 1, aligned).tolist()
+    aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
+    assert IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
 
 
 @given(ONE_SUBTOPIC, rankings(), CUTOFFS)
 def test_d_ndcg_of_one_subtopic_is_ndcg(grades, ranking, k):
     measure = nDCG if k is None else nDCG @ k
-    aligned = align(Judgments.of({"q": grades}), {"q": ranking})
-    assert D_nDCG(cutoff=k).score(aligned).tolist() == base_values(measure, 1, aligned).tolist()
+    aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
+    assert D_nDCG(cutoff=k).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
 
 
 @given(subtopic_collections(), WEIGHTS, st.integers(1, 60))
@@ -521,7 +521,7 @@ def test_srr_is_0_or_the_reciprocal_of_a_rank(collection, k):
 
 @given(collections(), st.integers(1, 60))
 def test_gerr_with_top_grade_4_is_err(collection, k):
-    aligned = align(Judgments.of(collection[0]), collection[1])
+    aligned = align(Judgments.from_qrels(collection[0]), collection[1])
     assert (GERR(max_rel=4) @ k).score(aligned).tolist() == base_values(ERR @ k, 1, aligned).tolist()
 
 
