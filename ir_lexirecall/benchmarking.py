@@ -12,7 +12,7 @@ import numpy as np
 from ir_lexirecall.evaluation import Evaluation, means, parse_measures
 from ir_lexirecall.preferences.comparison import compare_ranks, parse_preferences
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.significance import Test
+from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.tables import collection
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def benchmark(
     preferences = None
     if len(runs) > 1:
         scores = {name: np.stack([each[name].to_numpy() for each in values.values()]) for name in compared}
-        how = Test(test, correction, progress=progress)
+        how = SignificanceTest.coerce(test, caller="benchmark", correction=correction, progress=progress)
         preferences = compare_ranks(ranks, names, reference=reference, rel=rel, scores=scores, test=how)
     values = {name: each[list(asked)] for name, each in values.items()}
     table = pd.DataFrame({name: means(each, asked) for name, each in values.items()}).T

@@ -15,7 +15,7 @@ from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.significance import Test
+from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.tables import naming
 from spark_lexirecall.aspects import asked_aspects
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, of_qrels, of_run
@@ -72,7 +72,15 @@ def compare(
         "reference": reference,
         "rel": rel,
         "cutoff": cutoff,
-        "test": Test(test, correction, alpha, n_resamples, seed, progress),
+        "test": SignificanceTest.coerce(
+            test,
+            caller="compare",
+            correction=correction,
+            alpha=alpha,
+            n_resamples=n_resamples,
+            seed=seed,
+            progress=progress,
+        ),
     }
     frames = {str(name): of_run(run) for name, run in runs.items()}
     qrels = of_qrels(qrels)

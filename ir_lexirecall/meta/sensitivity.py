@@ -13,7 +13,7 @@ from ir_lexirecall.meta.study import Study, other
 from ir_lexirecall.meta.systems import Systems, read_systems
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.significance import Test as Testing
+from ir_lexirecall.significance import SignificanceTest
 
 _BLOCK = 2**22  # differences that are tested at once
 
@@ -111,7 +111,8 @@ def achieved_significance(
     >>> len(curve), bool(curve["p"].is_monotonic_decreasing)
     (10, True)
     """
-    testing = Testing(test, correction, alpha, n_resamples, seed, progress)
+    options = {"correction": correction, "alpha": alpha, "n_resamples": n_resamples, "seed": seed, "progress": progress}
+    testing = SignificanceTest.coerce(test, caller="discriminative_power", **options)
     systems = read_systems("discriminative_power", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
     tables = [_curve(systems, label, testing) for label in progress_bar(progress, systems.asked, desc="measures")]
     return Study.of(
@@ -127,7 +128,7 @@ def achieved_significance(
     )
 
 
-def _curve(systems: Systems, label: str, testing: Testing) -> pd.DataFrame:
+def _curve(systems: Systems, label: str, testing: SignificanceTest) -> pd.DataFrame:
     """The pairs of systems in the order of their p-values, largest first."""
     a, b = systems.pairs
     asked = systems.asked[label]
@@ -154,17 +155,17 @@ def _curve(systems: Systems, label: str, testing: Testing) -> pd.DataFrame:
     return table
 
 
-def _tested(values: Floats, testing: Testing, a: Ints, b: Ints) -> tuple[Floats, Floats]:
+def _tested(values: Floats, testing: SignificanceTest, a: Ints, b: Ints) -> tuple[Floats, Floats]:
     """p-values and mean differences of pairs of systems by their values per query, shape ``(S, Q)``."""
     mean = values.mean(axis=1)
     difference = mean[a] - mean[b]
     if testing.name == "tukey":
-        return testing.of_all(values.T)[a, b], difference
+        return testing.of_all(values.T).p[a, b], difference
     p = np.empty(len(a))
     step = max(1, _BLOCK // values.shape[1])
     for start in range(0, len(a), step):
         some = slice(start, start + step)
-        p[some], _ = testing.of_pairs(values[a[some]] - values[b[some]])
+        p[some] = testing.of_pairs(values[a[some]] - values[b[some]]).p
     return p, difference
 
 

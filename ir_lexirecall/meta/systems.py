@@ -21,7 +21,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.provider import base_values, by_others
 from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.significance import Test as Testing
+from ir_lexirecall.significance import SignificanceTest
 
 Signs = NDArray[np.int8]
 NOT_COMPARABLE = 2  # beside the signs -1, 0 and 1
@@ -74,7 +74,7 @@ class Systems:
     def preferences(self) -> Preferences:
         """The preferences asked for."""
         names = list(dict.fromkeys(each for each in self.asked.values() if isinstance(each, str)))
-        return compare_ranks(self.ranks, names, rel=self.rel, cutoff=self.cutoff, test=Testing(correction=None))
+        return compare_ranks(self.ranks, names, rel=self.rel, cutoff=self.cutoff, test=SignificanceTest(correction=None))
 
     def values(self, label: str) -> Floats:
         """Values of a measure, or mean preferences against all other systems, shape ``(S, queries)``."""

@@ -14,7 +14,7 @@ from ir_lexirecall.evaluation import Evaluation, check_defined, parse_measures
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.scoring.arrays import Floats
-from ir_lexirecall.significance import Test
+from ir_lexirecall.significance import SignificanceTest
 
 
 def compare(
@@ -75,7 +75,8 @@ def compare(
     if len(set(map(str, runs))) < len(runs):
         raise ValueError(f"compare: two runs have the same name, {_repeated(map(str, runs))}")
     named, measures = parse_preferences(preference, rel=rel, cutoff=cutoff)
-    tested = Test(test, correction, alpha, n_resamples, seed, progress)
+    options = {"correction": correction, "alpha": alpha, "n_resamples": n_resamples, "seed": seed, "progress": progress}
+    tested = SignificanceTest.coerce(test, caller="compare", **options)
     _check_runs(list(map(str, runs)), reference)
     ranks, values = {}, {}
     for name, *found in Evaluation(measures, qrels).of_all(runs, progress):
@@ -149,7 +150,7 @@ def compare_ranks(
     rel: float = 1,
     cutoff: int | None = None,
     scores: Mapping[str, Floats] | None = None,
-    test: Test | None = None,
+    test: SignificanceTest | None = None,
 ) -> Preferences:
     """``compare`` for runs that are aligned already, all with the same ``Judgments``.
 
@@ -158,7 +159,7 @@ def compare_ranks(
         preferences: names of preferences; what is not one of ours must be in ``scores``.
         scores: for each measure, its values per system and query of the judgments, shape ``(S, Q)``.
         reference, rel, cutoff: as in ``compare``.
-        test: how to test, see ``Test``.
+        test: how to test, see ``SignificanceTest``.
     """
     _check_runs(list(ranks), reference)
     for measure, values in (scores or {}).items():
@@ -170,5 +171,5 @@ def compare_ranks(
         cutoff=cutoff,
         measure_scores=dict(scores or {}),
         reference=reference,
-        test=test or Test(),
+        test=test or SignificanceTest(),
     )

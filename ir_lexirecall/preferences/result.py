@@ -26,7 +26,7 @@ from ir_lexirecall.preferences.functions import (
     score_standing,
 )
 from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.significance import Test, confidence_interval
+from ir_lexirecall.significance import SignificanceTest, TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ class Preferences:
     cutoff: int | None
     measure_scores: dict[str, Floats] = field(repr=False)
     reference: str | None
-    test: Test
+    test: SignificanceTest
     _counted: dict[str, _Counts] = field(default_factory=dict, repr=False, compare=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Preferences:
@@ -332,15 +332,14 @@ class Preferences:
         counts, test = self._count(preference), self.test
         a, b = self._pair_indices
         if len(self.query_ids) == 0:
-            low = high = effect = np.full(len(a), np.nan)
-            p = adjusted = np.ones(len(a))
-            reject = np.zeros(len(a), dtype=bool)
+            nothing = np.full(len(a), np.nan)
+            result = TestResult(nothing, nothing, nothing, np.ones(len(a)), nothing)
+        elif test.name == "tukey":  # mean preferences against all others lie in [-1, 1]
+            result = test.of_all(counts.against_others, bounds=(-2, 2))[a, b]
         else:
-            tests = [(*test.of_pairs(x), *confidence_interval(x, test.alpha)) for x in self._of_pairs(preference)]
-            p, effect, low, high = (np.concatenate(column) for column in zip(*tests, strict=True))
-            if test.name == "tukey":
-                p = test.of_all(counts.against_others)[a, b]
-            adjusted, reject = test.corrected(p)
+            parts = [test.of_pairs(x, bounds=(-1, 1)) for x in self._of_pairs(preference)]
+            result = TestResult.concatenate(parts)
+        adjusted, reject = test.corrected(result.p)
         columns = {
             "system_a": [name for name, _ in self.pairs],
             "system_b": [name for _, name in self.pairs],
@@ -349,12 +348,12 @@ class Preferences:
             "ties": counts.ties[a, b],
             "incomparable": counts.incomparable[a, b],
             "mean": counts.mean[a, b],
-            "ci_low": low,
-            "ci_high": high,
-            "p": p,
+            "ci_low": result.low,
+            "ci_high": result.high,
+            "p": result.p,
             "p_corrected": adjusted,
             "reject": reject,
-            "effect_size": effect,
+            "effect_size": result.effect_size,
         }
         return pd.DataFrame(columns)
 
@@ -397,7 +396,7 @@ class Preferences:
         return table
 
     def with_test(self, name: str | None = None, **options: Any) -> Preferences:
-        """The same preferences, tested otherwise; ``options`` are those of ``Test`` (``correction``, ``alpha``, ...)."""
+        """The same preferences, tested otherwise; ``options`` are those of ``SignificanceTest`` (``correction``, ``alpha``, ...)."""
         if name is not None:
             options["name"] = name
         return replace(self, test=replace(self.test, **options))
