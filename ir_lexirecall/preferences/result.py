@@ -207,8 +207,6 @@ class Preferences:
     def _tested(self, preference: str) -> TestResult:
         """The test of every pair."""
         a, b = self._pair_places
-        if len(self.query_ids) == 0:
-            return TestResult.without_data(len(a))
         measure = self.counts.values.get(preference)
         if measure is not None:
             values = measure[:, self.counts.queries]
