@@ -254,10 +254,10 @@ class Preferences:
 
     def with_test(self, test: str | SignificanceTest | None = None, **options: Any) -> Preferences:
         """The same preferences, tested otherwise; ``options`` are those of ``SignificanceTest`` (``correction``, ...)."""
-        changed = SignificanceTest.coerce(
-            self.test if test is None else test, caller="with_test", like=self.test, **options
-        )
-        return replace(self, test=changed)
+        if isinstance(test, str):
+            options["name"] = test
+        kind = test if isinstance(test, SignificanceTest) else self.test
+        return replace(self, test=SignificanceTest.coerce(kind, caller="with_test", **options))
 
     def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
         """The runs, best first, with the score that orders them.
