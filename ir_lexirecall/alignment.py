@@ -23,6 +23,7 @@ from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import TableLike, changes, run_table, with_string_keys
 from ir_lexirecall.trec import run_batches
 
@@ -127,7 +128,8 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
         ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
     """
     if isinstance(run, (str, os.PathLike)):
-        parts = _align_file(judgments, os.fspath(run))
+        with rereadable(os.fspath(run)) as path:
+            parts = _align_file(judgments, path)
     elif isinstance(run, Mapping):
         parts = _align_dict(judgments, run)
     else:

@@ -331,6 +331,8 @@ def _collection(source: str) -> Collection:
     try:
         return load(source)
     except ValueError as error:
+        if os.path.isdir(source):
+            raise ValueError(f"{source} is a directory, not a file; {error}") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
 
 
