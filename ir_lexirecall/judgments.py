@@ -106,7 +106,7 @@ class Judgments:
         if isinstance(qrels, Collection):
             return cls.from_qrels(qrels.qrels)
         if isinstance(qrels, str) and not is_file(qrels):
-            return cls.from_qrels(_collection(qrels).qrels)
+            return cls.from_qrels(load_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             return cls._from_table(qrels, qrel_table(qrels))
 
@@ -327,7 +327,8 @@ class Judgments:
         return label
 
 
-def _collection(source: str) -> Collection:
+def load_collection(source: str) -> Collection:
+    """A collection by its id; what is no id was meant as a file, so the error says that there is none."""
     try:
         return load(source)
     except ValueError as error:

@@ -231,7 +231,9 @@ def markdown_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
     | bm25 | 0.5 |
     """
     widths = [max(3, columns) for columns in column_widths(rows)]
-    marks = [":" + "-" * (n + 1) if way == "left" else "-" * (n + 1) + ":" for n, way in zip(widths, align, strict=True)]
+    marks = [
+        ":" + "-" * (n + 1) if way == "left" else "-" * (n + 1) + ":" for n, way in zip(widths, align, strict=True)
+    ]
     head, *body = ("| " + " | ".join(map(pad, row, widths, align)) + " |" for row in rows)
     return "\n".join([head, "|" + "|".join(marks) + "|", *body])
 
