@@ -7,25 +7,30 @@ document id, descending in byte order. A run that is sorted this way already is 
 from __future__ import annotations
 
 import os
-import struct
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.lookup import repetitions
-from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
+from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.files import rereadable
-from ir_lexirecall.formats import TableLike, changes, run_table, with_string_keys
+from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
 from ir_lexirecall.trec import run_batches
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
 
 RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
@@ -130,8 +135,8 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path:
             parts = _align_file(judgments, path)
-    elif isinstance(run, Mapping):
-        parts = _align_dict(judgments, run)
+    elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
+        parts = _align_dict(judgments, nested)
     else:
         parts = _align_table(judgments, run_table(run))
     return _joined(judgments, parts)
@@ -251,7 +256,7 @@ class _Blocks:
     query: Ints  # of each block
     length: Ints  # of each block, at least 1
     score: NDArray[np.float32]  # of each row
-    doc_ids: Callable[[Ints], pl.Series]  # of the given rows
+    doc_ids: Callable[[Ints], Sequence[str]]  # of the given rows
     doc: Ints  # the retrieved judged documents: rows of the judgments,
     doc_block: Ints  # the block each one is in,
     doc_score: NDArray[np.float32]  # and its score
@@ -306,33 +311,36 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
         query=query,
         length=length,
         score=score,
-        doc_ids=lambda rows: table["doc_id"].gather(rows),
+        doc_ids=lambda rows: table["doc_id"].gather(rows).to_list(),
         doc=judged[found],
         doc_block=block[row],
         doc_score=score[row],
     )
 
 
-def _align_dict(judgments: Judgments, run: Mapping[Any, Mapping[Any, Any]]) -> list[_Part]:
+def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
-    run = with_string_keys(run, "run")
     query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    ignored = [ranking for name, ranking in run.items() if name not in judgments.place]
-    try:
-        _scores(ignored)
-        return [
-            _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some]))
-            for some, _ in _portions(length)
-        ]
-    except _NoNumber:
+    score = packed_numbers([*(list(ranking.values()) for ranking in rankings), *_ignored(judgments, run)])
+    if score is None or np.isnan(score).any():
         return _align_table(judgments, run_table(run))  # which names the offender
+    return [
+        _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
+        for some, rows in _portions(length)
+    ]
 
 
-def _blocks_of_dict(judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]]) -> _Blocks:
-    """Dicts look documents up themselves: only the few judged ones are asked for, one by one."""
-    score = _float32(_scores(rankings))
+def _ignored(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Iterator[list[Any]]:
+    """The scores of queries without judgments, which must be numbers all the same."""
+    return (list(ranking.values()) for name, ranking in run.items() if name not in judgments.place)
+
+
+def _blocks_of_dict(
+    judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]], score: Floats
+) -> _Blocks:
+    """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
     first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
     doc_ids = judgments.doc_ids
     judged_scores = [
@@ -347,43 +355,21 @@ def _blocks_of_dict(judgments: Judgments, query: Ints, length: Ints, rankings: l
 
     start = np.cumsum(length) - length
 
-    def doc_ids_of(rows: Ints) -> pl.Series:
+    def doc_ids_of(rows: Ints) -> list[str]:
         block = np.searchsorted(start, rows, side="right") - 1
         names = {b: list(rankings[b]) for b in np.unique(block).tolist()}
         places = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
-        return pl.Series([names[b][i] for b, i in places], dtype=pl.String)
+        return [names[b][i] for b, i in places]
 
     return _Blocks(
         query=query,
         length=length,
-        score=score,
+        score=_float32(score),
         doc_ids=doc_ids_of,
         doc=doc[found],
         doc_block=doc_block[found],
         doc_score=_float32(doc_score[found]),
     )
-
-
-class _NoNumber(Exception):
-    """A score is missing, not a number, or NaN."""
-
-
-def _scores(rankings: Sequence[Mapping[str, Any]]) -> Floats:
-    """All scores, one ranking after the other."""
-    try:
-        packed = [struct.pack(f"{len(ranking)}d", *ranking.values()) for ranking in rankings]
-    except (struct.error, OverflowError):
-        raise _NoNumber from None
-    score = np.frombuffer(b"".join(packed))
-    if np.isnan(score).any():
-        raise _NoNumber
-    like_a_bool = np.flatnonzero((score == 0) | (score == 1))
-    if len(like_a_bool):
-        end = np.cumsum([len(ranking) for ranking in rankings])
-        for i in np.unique(np.searchsorted(end, like_a_bool, side="right")).tolist():
-            if not {bool, np.bool_}.isdisjoint(map(type, rankings[i].values())):
-                raise _NoNumber
-    return score
 
 
 def _float32(score: Floats) -> NDArray[np.float32]:
@@ -414,13 +400,25 @@ def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:
     tied = np.flatnonzero((first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key))
     if len(tied):
         rows = _rows_with(key, np.unique(doc_key[tied]), in_order is key)
-        group = pl.DataFrame({"key": key[rows], "doc_id": blocks.doc_ids(rows)})
-        group = group.sort("key", "doc_id", descending=[False, True])
-        group = group.with_columns(before=position_in_segment(group["key"].to_numpy()))
-        asked = pl.DataFrame({"key": doc_key[tied], "doc_id": judgments.doc_id.gather(blocks.doc[tied])})
-        before = asked.join(group, on=["key", "doc_id"], how="left", maintain_order="left")["before"]
-        rank[tied] += before.to_numpy()
+        names = [judgments.doc_ids[doc] for doc in blocks.doc[tied].tolist()]
+        rank[tied] += _before(key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names)
     return rank
+
+
+def _before(
+    keys: Sequence[int], doc_ids: Sequence[str], wanted_keys: Sequence[int], wanted_ids: Sequence[str]
+) -> list[int]:
+    """How many documents of equal key stand before each one that is wanted: those whose id is greater.
+
+    Python compares strings by code point, which is the byte order of UTF-8.
+    """
+    in_order = sorted(zip(keys, doc_ids, strict=True), key=itemgetter(1), reverse=True)
+    place: dict[tuple[int, str], int] = {}
+    seen: dict[int, int] = {}
+    for key, doc_id in in_order:
+        place[key, doc_id] = seen.get(key, 0)
+        seen[key] = place[key, doc_id] + 1
+    return [place[pair] for pair in zip(wanted_keys, wanted_ids, strict=True)]
 
 
 def _rows_with(key: NDArray[np.uint64], wanted: NDArray[np.uint64], in_order: bool) -> Ints:

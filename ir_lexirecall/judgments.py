@@ -8,19 +8,33 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import polars as pl
 
+from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.errors import and_more, naming
-from ir_lexirecall.formats import TableLike, changes, id_string, is_file, numeric_column, qrel_table
+from ir_lexirecall.formats import (
+    QREL_COLUMNS,
+    TableLike,
+    changes,
+    id_string,
+    is_file,
+    nested_dicts,
+    numeric_column,
+    packed_numbers,
+    qrel_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+else:
+    pl = LazyModule("polars")
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
@@ -73,18 +87,42 @@ class Judgments:
     Attributes:
         query_ids: the Q query ids, sorted.
         query: for every judged document, the position of its query in ``query_ids``.
-        doc_id: its id.
-        grade: its grade; the highest one if several subtopics were judged (that of the aspect ``relevance``,
+        docs: the ids of the judged documents, as a list or a Polars series: see ``doc_ids`` and ``doc_id``.
+        grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
-        rows: the qrels as given, sorted, with ``doc`` (the row of the document above) and ``aspect``.
+        table: see ``rows``; None where the qrels have a grade for each document and nothing else.
     """
 
     query_ids: list[str]
     query: Ints
-    doc_id: pl.Series
+    docs: list[str] | pl.Series
     grade: Floats
-    rows: pl.DataFrame = field(repr=False)
+    table: pl.DataFrame | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def doc_ids(self) -> list[str]:
+        """Ids of the judged documents as a list."""
+        return self.docs if isinstance(self.docs, list) else self.docs.to_list()
+
+    @cached_property
+    def doc_id(self) -> pl.Series:
+        """Ids of the judged documents as a column."""
+        return pl.Series("doc_id", self.docs, dtype=pl.String) if isinstance(self.docs, list) else self.docs
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The qrels as they were, sorted, with ``doc`` (the row of the document) and ``aspect``."""
+        if self.table is not None:
+            return self.table
+        columns = {
+            "query_id": pl.Series(self.query_ids, dtype=pl.String).gather(self.query),
+            "doc_id": self.doc_id,
+            "relevance": self.grade,
+            "aspect": _constant("aspect", "0", len(self.grade)),
+            "doc": np.arange(len(self.grade)),
+        }
+        return pl.DataFrame(columns)
 
     @classmethod
     def from_qrels(cls, qrels: QrelsLike) -> Judgments:
@@ -92,7 +130,7 @@ class Judgments:
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
         >>> judgments = Judgments.from_qrels(qrels)
-        >>> judgments.query_ids, judgments.doc_id.to_list(), judgments.grade.tolist()
+        >>> judgments.query_ids, judgments.doc_ids, judgments.grade.tolist()
         (['q0', 'q1'], ['d9', 'd1', 'd2'], [2.0, 0.0, 1.0])
 
         Raises:
@@ -108,7 +146,20 @@ class Judgments:
         if isinstance(qrels, str) and not is_file(qrels):
             return cls.from_qrels(load_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
-            return cls._from_table(qrels, qrel_table(qrels))
+            nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
+            judgments = None if nested is None else cls._from_dicts(nested)
+            return cls._from_table(qrels, qrel_table(qrels)) if judgments is None else judgments
+
+    @classmethod
+    def _from_dicts(cls, nested: Mapping[str, Mapping[str, Any]]) -> Judgments | None:
+        """Judgments from a dict of dicts whose keys are strings; None where a grade is no finite number."""
+        query_ids = sorted(nested)
+        docs = [sorted(nested[query_id]) for query_id in query_ids]
+        grade = packed_numbers(list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True))
+        if grade is None or not np.isfinite(grade).all():
+            return None
+        query = np.repeat(np.arange(len(docs)), np.array([len(ids) for ids in docs], dtype=np.int64))
+        return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
 
     @classmethod
     def _from_table(cls, qrels: QrelsLike, table: pl.DataFrame) -> Judgments:
@@ -134,9 +185,9 @@ class Judgments:
         return cls(
             query_ids=query_ids,
             query=query,
-            doc_id=rows["doc_id"].filter(pl.Series(new_doc)),
+            docs=rows["doc_id"].filter(pl.Series(new_doc)),
             grade=grade,
-            rows=rows.hstack([pl.Series("doc", doc)]),
+            table=rows.hstack([pl.Series("doc", doc)]),
         )
 
     def __len__(self) -> int:
@@ -160,11 +211,6 @@ class Judgments:
         """The position of each query id."""
         return {query_id: q for q, query_id in enumerate(self.query_ids)}
 
-    @cached_property
-    def doc_ids(self) -> list[str]:
-        """``doc_id`` as a list."""
-        return self.doc_id.to_list()
-
     def lookup(self, query: Ints) -> tuple[Lookup, Ints]:
         """The judged documents of (at least) some queries, to be found in a run; and the row of each one here.
 
@@ -182,7 +228,7 @@ class Judgments:
     def renamed(self, doc_id: pl.Series) -> Judgments:
         """The same judgments of documents with other ids, a row each."""
         rows = self.rows.with_columns(doc_id.gather(self.rows["doc"]).alias("doc_id"))
-        return replace(self, doc_id=doc_id, rows=rows, _cache={})
+        return replace(self, docs=doc_id, table=rows, _cache={})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
@@ -197,14 +243,7 @@ class Judgments:
 
     def with_grades(self, grade: Floats) -> Judgments:
         """The same documents with other grades (a row each), judged for one aspect."""
-        rows = {
-            "query_id": pl.Series(self.query_ids, dtype=pl.String).gather(self.query),
-            "doc_id": self.doc_id,
-            "relevance": grade,
-            "aspect": _constant("aspect", "0", len(grade)),
-            "doc": np.arange(len(grade)),
-        }
-        return replace(self, grade=grade, rows=pl.DataFrame(rows), _cache={})
+        return replace(self, grade=grade, table=None, _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
@@ -244,13 +283,13 @@ class Judgments:
         if len(odd):
             doc = int(odd[0])
             raise ValueError(
-                f"{measure} needs whole grades of at most 31 bits, but document {self.doc_id[doc]!r} of query "
+                f"{measure} needs whole grades of at most 31 bits, but document {self.doc_ids[doc]!r} of query "
                 f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
             )
 
     def _above(self, doc: int, grade: float, max_rel: float, measure: str, rest: int) -> ValueError:
         return ValueError(
-            f"{measure}: document {self.doc_id[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
+            f"{measure}: document {self.doc_ids[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
             f"{grade:g}, above max_rel={max_rel:g}{and_more(rest)}; raise max_rel to the scale's top grade"
         )
 
@@ -261,6 +300,8 @@ class Judgments:
         Raises:
             ValueError: a weight is not a number, negative, or differs within one aspect of a query.
         """
+        if self.table is None:
+            return self._one_aspect()
         rows = self.rows
         doc = rows["doc"].to_numpy()
         query = self.query[doc]
@@ -273,6 +314,20 @@ class Judgments:
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
         return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
+
+    def _one_aspect(self) -> AspectGrades:
+        """``aspects`` of judgments that name none: each query has one."""
+        m = np.bincount(self.query, minlength=len(self))
+        judged = np.flatnonzero(m)
+        place = np.cumsum(m > 0) - 1
+        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self))[judged] > 0
+        return AspectGrades(
+            doc=np.arange(len(self.query)),
+            aspect=place[self.query],
+            grade=self.grade,
+            query=judged,
+            weight=relevant.astype(np.float64),
+        )
 
     def _aspect_weights(self, aspect: Ints, pairs: int) -> Floats:
         weight = np.ones(pairs)

@@ -192,15 +192,22 @@ def register(measure: Measure) -> None:
     """
     known = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
-        if isinstance(known.get(name, measure), Measure):
-            known[name] = REGISTRY[name] = measure
+        REGISTRY[name] = measure
+        other = known.get(name)
+        if other is None or _is_one_of_ours(other):
+            known[name] = measure
         else:
-            REGISTRY[name] = measure
+            module = type(measure).__module__.partition(".")[0]
             warnings.warn(
-                f"ir_measures knows another measure called {name!r} already ({type(known[name]).__module__}); strings "
-                f"mean that one, {type(measure).__module__}.{type(measure).__name__} is to be given as an object",
-                stacklevel=3,
+                f"ir_measures knows another measure called {name!r} already ({type(other).__module__}); strings mean that "
+                f"one, {module}.{name} is this library's",
+                stacklevel=4,
             )
+
+
+def _is_one_of_ours(measure: IRMeasure) -> bool:
+    """Whether a measure's class derives from ``Measure``, or did so before this module was imported afresh."""
+    return any(base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__)
 
 
 def _plain(value: Any) -> Any:
