@@ -10,7 +10,9 @@ from typing import Any, NoReturn
 
 def main() -> int:
     """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
-    signal.signal(signal.SIGINT, _interrupt)
+    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as it is for what runs in the background
+    if heeded:
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         from ir_lexirecall import cli  # takes most of a second, in which Ctrl-C may come
 
@@ -22,7 +24,8 @@ def main() -> int:
         _say(f"cannot start: {type(error).__name__}: {error}")
         return 1
     finally:
-        signal.signal(signal.SIGINT, _leave)
+        if heeded:
+            signal.signal(signal.SIGINT, _leave)
 
 
 def _interrupt(*_: Any) -> NoReturn:

@@ -18,15 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ir_lexirecall.files import content_path, rereadable
 from ir_lexirecall.lazy import LazyModule
 
 if TYPE_CHECKING:
     import polars as pl
 else:
     pl = LazyModule("polars")
-
-
-from ir_lexirecall.files import content_path, rereadable
 
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")

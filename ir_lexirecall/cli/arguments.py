@@ -8,20 +8,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import ir_measures
-import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.files import STDIN
 from ir_lexirecall.formats import is_file, qrel_table
 from ir_lexirecall.judgments import Judgments, load_collection
+from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import TESTS, SignificanceTest
 from ir_lexirecall.text import printable
 from ir_lexirecall.trec import read_qrels
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
 
 _LISTS = ("-m", "--measures", "-p", "--preference", "--among")  # options that take measures, one or several
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
