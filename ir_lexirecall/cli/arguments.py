@@ -127,7 +127,7 @@ def with_lists(words: Sequence[str]) -> list[str]:
             others += [word, *rest]
             break
         option, value = _list_option(word)
-        if value is None and rest and not _is_option(rest[0]):
+        if option and value is None and rest and not _is_option(rest[0]):
             value = rest.pop(0)
         if option is None or value is None:
             others.append(word)
@@ -330,12 +330,17 @@ def add_test(parser: argparse.ArgumentParser, default: str, *, correction: str |
     parser.add_argument("--test", choices=TESTS, default=default, help=f"significance test (default: {default})")
     parser.add_argument(
         "--correction",
+        metavar="NAME",
         default=correction or "none",
         help=f"for several comparisons; 'none' for none (default: {correction or 'none'})",
     )
     parser.add_argument("--alpha", type=float, default=known.alpha, help=f"significance level (default: {known.alpha})")
     parser.add_argument(
-        "--n-resamples", type=int, default=known.n_resamples, help=f"of tests that resample (default: {known.n_resamples})"
+        "--n-resamples",
+        type=int,
+        metavar="N",
+        default=known.n_resamples,
+        help=f"of tests that resample (default: {known.n_resamples})",
     )
     parser.add_argument("--seed", type=int, default=known.seed, help=f"of random numbers (default: {known.seed})")
 
