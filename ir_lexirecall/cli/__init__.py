@@ -13,6 +13,7 @@ from subprocess import CalledProcessError
 from ir_lexirecall import __version__
 from ir_lexirecall.cli.arguments import Parser, with_lists
 from ir_lexirecall.cli.commands import add_commands
+from ir_lexirecall.cli.output import emit
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.text import printable
 
@@ -37,13 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.simplefilter("ignore", DeprecationWarning)  # for programmers, not for users of a command
         warnings.showwarning = lambda message, *_: _say(str(message))
         try:
-            options = _parser().parse_args(with_lists(words))
-            options.words = words
-            options.command(options)
-            return 0
-        except SystemExit:
-            _flush()
-            raise
+            return _run(words)
         except KeyboardInterrupt:
             _abandon_output()
             _say("interrupted")
@@ -51,12 +46,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the reader of our output has seen enough
             _abandon_output()
             return 0
+        except SystemExit:
+            raise
         except BaseException as error:  # a panic of Polars is no Exception
             _abandon_output()
             _say(_message(error))
             if os.environ.get(_TRACEBACK):
                 traceback.print_exc()
             return 1
+
+
+def _run(words: list[str]) -> int:
+    try:
+        options = _parser().parse_args(with_lists(words))
+    except SystemExit:
+        if sys.stdout is not None:
+            emit("")  # a help text that cannot be printed is a failure, too
+        raise
+    options.words = words
+    options.command(options)
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,15 +101,6 @@ def _say(message: str) -> None:
         print(f"ir-lexirecall: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
     except (OSError, ValueError):
         pass  # nobody listens
-
-
-def _flush() -> None:
-    """Print what waits to be printed, such as a help text."""
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except (OSError, ValueError):
-        _abandon_output()
 
 
 def _abandon_output() -> None:
