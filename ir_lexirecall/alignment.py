@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import LazyModule
-from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.trec import run_batches
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class AlignedRun:
     doc: Ints
     rank: Ints
     depth: Ints
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def grade(self) -> Floats:
@@ -100,6 +101,10 @@ class AlignedRun:
     def with_grades(self, grade: Floats) -> AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
+
+    def forget(self) -> None:
+        """Let go of what measures computed on the way and kept for each other."""
+        self._cache.clear()
 
     def as_run(self, others: str) -> pl.DataFrame:
         """A run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""

@@ -149,9 +149,7 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 
 
-def nested_dicts(
-    data: TableLike, what: str, needed: tuple[str, str, str]
-) -> Mapping[str, Mapping[str, Any]] | None:
+def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
     """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None of anything else.
 
     A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
@@ -176,7 +174,11 @@ def nested_dicts(
 def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[str], list[Any]] | None:
     """Ids as strings and values of a small plain table, or of few named tuples."""
     if isinstance(data, list):
-        if not 0 < len(data) <= _FEW_ROWS or getattr(data[0], "_fields", None) is None or set(map(type, data)) != {type(data[0])}:
+        if (
+            not 0 < len(data) <= _FEW_ROWS
+            or getattr(data[0], "_fields", None) is None
+            or set(map(type, data)) != {type(data[0])}
+        ):
             return None
         names, columns = data[0]._fields, list(map(list, zip(*data, strict=True)))
         if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall.lazy import LazyModule
-from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.errors import and_more, naming
@@ -29,6 +27,8 @@ from ir_lexirecall.formats import (
     packed_numbers,
     qrel_table,
 )
+from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.lookup import Lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +155,9 @@ class Judgments:
         """Judgments from a dict of dicts whose keys are strings; None where a grade is no finite number."""
         query_ids = sorted(nested)
         docs = [sorted(nested[query_id]) for query_id in query_ids]
-        grade = packed_numbers(list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True))
+        grade = packed_numbers(
+            list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
+        )
         if grade is None or not np.isfinite(grade).all():
             return None
         query = np.repeat(np.arange(len(docs)), np.array([len(ids) for ids in docs], dtype=np.int64))
@@ -201,6 +203,13 @@ class Judgments:
         counts: Ints = self._cache[key]
         return counts
 
+    def cached(self, key: tuple[Any, ...], compute: Callable[[], Floats]) -> Floats:
+        """What ``compute`` gives, kept under ``key``: for what depends on the judgments alone."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        values: Floats = self._cache[key]
+        return values
+
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
@@ -245,6 +254,11 @@ class Judgments:
         """The same documents with other grades (a row each), judged for one aspect."""
         return replace(self, grade=grade, table=None, _cache={})
 
+    def of_documents(self, row: Ints, grade: Floats) -> Judgments:
+        """The judgments of some of the documents (their rows, rising) for one aspect, with a grade for each."""
+        docs = [self.doc_ids[i] for i in row.tolist()] if isinstance(self.docs, list) else self.docs.gather(row)
+        return replace(self, query=self.query[row], docs=docs, grade=grade, table=None, _cache={})
+
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
@@ -276,6 +290,13 @@ class Judgments:
         above = np.flatnonzero(self.grade > max_rel)
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+
+    def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel`` for any aspect, naming the first."""
+        above = np.flatnonzero(self.aspects.grade > max_rel)
+        if len(above):
+            row = above[0]
+            raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""

@@ -77,6 +77,7 @@ class ScoredRuns:
             aligned[name] = run
             for column, measure in measures.items():
                 columns[column].append(values(measure, run))
+            run.forget()
         empty = np.zeros((0, len(judgments)))
         return cls(judgments, aligned, dict(measures), {c: np.stack(v) if v else empty for c, v in columns.items()})
 

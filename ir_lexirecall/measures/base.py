@@ -118,7 +118,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
         PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
             the first line of the docstring.
 
-    A class whose name begins with an underscore is not registered (a base of several measures).
+    A class that is only a base of others says so: ``class Shared(Measure, register=False)``.
     """
 
     NAME: ClassVar[str] = ""
@@ -132,16 +132,16 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     params: dict[str, Any]
     validated: bool
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:
             cls.SUPPORTED_PARAMS = dict(cls.__dict__["params"])
-        if cls.__name__.startswith("_"):
+        if not register:
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
         cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
         cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
-        register(cls())
+        make_known(cls())
 
     def __init__(self, **params: Any) -> None:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
@@ -184,7 +184,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
         return repr(value)
 
 
-def register(measure: Measure) -> None:
+def make_known(measure: Measure) -> None:
     """Make ir_measures know a measure by its name and aliases.
 
     A later definition of the same name takes the place of an earlier one of this library's kind (a notebook's cell that

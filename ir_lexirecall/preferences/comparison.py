@@ -101,9 +101,7 @@ def compare_runs(
     if baseline is not None:
         check_baseline(caller, baseline, runs)
     scored = ScoredRuns.from_runs(measures, qrels, runs, caller=caller, progress=test.progress)
-    return Preferences.from_runs(
-        scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller
-    )
+    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller)
 
 
 def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str], dict[str, IRMeasure]]:
