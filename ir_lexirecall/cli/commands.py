@@ -43,14 +43,15 @@ _DEMO_MEASURES = {
     "nDCG@10": "nDCG@10",
     "AP": "AP",
 }
-_DEMO_LEGEND = """
-TSE        how soon everything relevant has been seen: 1 / rank of the last relevant document
-LR         lexicographic recall: recall first, then how early the last relevant document comes, and so on
-CWL_ERR10  C/W/L variant of ERR: expected utility per document of a user who stops when satisfied
-RBU@20     rank-biased utility: new subtopics count, repetition and reading effort cost
-TOMA@10    nDCG on relevance, credibility and readability together
-nDCG@10, AP: the standard measures, from ir_measures
-"""
+_DEMO_LEGEND = {
+    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document",
+    "LR": "lexicographic recall: recall first, then how early the last relevant document comes, and so on",
+    "CWL_ERR10": "C/W/L variant of ERR: expected utility per document of a user who stops when satisfied",
+    "RBU@20": "rank-biased utility: new subtopics count, repetition and reading effort cost",
+    "TOMA@10": "nDCG on relevance, credibility and readability together",
+    "nDCG@10": "a standard measure: graded relevance, discounted by rank",
+    "AP": "a standard measure: precision at every relevant document",
+}
 
 
 def add_commands(commands: Any) -> None:
@@ -251,9 +252,10 @@ def _demo(options: argparse.Namespace) -> None:
     page = Page(options)
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
     page.add_sentence(f"{sizes}. Means, the best of each column marked *:")
-    page.add_text("")
+    page.add_sentence("")
     _add_means(page, scored)
-    page.add_text(_DEMO_LEGEND)
+    page.add_sentence("")
+    page.add_definitions(_DEMO_LEGEND)
     page.finish()
 
 

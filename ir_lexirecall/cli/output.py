@@ -72,7 +72,6 @@ class Page:
 
     options: argparse.Namespace
     parts: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def for_people(self) -> bool:
@@ -94,10 +93,15 @@ class Page:
             shown = texts.printable(sentence)
             self.parts.append(shown if width is None else textwrap.fill(shown, width, break_on_hyphens=False))
 
-    def add_text(self, text: str) -> None:
-        """Add lines as they are, to tables for people only."""
-        if self.for_people:
-            self.parts.append(text)
+    def add_definitions(self, definitions: Mapping[str, str]) -> None:
+        """Add what terms mean, a line each, to tables for people only."""
+        if not self.for_people:
+            return
+        width = terminal_width(self.options) or 10_000
+        room = max(map(len, definitions)) + 2
+        for term, meaning in definitions.items():
+            line = term.ljust(room) + meaning
+            self.parts.append(textwrap.fill(line, width, subsequent_indent=" " * room, break_on_hyphens=False))
 
     def finish(self) -> None:
         """Print everything, or write it into the file that was asked for."""
