@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lazy import LazyModule
@@ -181,7 +182,8 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     if judgments.exclusion is not None:
         return _without_excluded(judgments, align(judgments.exclusion.everything, run))
     if isinstance(run, (str, os.PathLike)):
-        parts = _align_file(judgments, os.fspath(run))
+        with rereadable(os.fspath(run)) as path:
+            parts = _align_file(judgments, path)
     elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
         parts = _align_dict(judgments, nested)
     else:

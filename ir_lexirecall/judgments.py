@@ -171,7 +171,7 @@ class Judgments:
         if isinstance(qrels, Collection):
             return cls.from_qrels(qrels.qrels)
         if isinstance(qrels, str) and not is_file(qrels):
-            return cls.from_qrels(_collection(qrels).qrels)
+            return cls.from_qrels(load_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
@@ -474,10 +474,13 @@ class Judgments:
         return label
 
 
-def _collection(source: str) -> Collection:
+def load_collection(source: str) -> Collection:
+    """A collection by its id; what is no id was meant as a file, so the error says that there is none."""
     try:
         return load(source)
     except ValueError as error:
+        if os.path.isdir(source):
+            raise ValueError(f"{source} is a directory, not a file; {error}") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
 
 
