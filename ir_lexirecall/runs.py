@@ -127,6 +127,27 @@ class ScoredRuns:
         }
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
+    def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
+        """Lowest and highest values of a measure, shape ``(S, Q)``, over three orders of documents with equal scores.
+
+        trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
+        up, no other order gives a value beyond.
+        """
+        measure = self.measures[name]
+        orders = [self.values[name]]
+        for best_first in (True, False):
+            orders.append(
+                np.stack(
+                    [
+                        self.values[name][place]
+                        if run.ties is None
+                        else values(measure, run.with_ties_broken(best_first=best_first))
+                        for place, run in enumerate(self.runs.values())
+                    ]
+                )
+            )
+        return np.minimum.reduce(orders), np.maximum.reduce(orders)
+
     def check_defined(self, caller: str) -> None:
         """Refuse values that are not numbers, naming the first."""
         for name, array in self.values.items():
