@@ -43,6 +43,10 @@ class Data:
         """Path of a file of the evaluation data."""
         return str(self._existing(SHARED / "data" / name))
 
+    def folder(self, name: str) -> list[str]:
+        """Paths of the files of a folder of the evaluation data, sorted."""
+        return sorted(map(str, self._existing(SHARED / "data" / name).iterdir()))
+
     def vectors(self, name: str) -> Any:
         """Content of a file of known answers."""
         return json.loads(self._existing(SHARED / "vectors" / name).read_text())
