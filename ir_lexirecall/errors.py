@@ -74,7 +74,13 @@ def check_integer(caller: str, name: str, value: Any, *, least: int = 1, most: i
 
 
 def check_number(
-    caller: str, name: str, value: Any, *, above: float | None = None, least: float | None = None, below: float | None = None
+    caller: str,
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
 ) -> float:
     """A parameter that must be a finite number in a range.
 

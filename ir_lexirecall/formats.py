@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ir_lexirecall import trec
 from ir_lexirecall.arrays import Bools
 from ir_lexirecall.errors import and_more, is_number, naming
+from ir_lexirecall.files import STDIN
 from ir_lexirecall.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
 def is_file(source: Any) -> bool:
-    """Whether a text or path is that of a file that can be read; otherwise it may be a data set's id.
+    """Whether a text or path is that of something to read (a file, a pipe, ``-``); otherwise it may be a data set's id.
 
-    >>> is_file("lexirecall/demo")
-    False
+    >>> is_file("lexirecall/demo"), is_file("-")
+    (False, True)
     """
-    return isinstance(source, (str, os.PathLike)) and os.path.exists(source)
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    return source == STDIN or (os.path.exists(source) and not os.path.isdir(source))
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
@@ -146,9 +149,14 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 
 
-def nested_dicts(
-    data: TableLike, what: str, needed: tuple[str, str, str]
-) -> Mapping[str, Mapping[str, Any]] | None:
+def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
+    """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
+    table = _table(data, what, ("query_id", "doc_id"), trec.read_run)
+    columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
+    return list(zip(*columns, strict=True))
+
+
+def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
     """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None of anything else.
 
     A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
@@ -173,7 +181,11 @@ def nested_dicts(
 def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[str], list[Any]] | None:
     """Ids as strings and values of a small plain table, or of few named tuples."""
     if isinstance(data, list):
-        if not 0 < len(data) <= _FEW_ROWS or getattr(data[0], "_fields", None) is None or set(map(type, data)) != {type(data[0])}:
+        if (
+            not 0 < len(data) <= _FEW_ROWS
+            or getattr(data[0], "_fields", None) is None
+            or set(map(type, data)) != {type(data[0])}
+        ):
             return None
         names, columns = data[0]._fields, list(map(list, zip(*data, strict=True)))
         if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:

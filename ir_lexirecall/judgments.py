@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall.lazy import LazyModule
-from ir_lexirecall.lookup import Lookup
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.errors import and_more, naming
@@ -22,6 +20,7 @@ from ir_lexirecall.formats import (
     QREL_COLUMNS,
     TableLike,
     changes,
+    id_pairs,
     id_string,
     is_file,
     nested_dicts,
@@ -29,6 +28,8 @@ from ir_lexirecall.formats import (
     packed_numbers,
     qrel_table,
 )
+from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.lookup import Lookup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +40,10 @@ else:
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
 iterable of named tuples, or ``Judgments`` themselves."""
+
+ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
+"""Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
+to document ids, or a table with the columns ``query_id`` and ``doc_id``."""
 
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -79,6 +84,19 @@ class AspectGrades:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """Documents that were taken out of judgments and are to be taken out of runs.
+
+    Attributes:
+        everything: the judged documents and the excluded ones.
+        row: the row in the judgments of each of these, -1 for the excluded.
+    """
+
+    everything: Judgments
+    row: Ints
+
+
+@dataclass(frozen=True)
 class Judgments:
     """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
 
@@ -91,6 +109,7 @@ class Judgments:
         grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
         table: see ``rows``; None where the qrels have a grade for each document and nothing else.
+        exclusion: documents that were taken out, see ``excluding``.
     """
 
     query_ids: list[str]
@@ -98,6 +117,7 @@ class Judgments:
     docs: list[str] | pl.Series
     grade: Floats
     table: pl.DataFrame | None = field(default=None, repr=False)
+    exclusion: Exclusion | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -125,7 +145,7 @@ class Judgments:
         return pl.DataFrame(columns)
 
     @classmethod
-    def from_qrels(cls, qrels: QrelsLike) -> Judgments:
+    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None) -> Judgments:
         """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
@@ -136,7 +156,14 @@ class Judgments:
         Raises:
             ValueError: a missing column, a grade that is not a number, or the same judgment twice with
                 different grades.
+
+        Args:
+            qrels: judgments in any form.
+            exclude: documents that are taken out, here and of every run that is aligned with the judgments.
         """
+        if exclude is not None:
+            judgments = cls.from_qrels(qrels)
+            return judgments.excluding(_excluded(exclude, judgments.query_ids))
         if isinstance(qrels, Judgments):
             return qrels
         if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
@@ -144,7 +171,7 @@ class Judgments:
         if isinstance(qrels, Collection):
             return cls.from_qrels(qrels.qrels)
         if isinstance(qrels, str) and not is_file(qrels):
-            return cls.from_qrels(_collection(qrels).qrels)
+            return cls.from_qrels(load_collection(qrels).qrels)
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
@@ -155,7 +182,9 @@ class Judgments:
         """Judgments from a dict of dicts whose keys are strings; None where a grade is no finite number."""
         query_ids = sorted(nested)
         docs = [sorted(nested[query_id]) for query_id in query_ids]
-        grade = packed_numbers(list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True))
+        grade = packed_numbers(
+            list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
+        )
         if grade is None or not np.isfinite(grade).all():
             return None
         query = np.repeat(np.arange(len(docs)), np.array([len(ids) for ids in docs], dtype=np.int64))
@@ -201,6 +230,13 @@ class Judgments:
         counts: Ints = self._cache[key]
         return counts
 
+    def cached(self, key: tuple[Any, ...], compute: Callable[[], Floats]) -> Floats:
+        """What ``compute`` gives, kept under ``key``: for what depends on the judgments alone."""
+        if key not in self._cache:
+            self._cache[key] = compute()
+        values: Floats = self._cache[key]
+        return values
+
     @cached_property
     def query_numbers(self) -> pl.DataFrame:
         """Query ids and their positions, for joins."""
@@ -245,6 +281,55 @@ class Judgments:
         """The same documents with other grades (a row each), judged for one aspect."""
         return replace(self, grade=grade, table=None, _cache={})
 
+    def of_documents(self, row: Ints, grade: Floats) -> Judgments:
+        """The judgments of some of the documents (their rows, rising) for one aspect, with a grade for each."""
+        docs = self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+        return replace(self, query=self.query[row], docs=docs, grade=grade, table=None, exclusion=None, _cache={})
+
+    def ids_of(self, row: Ints) -> list[str]:
+        """Ids of some of the documents."""
+        if isinstance(self.docs, list):
+            return [self.docs[i] for i in row.tolist()]
+        return self.docs.gather(row).to_list()
+
+    def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
+        """The judgments without some documents, which every run that is aligned with them loses, too.
+
+        Args:
+            doc_ids: documents to take out, by query; queries without judgments are ignored.
+
+        >>> judgments = Judgments.from_qrels({"q": {"a": 1, "q": 1}}).excluding({"q": ["q", "x"]})
+        >>> judgments.doc_ids, len(judgments.exclusion.everything.doc_ids)
+        (['a'], 3)
+        """
+        wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
+        start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
+        own, docs = self.doc_ids, list[str]()
+        old, query = list[int](), list[int]()
+        for q in range(len(self)):
+            known = own[start[q] : start[q + 1]]
+            rows = list(range(start[q], start[q + 1]))
+            if q in wanted:
+                place = dict(zip(known, rows, strict=True))
+                merged = sorted(wanted[q].union(known))
+                rows = [-1 if doc_id in wanted[q] else place[doc_id] for doc_id in merged]
+                known = merged
+            docs += known
+            old += rows
+            query += [q] * len(known)
+        row = np.array(old, dtype=np.int64)
+        kept = row[row >= 0]
+        new = np.full(len(own), -1)
+        new[kept] = np.arange(len(kept))
+        everything = Judgments(self.query_ids, np.array(query, dtype=np.int64), docs, np.zeros(len(docs)))
+        table = self.table
+        if table is not None:
+            doc = new[table["doc"].to_numpy()]
+            table = table.with_columns(pl.Series("doc", doc)).filter(doc >= 0)
+        exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
+        remaining = self.of_documents(kept, self.grade[kept])
+        return replace(remaining, table=table, exclusion=exclusion, _cache={})
+
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
@@ -276,6 +361,13 @@ class Judgments:
         above = np.flatnonzero(self.grade > max_rel)
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+
+    def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel`` for any aspect, naming the first."""
+        above = np.flatnonzero(self.aspects.grade > max_rel)
+        if len(above):
+            row = above[0]
+            raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""
@@ -382,11 +474,38 @@ class Judgments:
         return label
 
 
-def _collection(source: str) -> Collection:
+def load_collection(source: str) -> Collection:
+    """A collection by its id; what is no id was meant as a file, so the error says that there is none."""
     try:
         return load(source)
     except ValueError as error:
+        if os.path.isdir(source):
+            raise ValueError(f"{source} is a directory, not a file; {error}") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
+
+
+def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Documents to take out, by query.
+
+    >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
+    ({'1': ['1'], '2': ['2']}, {'1': ['a']})
+    """
+    if isinstance(exclude, str):
+        if exclude != "self":
+            raise ValueError(
+                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table with "
+                "the columns query_id and doc_id"
+            )
+        return {query_id: [query_id] for query_id in query_ids}
+    if isinstance(exclude, Mapping):
+        if text := next((query_id for query_id, docs in exclude.items() if isinstance(docs, str)), None):
+            raise ValueError(f"exclude: query {text!r} maps to a string; give a list of document ids")
+        with naming("exclude"):
+            return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
+    pairs: dict[str, list[str]] = {}
+    for query_id, doc_id in id_pairs(exclude, "exclude"):
+        pairs.setdefault(query_id, []).append(doc_id)
+    return pairs
 
 
 def aspect_column(table: pl.DataFrame) -> pl.Series:

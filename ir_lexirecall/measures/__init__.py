@@ -4,7 +4,7 @@ What is exported here are the measures as ir_measures hands out its own: objects
 them by call.
 """
 
-from ir_lexirecall.measures import cwl, lexirecall, multi_aspect, rbu, tse  # noqa: F401  # defining registers
+from ir_lexirecall.measures import cwl, diversity, lexirecall, multi_aspect, rbu, tse  # noqa: F401  # defining registers
 from ir_lexirecall.measures.base import REGISTRY, Measure, Param, Utility
 
 TSE = REGISTRY["TSE"]
@@ -18,20 +18,34 @@ RBU = REGISTRY["RBU"]
 TOMA = REGISTRY["TOMA"]
 CAM = REGISTRY["CAM"]
 MM = REGISTRY["MM"]
+IA = REGISTRY["IA"]
+D_nDCG = REGISTRY["D_nDCG"]
+DSharp = REGISTRY["DSharp"]
+EU = REGISTRY["EU"]
+CT = REGISTRY["CT"]
+SRR = REGISTRY["SRR"]
+GERR = REGISTRY["GERR"]
 
 __all__ = [
     "CAM",
+    "CT",
     "CWL_ERR8",
     "CWL_ERR9",
     "CWL_ERR10",
     "CWL_ERR11",
     "CWL_RBP",
+    "EU",
+    "GERR",
+    "IA",
     "LR",
     "MM",
     "RBU",
     "REGISTRY",
+    "SRR",
     "TOMA",
     "TSE",
+    "DSharp",
+    "D_nDCG",
     "LexiRecall",
     "Measure",
     "Param",
