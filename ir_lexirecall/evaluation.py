@@ -147,4 +147,4 @@ def evaluate(
     columns = {name: values(measure, aligned) for name, measure in parsed.items()}
     if aggregate:
         return pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
-    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id", dtype=object))
+    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))

@@ -104,7 +104,7 @@ class ScoredRuns:
         """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
         import pandas as pd
 
-        index = pd.Index(self.names, name="run", dtype=object)
+        index = pd.Index(self.names, name="run")
         columns = {
             name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
         }

@@ -249,7 +249,7 @@ class Preferences:
         import pandas as pd
 
         values = self.counts.of(self._name(preference)).against_others
-        index = pd.Index(self.query_ids, name="query_id", dtype=object)
+        index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
     def with_test(self, test: str | SignificanceTest | None = None, **options: Any) -> Preferences:
