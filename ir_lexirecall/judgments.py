@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -77,6 +77,8 @@ class Judgments:
         grade: its grade; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
         rows: the qrels as given, sorted, with ``doc`` (the row of the document above) and ``aspect``.
+        elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
+            aspect is named by rows is a question about the whole.
     """
 
     query_ids: list[str]
@@ -84,6 +86,7 @@ class Judgments:
     doc_id: pl.Series
     grade: Floats
     rows: pl.DataFrame = field(repr=False)
+    elsewhere: frozenset[str] = frozenset()
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -141,6 +144,53 @@ class Judgments:
 
     def __len__(self) -> int:
         return len(self.query_ids)
+
+    def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
+        """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
+
+        >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
+        >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
+        [1.0, 2.0, 0.0]
+
+        Raises:
+            ValueError: a query that is not judged.
+        """
+        wanted = set(query_ids)
+        if unknown := wanted - self.place.keys():
+            raise ValueError(f"judgments: there is no query {min(unknown)!r}")
+        if len(wanted) == len(self):
+            return self
+        queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
+        first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
+        docs = ranges(first, end)
+        row_doc = self.rows["doc"].to_numpy()
+        first_row, end_row = (np.searchsorted(row_doc, docs, side=side) for side in ("left", "right"))
+        rows = self.rows[ranges(first_row, end_row)]
+        return replace(
+            self,
+            query_ids=[self.query_ids[q] for q in queries],
+            query=np.repeat(np.arange(len(queries)), end - first),
+            doc_id=self.doc_id.gather(docs),
+            grade=self.grade[docs],
+            rows=rows.with_columns(doc=np.repeat(np.arange(len(docs)), end_row - first_row)),
+            elsewhere=self.elsewhere | self._aspect_names,
+            _cache={},
+        )
+
+    def as_part(self, elsewhere: Iterable[str]) -> Judgments:
+        """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
+        part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
+        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+
+    @cached_property
+    def _aspect_names(self) -> frozenset[str]:
+        return frozenset(self.rows["aspect"].unique())
+
+    @property
+    def _relevance_is_named(self) -> bool:
+        """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
+        return "relevance" in self._aspect_names | self.elsewhere
 
     def m(self, rel: float = 1) -> Ints:
         """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
@@ -204,7 +254,7 @@ class Judgments:
             "aspect": _constant("aspect", "0", len(grade)),
             "doc": np.arange(len(grade)),
         }
-        return replace(self, grade=grade, rows=pl.DataFrame(rows), _cache={})
+        return replace(self, grade=grade, rows=pl.DataFrame(rows), elsewhere=frozenset(), _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
@@ -215,7 +265,7 @@ class Judgments:
         import pandas as pd
 
         table = self.rows
-        if (table["aspect"] == "relevance").any():
+        if self._relevance_is_named:
             table = table.filter(pl.col("aspect") == "relevance")
         table = table.sort("relevance", maintain_order=True)
         best = table.select(pl.col("relevance").max().over("query_id"))
@@ -298,11 +348,11 @@ class Judgments:
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
         """
-        in_rows = set(self.rows["aspect"].unique())
+        in_rows = self._aspect_names | self.elsewhere
         by_rows = any(name in in_rows for name in aspects)
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
-    def _label(self, name: str, in_rows: set[str], by_rows: bool) -> Floats:
+    def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
         doc = self.rows["doc"].to_numpy()
         label = np.full(len(self.grade), np.nan)
         if name in in_rows:
