@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tqdm import tqdm
-
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
     """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: on a terminal only.
@@ -14,4 +12,6 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     >>> list(progress_bar(False, "ab", desc="letters"))
     ['a', 'b']
     """
+    from tqdm import tqdm
+
     return tqdm(items, disable=None if progress is None else not progress, leave=False, **options)

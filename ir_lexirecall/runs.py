@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.progress import progress_bar
@@ -52,6 +52,8 @@ class ScoredRuns:
         qrels: QrelsLike,
         runs: Mapping[str, RunLike | AlignedRun],
         *,
+        judged_only: bool = False,
+        exclude: ExcludeLike | None = None,
         caller: str = "evaluate",
         progress: bool | None = None,
     ) -> ScoredRuns:
@@ -61,22 +63,26 @@ class ScoredRuns:
             measures: the measures by the name of their column, see ``parse_measures``; there may be none.
             qrels: judgments in any form.
             runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
+            judged_only: take documents without a judgment out of the rankings (condensed lists).
+            exclude: documents that are taken out of rankings and judgments first.
             caller: the function that the user called; it begins the messages of errors.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
             ValueError: bad input; the message names the run and the offender.
         """
-        judgments = Judgments.from_qrels(qrels)
+        judgments = Judgments.from_qrels(qrels, exclude)
         for measure in measures.values():
             if isinstance(measure, Measure):
                 measure.check_judgments(judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         for name, run in _read_all(judgments, runs, caller, progress):
+            run = run.condensed() if judged_only else run
             aligned[name] = run
             for column, measure in measures.items():
                 columns[column].append(values(measure, run))
+            run.forget()
         empty = np.zeros((0, len(judgments)))
         return cls(judgments, aligned, dict(measures), {c: np.stack(v) if v else empty for c, v in columns.items()})
 

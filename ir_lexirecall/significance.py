@@ -13,8 +13,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.arrays import Bools, Floats
+from ir_lexirecall.progress import progress_bar
 
 _BLOCK = 2**22  # numbers that a resampling block may hold
 

@@ -16,9 +16,15 @@ from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import polars as pl
+from ir_lexirecall.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
 
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")

@@ -812,7 +812,7 @@ def test_calc_gives_means_and_values_at_once() -> None:
 
 def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> None:
     qrels = {"q0": {"a": -1, "b": -2}, "q1": {"a": 1, "b": -1}}
-    given = irl.Judgments.of(qrels).for_ir_measures()
+    given = irl.Judgments.from_qrels(qrels).for_ir_measures()
     assert given.groupby("query_id")["relevance"].apply(sorted).to_dict() == {"q0": [0, 0], "q1": [-1, 1]}
     for _ in range(20):  # pytrec_eval did not always come to an end
         values = irl.evaluate(["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}})

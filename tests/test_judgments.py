@@ -106,3 +106,15 @@ def test_grades_for_one_aspect_have_no_other_aspects() -> None:
     part = Judgments.from_qrels(qrels).restricted_to(["q2"])
     assert part.grade.tolist() == [0.0]
     assert part.with_grades(np.array([2.0])).for_ir_measures()["relevance"].tolist() == [2]
+
+
+@given(collections(), st.data())
+def test_documents_that_are_taken_out_stay_out_of_a_part(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    docs = sorted({doc for docs in [*qrels.values(), *run.values()] for doc in docs})
+    gone = {q: data.draw(st.lists(st.sampled_from([*docs, "never seen"]), max_size=4)) for q in [*qrels, "other"]}
+    judgments = Judgments.from_qrels(qrels).excluding(gone)
+    measures = [TSE, LR, "nDCG@10", RBU]
+    whole = irl.evaluate(measures, judgments, run)
+    for query_ids in drawn_parts(data, judgments):
+        assert irl.evaluate(measures, judgments.restricted_to(query_ids), run).equals(whole.loc[query_ids])

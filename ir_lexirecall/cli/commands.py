@@ -12,14 +12,15 @@ from pathlib import Path
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from ir_lexirecall import __version__, cli_meta
 from ir_lexirecall.benchmarking import benchmark
+from ir_lexirecall.tables import collection, qrel_table
+
+from ir_lexirecall import __version__, cli_meta
 from ir_lexirecall.evaluation import Evaluation, means
 from ir_lexirecall.measures import MEASURES, dtype_name
 from ir_lexirecall.preferences import compare
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import TESTS
-from ir_lexirecall.tables import collection, qrel_table
 
 if TYPE_CHECKING:
     import pandas as pd

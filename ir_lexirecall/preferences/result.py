@@ -256,7 +256,9 @@ class Preferences:
 
     def with_test(self, test: str | SignificanceTest | None = None, **options: Any) -> Preferences:
         """The same preferences, tested otherwise; ``options`` are those of ``SignificanceTest`` (``correction``, ...)."""
-        changed = SignificanceTest.coerce(self.test if test is None else test, caller="with_test", like=self.test, **options)
+        changed = SignificanceTest.coerce(
+            self.test if test is None else test, caller="with_test", like=self.test, **options
+        )
         return replace(self, test=changed)
 
     def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
@@ -313,7 +315,9 @@ class Preferences:
         notes = []
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
-            notes.append(f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.")
+            notes.append(
+                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part."
+            )
         if queries < 25:
             notes.append(f"Only {queries} queries: a test sees no difference but a large one.")
         if queries and np.median(m) < 3:
@@ -336,7 +340,9 @@ class Preferences:
                 if queries and counts.ties[i, j] > queries / 2:
                     notes.append(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
                 if queries and counts.incomparable[i, j] > queries / 2:
-                    notes.append(f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable.")
+                    notes.append(
+                        f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
+                    )
         return notes
 
     def to_markdown(self, places: int = 4) -> str:

@@ -47,7 +47,10 @@ _COLUMNS = {
     "incomparable": ("incomparable", "queries on which a partial order does not say"),
     "mean": ("mean", "mean preference for run A over the queries, from -1 to 1"),
     "estimate": ("estimate", "what the test estimates: see the test"),
-    "ci_low": ("CI low", "confidence interval of the estimate, at 1 - alpha: without 0 exactly where p is at most alpha"),
+    "ci_low": (
+        "CI low",
+        "confidence interval of the estimate, at 1 - alpha: without 0 exactly where p is at most alpha",
+    ),
     "ci_high": ("CI high", ""),
     "p": ("p", "of the test, for this pair alone"),
     "p_corrected": ("p corrected", "for all pairs together"),

@@ -97,8 +97,8 @@ BY_RANKS: dict[str, Callable[[Ranks, Ranks], Any]] = {
     "invrpp": recall_paired(lambda i: Fraction(1, i)),
     "dcgrpp": recall_paired(lambda i: 1 / math.log2(i + 1)),  # up to level 12, nothing but 0 adds up to nearly 0
 }
-MEASURES = ("AP", "P@3", "LR(rel=2)")
-PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
+REGISTRY = ("AP", "P@3", "LR(rel=2)")
+PREFERENCES = (*BY_RANKS, "dominance", *REGISTRY)
 
 
 def dominance(a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel: float) -> int | None:
@@ -132,8 +132,8 @@ class BruteForce:
     @cached_property
     def values(self) -> dict[str, dict[str, dict[str, float]]]:
         """Values of the measures by system, measure, and query."""
-        judgments = irl.Judgments.of(self.qrels)
-        return {name: irl.evaluate(MEASURES, judgments, run).to_dict() for name, run in self.runs.items()}
+        judgments = irl.Judgments.from_qrels(self.qrels)
+        return {name: irl.evaluate(REGISTRY, judgments, run).to_dict() for name, run in self.runs.items()}
 
     def found(self, name: str, q: str) -> list[int]:
         """p_1, ..., p_r."""
@@ -148,7 +148,7 @@ class BruteForce:
         """An exact number, or None for what is not comparable."""
         if preference == "dominance":
             return dominance(self.rankings[a, q], self.rankings[b, q], self.qrels[q], self.rel)
-        if preference in MEASURES:
+        if preference in REGISTRY:
             return sign(self.values[a][preference][q] - self.values[b][preference][q])
         return BY_RANKS[preference](self.ranks(a, q), self.ranks(b, q))
 
@@ -190,10 +190,10 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
     brute = BruteForce(qrels, runs, rel, cutoff)
     table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff).table()
     pairs = list(itertools.combinations(runs, 2))
-    keys = list(zip(table["preference"], table["system_a"], table["system_b"], strict=True))
+    keys = list(zip(table["preference"], table["run_a"], table["run_b"], strict=True))
     assert keys == [(preference, *pair) for preference in PREFERENCES for pair in pairs]
     for row in table.itertuples():
-        values = brute.preferences(row.preference, row.system_a, row.system_b)
+        values = brute.preferences(row.preference, row.run_a, row.run_b)
         signs = [None if value is None else sign(value) for value in values]
         expected = [signs.count(each) for each in (1, -1, 0, None)]
         assert [row.wins, row.losses, row.ties, row.incomparable] == expected, row
@@ -219,7 +219,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 
         pairs = list(itertools.combinations(runs, 2))
         rows = compared.per_query(preference)
-        keys = list(zip(rows["query_id"], rows["system_a"], rows["system_b"], strict=True))
+        keys = list(zip(rows["query_id"], rows["run_a"], rows["run_b"], strict=True))
         assert keys == [(q, *pair) for q in brute.queries for pair in pairs]
         assert_near(rows["preference"], [as_float(values[p][q]) for q in range(len(brute.queries)) for p in pairs])
 
@@ -249,7 +249,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
     winner = {1: a, -1: b}.get(sign(value or 0))
     row = {"query_id": q, "winner": winner, "preference": None if value is None else near(float(value))}
     pairs = list(zip(brute.ranks(a, q), brute.ranks(b, q), strict=True))
-    if preference in MEASURES:
+    if preference in REGISTRY:
         return row | {"value_a": brute.values[a][preference][q], "value_b": brute.values[b][preference][q]}
     if preference in ("rpp", "invrpp", "dcgrpp"):
         return row | {"levels_a": sum(x < y for x, y in pairs), "levels_b": sum(x > y for x, y in pairs)}
@@ -386,7 +386,7 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_orders_are_transitive(comparison, rel, cutoff):
-    orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
+    orders = ("lexirecall", "lexiprecision", "dominance", *REGISTRY)
     compared = compare(*comparison, orders, rel=rel, cutoff=cutoff)
     for order in orders:
         for values in compared.tensor(order):

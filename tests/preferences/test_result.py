@@ -47,12 +47,12 @@ def random_run(seed: int, noise: float) -> dict[str, dict[str, float]]:
 
 RUNS = {"good": random_run(0, 0.4), "fair": random_run(1, 0.7), "weak": random_run(2, 2.0), "bad": random_run(3, 9.0)}
 PAIRS = list(itertools.combinations(RUNS, 2))
-COLUMNS = ["system_a", "system_b", "wins", "losses", "ties", "mean", "ci_low", "ci_high"]
+COLUMNS = ["run_a", "run_b", "wins", "losses", "ties", "mean", "ci_low", "ci_high"]
 COLUMNS += ["p", "p_corrected", "reject", "effect_size"]
 
 
 def pairs_of(table: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(table["system_a"], table["system_b"], strict=True))
+    return list(zip(table["run_a"], table["run_b"], strict=True))
 
 
 def in_order(*systems: str) -> dict[str, dict[str, dict[str, float]]]:
@@ -86,7 +86,7 @@ def test_the_table_has_a_row_per_pair_in_the_order_given():
 
 def test_with_a_reference_the_table_has_a_row_per_other_system():
     every = irl.compare(QRELS, RUNS, "rpp", correction=None)
-    table = irl.compare(QRELS, RUNS, "rpp", correction=None, reference="fair").table()
+    table = irl.compare(QRELS, RUNS, "rpp", correction=None, baseline="fair").table()
     assert pairs_of(table) == [("good", "fair"), ("weak", "fair"), ("bad", "fair")]
     matrix = every.matrix()
     assert table["mean"].tolist() == [matrix.loc[name, "fair"] for name in ("good", "weak", "bad")]
@@ -124,8 +124,8 @@ def test_a_preference_may_be_a_measure_object():
 def test_the_first_preference_is_the_default():
     compared = irl.compare(QRELS, RUNS, ["rpp", "AP"])
     for method in ("matrix", "per_query", "scores", "ranking"):
-        assert getattr(compared, method)().equals(getattr(compared, method)(preference="rpp"))
-        assert not getattr(compared, method)().equals(getattr(compared, method)(preference="AP"))
+        assert getattr(compared, method)().equals(getattr(compared, method)(pbaseline="rpp"))
+        assert not getattr(compared, method)().equals(getattr(compared, method)(pbaseline="AP"))
     assert compared.explain("good", "bad").equals(compared.explain("good", "bad", "rpp"))
     assert (compared.tensor() == compared.tensor("rpp")).all()
 
@@ -136,10 +136,10 @@ def test_numbers_from_numpy_are_numbers():
 
 
 def test_runs_that_are_aligned_already_are_compared_alike():
-    judgments = irl.Judgments.of(QRELS)
+    judgments = irl.Judgments.from_qrels(QRELS)
     ranks = {name: irl.align(judgments, run) for name, run in RUNS.items()}
-    table = compare_ranks(ranks, ["lexirecall", "dominance"], rel=1, cutoff=5, reference="bad").table()
-    assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall", "dominance"], cutoff=5, reference="bad").table())
+    table = compare_ranks(ranks, ["lexirecall", "dominance"], rel=1, cutoff=5, baseline="bad").table()
+    assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall", "dominance"], cutoff=5, baseline="bad").table())
 
 
 def test_without_any_relevant_document_nothing_is_compared():
@@ -268,7 +268,7 @@ def test_ties_are_worth_half_a_win():
 
 def test_every_table_says_where_it_comes_from():
     options = {"rel": 2, "cutoff": 7, "test": "bootstrap", "alpha": 0.1, "n_resamples": 50}
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], reference="fair", **options)
+    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], baseline="fair", **options)
     tables = [
         compared.table(),
         compared.matrix(),
@@ -369,7 +369,7 @@ def test_missing_queries_are_noted():
 def test_ties_on_most_queries_are_noted():
     half = RUNS["good"] | {q: RUNS["bad"][q] for q in QUERIES[:14]}
     compared = irl.compare(QRELS, {"good": RUNS["good"], "half": half, "bad": RUNS["bad"]})
-    table = compared.table().set_index(["system_a", "system_b"])
+    table = compared.table().set_index(["run_a", "run_b"])
     (note,) = notes(compared, "ties")
     assert note == f"lexirecall, good and half: {table.loc[('good', 'half'), 'ties']} of 30 queries are ties."
 
@@ -469,7 +469,7 @@ def test_the_heatmap_of_one_of_several_preferences():
     colourbar = axes.figure.axes[1]
     assert colourbar.get_ylabel() == "mean preference (dominance)"
     shown = axes.images[0].get_array()
-    order = compared.ranking(preference="dominance").index
+    order = compared.ranking(pbaseline="dominance").index
     expected = compared.matrix("dominance").loc[order, order].to_numpy()
     off_diagonal = ~np.eye(4, dtype=bool)
     assert shown[off_diagonal].tolist() == expected[off_diagonal].tolist()
@@ -636,7 +636,7 @@ def test_options_are_checked_before_a_run_is_read():
 
 
 def test_a_value_that_is_not_a_number_prefers_nothing():
-    ranks = {name: irl.align(irl.Judgments.of(QRELS), run) for name, run in RUNS.items()}
+    ranks = {name: irl.align(irl.Judgments.from_qrels(QRELS), run) for name, run in RUNS.items()}
     values = np.zeros((4, 30))
     values[2, 7] = math.nan
     with pytest.raises(ValueError, match=r"odd.*'weak'.*'q07'"):

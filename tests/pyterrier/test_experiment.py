@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
+import os
 import pickle
 import random
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +20,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
@@ -23,11 +28,12 @@ import pytest
 import reference
 from ir_measures import AP, nDCG
 from pandas.testing import assert_frame_equal
+from pyterrier_lexirecall import collecting
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
-from ir_lexirecall import LR, TSE
+from ir_lexirecall import LR, RBU, TOMA, TSE, judgments
 from ir_lexirecall.preferences.functions import NAMES
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
@@ -1216,6 +1222,278 @@ def test_an_unknown_preference_is_refused_before_anything_is_executed(preference
     ):
         pt.lexirecall.Experiment(transformers(calls), topics(), qrels(), ["map"], preferences=preferences)
     assert not calls
+
+
+# -- several baselines -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("baselines", [[0, 2], [3, 0, 1], (2,), ["one", "four"], ["two", 3], [np.int64(1), 2]], ids=str)
+@pytest.mark.parametrize("correction", [None, "holm"])
+@PLANS
+def test_several_baselines(baselines: Sequence[Any], correction: str | None, plan: str) -> None:
+    """The statistics against each are those that PyTerrier gives for it alone; their columns end with its name."""
+    names = list(named([]))
+    places = [names.index(baseline) if isinstance(baseline, str) else int(baseline) for baseline in baselines]
+    metrics = [LR(rel=2) @ 5, "map", "mrt", nDCG @ 3]
+    options = {"correction": correction, "plan": plan, "test": "wilcoxon"}
+    ours = outcome(pt.lexirecall.Experiment, named, metrics, baseline=baselines, **options).result
+    brute, statistics = brute_force(named), statistics_asked(0, correction)
+    measures = [str(metric) for metric in metrics]
+    assert list(ours) == [
+        *["name", *measures],
+        *(f"{m} {kind} ({names[p]})" for p in places for m in measures if m != "mrt" for kind in statistics),
+        *(f"{PREF}{kind} ({names[p]})" for p in places for kind in ["", *(f" {kind}" for kind in statistics)]),
+    ]
+    for place in places:
+        end = f" ({names[place]})"
+        plain = outcome(pt.Experiment, named, metrics, baseline=place, **options).result
+        assert_frame_equal(
+            ours[["LexiRecall(rel=2)@5", "map", "nDCG@3"]], plain[["LexiRecall(rel=2)@5", "map", "nDCG@3"]]
+        )
+        for name in ("LexiRecall(rel=2)@5", "map", "nDCG@3"):
+            columns = [f"{name} {kind}" for kind in statistics]
+            assert_statistics(ours, name, plain[columns].set_axis(statistics, axis=1), end)
+        expected = brute.corrected(place, correction) if correction else brute.statistics(place)
+        assert ours[f"{PREF}{end}"].tolist() == pytest.approx(brute.means(baseline=place))
+        assert_statistics(ours, PREF, expected, end)
+
+
+def test_several_baselines_highlighted_rounded_and_without_a_frame() -> None:
+    options: dict[str, Any] = {"baseline": [1, 3], "round": {PREF: 1, "map": 2}, "highlight": "bold"}
+    styled = outcome(pt.lexirecall.Experiment, named, ["map"], **options).result
+    table, brute = styled.data, brute_force(named)
+    for place, end in ((1, " (two)"), (3, " (four)")):
+        assert table[f"{PREF}{end}"].tolist() == [round(value, 1) for value in brute.means(baseline=place)]
+    painted = {column for _, column in cell_styles(styled)}
+    kinds = [f"{name}{kind} ({base})" for name in ("map", PREF) for kind in (" +", " -") for base in ("two", "four")]
+    assert painted == {"map", *kinds, f"{PREF} (two)", f"{PREF} (four)"}
+    means = outcome(pt.lexirecall.Experiment, named, ["map"], baseline=[1, 3], dataframe=False).result
+    for s, row in enumerate(means.values()):
+        assert list(row) == ["map", f"{PREF} (two)", f"{PREF} (four)"]
+        assert [row[f"{PREF} (two)"], row[f"{PREF} (four)"]] == pytest.approx(
+            [brute.means(baseline=1)[s], brute.means(baseline=3)[s]]
+        )
+
+
+def test_several_baselines_beside_saved_files(folders: list[Path]) -> None:
+    own, other = folders
+    ours = outcome(pt.lexirecall.Experiment, named, ["map", LR], baseline=[2, 0], save_dir=str(own))
+    outcome(pt.Experiment, named, ["map", LR], baseline=2, save_dir=str(other))
+    assert summaries(own) == summaries(other)
+    plain = outcome(pt.Experiment, named, ["map", LR], baseline=0).result
+    for name in ("map", "LexiRecall"):
+        for kind in ("+", "-", "p-value"):
+            expected = plain[f"{name} {kind}"].tolist()
+            assert ours.result[f"{name} {kind} (one)"].tolist() == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"])
+def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
+    table = outcome(pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]).result
+    brute = brute_force(interleaved)
+    first, second = [column for column in table if column.startswith(f"{PREF} (")]
+    assert first != second
+    assert table[first].tolist() == pytest.approx(brute.means(baseline=0))
+    assert table[second].tolist() == pytest.approx(brute.means(baseline=1))
+
+
+def test_several_baselines_of_a_single_system() -> None:
+    table = outcome(pt.lexirecall.Experiment, lambda calls: [Retrieve("a", calls)], [AP], baseline=[0]).result
+    assert list(table) == ["name", "AP", "AP + (a)", "AP - (a)", "AP p-value (a)"]
+    assert table.iloc[:, 2:].isna().all().all()
+
+
+@pytest.mark.parametrize(
+    "baseline", [[], [0, 0], [0, "one"], [4], [-1], ["none of them"], [1.5], [True], [None]], ids=str
+)
+def test_baselines_that_are_none_are_refused_before_anything_is_executed(baseline: list[Any]) -> None:
+    calls: Calls = []
+    with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: .*baseline"):
+        pt.lexirecall.Experiment(named(calls), topics(), qrels(), ["map"], baseline=baseline)
+    assert not calls
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"baseline": 0}, {"perquery": True}])
+@pytest.mark.parametrize("test", ["no such test", "T", "", 3, None], ids=str)
+def test_an_unknown_test_is_refused_before_anything_is_executed(test: Any, options: dict[str, Any]) -> None:
+    calls: Calls = []
+    message = rf"pt\.lexirecall\.Experiment: unknown test {re.escape(repr(test))}; choose from t, wilcoxon, sign"
+    with pytest.raises(ValueError, match=message):
+        pt.lexirecall.Experiment(transformers(calls), topics(), qrels(), ["map"], test=test, **options)
+    assert not calls
+
+
+@PLANS
+def test_any_function_is_a_test(plan: str) -> None:
+    def smallest(system: Any, baseline: Any) -> tuple[None, float]:
+        return None, float(min(*system, *baseline))
+
+    ours, plain = both(transformers, ["map", LR], test=smallest, baseline=1, plan=plan)
+    assert_same_columns(ours, plain)
+    assert_statistics(ours, PREF, brute_force(transformers).statistics(1))
+
+
+# -- order -----------------------------------------------------------------------------------------
+
+IN_ORDER = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import pandas as pd, pyterrier as pt
+from pyterrier.measures import *
+topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
+runs = {n: pd.DataFrame({"qid": "1", "docno": list(n), "score": [2.0, 1.0], "rank": [0, 1]}) for n in ("ab", "ba")}
+metrics = ["ndcg", TSE, "mrt", R @ 5, LR, "map", RBU @ 3, CWL_ERR10(max_rel=1), "P"]
+call = {"baseline": "ab", "correction": "holm"}
+table = pt.lexirecall.Experiment(runs, topics, qrels, metrics, **call)
+rows = pt.lexirecall.Experiment(runs, topics, qrels, metrics, perquery=True)
+own = pt.Experiment(runs, topics, qrels, [TSE, LR, RBU @ 3, LR @ 2], perquery=True)
+print(json.dumps([list(table), rows["measure"].tolist(), own["measure"].tolist()]))
+"""
+
+
+def test_the_order_is_the_one_asked_whatever_the_hash_seed() -> None:
+    printed = []
+    for seed in ("0", "1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", IN_ORDER], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(json.loads(done.stdout))
+    assert printed[0] == printed[1] == printed[2]
+    columns, rows, own = printed[0]
+    precisions = [f"P@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
+    measures = ["ndcg", "TSE", "R@5", "LexiRecall", "map", "RBU@3", "CWL_ERR10(max_rel=1)", *precisions]
+    statistics = [f"{m} {kind}" for m in measures for kind in statistics_asked(0, "holm")]
+    assert columns[: 3 + len(measures) - 1] == ["name", *measures[:2], "mrt", *measures[2:]]
+    assert columns[2 + len(measures) :] == [
+        *statistics,
+        *columns_asked([], ["lexirecall"], statistics_asked(0, "holm"))[1:],
+    ]
+    assert rows == [*measures, PREF] * 2
+    assert own[:4] == own[4:]
+
+
+# -- judgments -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of rows of the tables that judgments are made of."""
+    sizes: list[int] = []
+    plain = judgments.qrel_table
+
+    def counted(source: Any) -> Any:
+        table = plain(source)
+        sizes.append(len(table))
+        return table
+
+    monkeypatch.setattr(judgments, "qrel_table", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("options", [{}, {"filter_by_topics": False}, {"filter_by_qrels": True}], ids=str)
+@pytest.mark.parametrize("perquery", [False, True])
+@pytest.mark.parametrize("batch_size", [None, 1, 2, BATCH])
+@PLANS
+def test_judgments_are_made_once(
+    plan: str, batch_size: int | None, perquery: bool, options: dict[str, bool], tables_read: list[int]
+) -> None:
+    """Five systems in several batches, whose judgments are made of one table, with the values of PyTerrier's."""
+
+    def systems(calls: Calls) -> list[Any]:
+        return [*[Retrieve(name, calls) for name in "abd"], Retrieve("a", calls) >> Rerank("x", calls), frame("d")]
+
+    metrics = [LR, TSE(rel=2), RBU @ 5, "map"]
+    call = {"batch_size": batch_size, "plan": plan, "perquery": perquery, **options}
+    ours = outcome(pt.lexirecall.Experiment, systems, metrics, **call).result
+    judged = qrels() if options.get("filter_by_topics", True) is False else qrels()[qrels()["qid"].isin(TOPIC_IDS)]
+    assert tables_read == [len(judged)]
+    plain = outcome(pt.Experiment, systems, metrics, **call).result
+    assert len(tables_read) >= 5
+    if perquery:
+        assert_plain_rows(ours, plain)
+    else:
+        assert_same_columns(ours, plain)
+        assert ours[PREF].tolist() == pytest.approx(
+            _brute_force.__wrapped__(systems, plan, options.get("filter_by_topics", True)).means()
+        )
+
+
+def test_an_experiment_reads_qrels_and_topics_from_files(tmp_path: Path, tables_read: list[int]) -> None:
+    judged = qrels()
+    lines = [f"{qid} 0 {docno} {label}\n" for qid, docno, label in judged.itertuples(index=False)]
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    ours, plain = both(transformers, ["map", LR], qrels=str(tmp_path / "qrels.txt"), batch_size=BATCH, baseline=0)
+    assert_same_columns(ours, plain)
+    assert ours[PREF].tolist() == pytest.approx(brute_force(transformers).means(baseline=0))
+    assert tables_read.count(len(judged[judged["qid"].isin(TOPIC_IDS)])) == 1
+
+
+def test_qrels_that_change_after_an_experiment_are_read_again() -> None:
+    judged = qrels()
+    call = {"qrels": judged, "batch_size": BATCH, "filter_by_topics": False}
+    first, _ = both(transformers, [LR], **call)
+    judged["label"] = judged["label"] * (judged["docno"] != "d0")
+    second, _ = both(transformers, [LR], **call)
+    assert first["LexiRecall"].tolist() != second["LexiRecall"].tolist()
+
+
+def test_other_qrels_of_the_same_queries_inside_a_system() -> None:
+    """Of the same size, but with other grades: as by a system that is tuned on judgments of its own."""
+    stricter = qrels().assign(label=lambda table: (table["label"] >= 2).astype(int))
+    seen: list[float] = []
+
+    class Tuned(Retrieve):
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            if len(inp):
+                seen.append(pt.Evaluate(frame("d"), stricter, [LR])["LexiRecall"])
+            return super().transform(inp)
+
+    outcome(pt.lexirecall.Experiment, lambda calls: [Tuned("a", calls), Tuned("b", calls)], [LR])
+    alone = pt.Evaluate(frame("d"), stricter, [LR])["LexiRecall"]
+    assert set(seen) == {alone}
+    assert alone != pt.Evaluate(frame("d"), qrels(), [LR])["LexiRecall"]
+
+
+def test_qrels_that_change_while_an_experiment_runs_are_refused() -> None:
+    collector_qrels, changed = qrels(), qrels().assign(label=lambda table: 1 - table["label"].clip(upper=1))
+    with collecting.collecting(collector_qrels) as collector:
+        for judged in (collector_qrels, changed):
+            list(ir_measures.iter_calc([collecting.EXECUTION], pt.model.to_ir_measures(judged), []))
+        with pytest.raises(ValueError, match="the qrels changed while the experiment ran"):
+            collector.runs(2)
+
+
+def test_aspects_that_only_some_batches_name() -> None:
+    """What names the aspects of a query is a question about all qrels, not about a batch."""
+    judged = pd.DataFrame(
+        [
+            ("1", "d1", 2, "relevance"),
+            ("1", "d1", 1, "quality"),
+            ("2", "d1", 3, "quality"),
+            ("3", "d2", 1, "relevance"),
+        ],
+        columns=["qid", "docno", "label", "iteration"],
+    )
+    metrics = [TSE, TOMA(aspects={"relevance": 2, "quality": 3})]
+    call = {"topics": topics(["1", "2", "3"]), "qrels": judged}
+    whole = outcome(pt.lexirecall.Experiment, transformers, metrics, **call).result
+    batched = outcome(pt.lexirecall.Experiment, transformers, metrics, batch_size=1, **call).result
+    assert_frame_equal(batched, whole)
+    assert_same_columns(whole, outcome(pt.Experiment, transformers, metrics, **call).result)
+
+
+def test_only_pyterrier_s_public_names_are_used() -> None:
+    for module in Path(collecting.__file__).parent.glob("*.py"):
+        source = module.read_text()
+        assert not re.search(
+            r"(pyterrier|pt)\.(\w+\.)*_[a-z]|from pyterrier[\w.]* import _|_evaluation|_rendering", source
+        )
 
 
 # -- what becomes of the tables --------------------------------------------------------------------

@@ -47,7 +47,7 @@ HOSTILE = [
 def result() -> Benchmark:
     """Three runs on the embedded collection, three kinds of preference."""
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    return irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], preference=["lexirecall", "rpp", "AP"])
+    return irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], pbaseline=["lexirecall", "rpp", "AP"])
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def hostile() -> Benchmark:
     """Runs, queries and documents with names that would do harm in HTML, SVG, TeX or a format string."""
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    return irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, preference=["lexirecall", "AP"])
+    return irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, pbaseline=["lexirecall", "AP"])
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def test_a_comparison_without_queries_makes_a_report() -> None:
 def test_every_preference_can_be_reported() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
-    preferences = irl.compare(demo.qrels(), runs, names, reference="ql", test="t", correction=None)
+    preferences = irl.compare(demo.qrels(), runs, names, baseline="ql", test="t", correction=None)
     page = Report.of(preferences, date=DATE).html()
     for name in names:
         same_numbers(table(page, f"What decided between bm25 and ql ({name})"), preferences.explain("bm25", "ql", name))

@@ -13,7 +13,7 @@ RUNS = demo.runs()
 
 
 def test_it_gives_what_evaluate_and_compare_give() -> None:
-    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], preference=["lexirecall", "AP"])
+    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], pbaseline=["lexirecall", "AP"])
     for name, run in RUNS.items():
         values = irl.evaluate(["LR", "AP"], demo.qrels(), run)
         assert (result.per_query.loc[name] == values).all().all()
