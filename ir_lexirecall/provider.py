@@ -25,7 +25,9 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
         self.judgments = Judgments.from_qrels(qrels)
-        super().__init__(list(measures), set(self.judgments.query_ids))
+        # ir_measures hands over a set, whose order is another one in every process.
+        ordered = sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
+        super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
             measure.validate_params()
             if isinstance(measure, Measure):
