@@ -12,24 +12,35 @@ query_id
 q1        0.333       0.933     0.92
 """
 
+import os as _os
+
 from ir_lexirecall import provider
+from ir_lexirecall.acceleration import accelerate
 from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.audit import tie_audit
 from ir_lexirecall.benchmark import Benchmark, benchmark
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import evaluate
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import (
     CAM,
+    CT,
     CWL_ERR8,
     CWL_ERR9,
     CWL_ERR10,
     CWL_ERR11,
     CWL_RBP,
+    EU,
+    GERR,
+    IA,
     LR,
     MM,
     RBU,
+    SRR,
     TOMA,
     TSE,
+    D_nDCG,
+    DSharp,
     LexiRecall,
     Measure,
 )
@@ -42,31 +53,42 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CAM",
+    "CT",
     "CWL_ERR8",
     "CWL_ERR9",
     "CWL_ERR10",
     "CWL_ERR11",
     "CWL_RBP",
+    "EU",
+    "GERR",
+    "IA",
     "LR",
     "MM",
     "RBU",
+    "SRR",
     "TOMA",
     "TSE",
     "AlignedRun",
     "Benchmark",
     "Collection",
+    "DSharp",
+    "D_nDCG",
     "Judgments",
     "LexiRecall",
     "Measure",
     "Preferences",
     "ScoredRuns",
     "SignificanceTest",
+    "accelerate",
     "align",
     "benchmark",
     "compare",
     "evaluate",
     "load",
     "report",
+    "tie_audit",
 ]
 
 provider.register()
+if _os.environ.get("IR_LEXIRECALL_ACCELERATE", "0") not in ("", "0"):
+    accelerate()

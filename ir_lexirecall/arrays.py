@@ -1,4 +1,4 @@
-"""Array types, and the running product that the cascade measures need."""
+"""Array types, and sums and products within the segments of sorted arrays."""
 
 from __future__ import annotations
 
@@ -56,14 +56,26 @@ def ranges(first: Ints, end: Ints) -> Ints:
 def running_product(segment: Ints, factors: Floats) -> Floats:
     """Cumulative product of ``factors`` within every run of equal, adjacent values of ``segment``.
 
-    Segments of similar length share one padded block, so memory stays within twice the input.
-
     >>> running_product(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
     array([ 0.5 ,  0.25,  0.5 ,  3.  , 12.  ])
     """
-    products = np.empty(len(factors))
-    if len(factors) == 0:
-        return products
+    return _running(np.multiply, 1.0, segment, factors)
+
+
+def running_sum(segment: Ints, terms: Floats) -> Floats:
+    """Cumulative sum of ``terms`` within every run of equal, adjacent values of ``segment``, added in row order.
+
+    >>> running_sum(np.array([1, 1, 1, 2, 2]), np.array([0.5, 0.5, 2.0, 3.0, 4.0]))
+    array([0.5, 1. , 3. , 3. , 7. ])
+    """
+    return _running(np.add, 0.0, segment, terms)
+
+
+def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -> Floats:
+    """Segments of similar length share one padded block, so memory stays within twice the input."""
+    results = np.empty(len(values))
+    if len(values) == 0:
+        return results
     starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]])
     lengths = np.diff(np.r_[starts, len(segment)])
     size_class = np.frexp(lengths)[1]
@@ -72,10 +84,10 @@ def running_product(segment: Ints, factors: Floats) -> Floats:
         column = np.arange(lengths[alike].max())
         inside = column < lengths[alike, None]
         rows = (starts[alike, None] + column)[inside]
-        block = np.ones(inside.shape)
-        block[inside] = factors[rows]
-        products[rows] = np.cumprod(block, axis=1)[inside]
-    return products
+        block = np.full(inside.shape, neutral)
+        block[inside] = values[rows]
+        results[rows] = combine.accumulate(block, axis=1)[inside]
+    return results
 
 
 def shifted_within_segment(segment: Ints, values: NDArray[Any], first: float) -> NDArray[Any]:

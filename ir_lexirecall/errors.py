@@ -6,7 +6,6 @@ called; it begins the message.
 
 from __future__ import annotations
 
-import difflib
 import math
 import numbers
 from collections.abc import Iterable, Iterator
@@ -42,6 +41,8 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     >>> did_you_mean("lexirecal", ["lexirecall", "rpp"])
     "; did you mean 'lexirecall'?"
     """
+    import difflib
+
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -88,7 +89,13 @@ def check_integers(caller: str, name: str, value: Any, *, least: int = 1) -> lis
 
 
 def check_number(
-    caller: str, name: str, value: Any, *, above: float | None = None, least: float | None = None, below: float | None = None
+    caller: str,
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
 ) -> float:
     """A parameter that must be a finite number in a range.
 

@@ -9,17 +9,25 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from ir_lexirecall import trec
 from ir_lexirecall.arrays import Bools
 from ir_lexirecall.errors import and_more, is_number, naming
+from ir_lexirecall.files import STDIN
+from ir_lexirecall.lazy import LazyModule
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """A path, a pandas, Polars or Arrow table, a dict of dicts, or an iterable of named tuples."""
@@ -29,12 +37,14 @@ QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
 def is_file(source: Any) -> bool:
-    """Whether a text or path is that of a file that can be read; otherwise it may be a data set's id.
+    """Whether a text or path is that of something to read (a file, a pipe, ``-``); otherwise it may be a data set's id.
 
-    >>> is_file("lexirecall/demo")
-    False
+    >>> is_file("lexirecall/demo"), is_file("-")
+    (False, True)
     """
-    return isinstance(source, (str, os.PathLike)) and os.path.exists(source)
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    return source == STDIN or (os.path.exists(source) and not os.path.isdir(source))
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
@@ -136,6 +146,87 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
     return copy
 
 
+_FEW_ROWS = 4096  # of a table that is read without a query engine
+
+
+def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
+    """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
+    table = _table(data, what, ("query_id", "doc_id"), trec.read_run)
+    columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
+    return list(zip(*columns, strict=True))
+
+
+def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
+    """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None of anything else.
+
+    A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
+    need no query engine, whose start would take longer than their evaluation; whatever is odd is left to the general way,
+    which names the offender.
+    """
+    if isinstance(data, Mapping):
+        return with_string_keys(data, what)
+    columns = _few_rows(data, needed)
+    if columns is None:
+        return None
+    nested: dict[str, dict[str, Any]] = {}
+    query, doc, value = columns
+    for query_id, doc_id, number in zip(query, doc, value, strict=True):
+        ranking = nested.get(query_id)
+        if ranking is None:
+            ranking = nested[query_id] = {}
+        ranking[doc_id] = number
+    return nested if sum(map(len, nested.values())) == len(doc) else None
+
+
+def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[str], list[Any]] | None:
+    """Ids as strings and values of a small plain table, or of few named tuples."""
+    if isinstance(data, list):
+        if (
+            not 0 < len(data) <= _FEW_ROWS
+            or getattr(data[0], "_fields", None) is None
+            or set(map(type, data)) != {type(data[0])}
+        ):
+            return None
+        names, columns = data[0]._fields, list(map(list, zip(*data, strict=True)))
+        if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:
+            names, columns = names[:3], columns[:3]  # ir_measures.Qrel
+    else:
+        names = getattr(data, "columns", None)
+        if names is None or not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
+            return None
+        names = tuple(names)
+        if len(names) != 3 or len(set(names)) != 3:
+            return None
+        columns = [data[name].tolist() for name in names]
+    renamed = tuple(_OUR_NAMES.get(name, name) if name not in needed else name for name in names)
+    if len(renamed) != 3 or set(renamed) != set(needed):
+        return None
+    by_name = dict(zip(renamed, columns, strict=True))
+    query, doc, value = (by_name[name] for name in needed)
+    ids = [_plain_ids(column) for column in (query, doc)]
+    return None if ids[0] is None or ids[1] is None else (ids[0], ids[1], value)
+
+
+def _plain_ids(column: list[Any]) -> list[str] | None:
+    """Ids as strings, if they are all strings or all integers."""
+    kinds = set(map(type, column))
+    if kinds == {str}:
+        return column
+    return list(map(str, column)) if kinds == {int} else None
+
+
+def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
+    """All numbers of several sequences, one after the other, as float64; None where one is no number."""
+    sequences = list(rows)
+    kinds = set(chain.from_iterable(map(type, row) for row in sequences))
+    if not kinds <= {float, int} and any(not is_number(value) for row in sequences for value in row):
+        return None
+    try:
+        return np.frombuffer(b"".join(struct.pack(f"{len(row)}d", *row) for row in sequences))
+    except (struct.error, OverflowError):
+        return None
+
+
 def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[str, list[Any]]:
     """A dict of dicts as columns."""
     return {
@@ -174,6 +265,7 @@ def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dic
 
 
 _PYTERRIER_NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+_OUR_NAMES = {theirs: ours for ours, theirs in _PYTERRIER_NAMES.items()}
 
 
 def _with_our_names(table: dict[str, pl.Series], needed: tuple[str, ...]) -> dict[str, pl.Series]:

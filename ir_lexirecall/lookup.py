@@ -6,12 +6,19 @@ Keys are tables with the columns ``query`` (position in the judgments) and ``doc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from ir_lexirecall.arrays import Bools, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    from ir_lexirecall.lazy import LazyModule
+
+    pl = LazyModule("polars")
 
 Hashes = NDArray[np.uint64]
 _SPARSE = 5  # 2^5 places for each key keep the share of other rows that look like one at 3 %

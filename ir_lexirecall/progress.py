@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
-
-from tqdm import tqdm
 
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
@@ -14,4 +13,9 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     >>> list(progress_bar(False, "ab", desc="letters"))
     ['a', 'b']
     """
-    return tqdm(items, disable=None if progress is None else not progress, leave=False, **options)
+    from tqdm import tqdm
+
+    disable = None if progress is None else not progress
+    if sys.stderr is None:  # as in services
+        disable = True
+    return tqdm(items, disable=disable, leave=False, **options)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 
 
 @cache
 def _version(distribution: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(distribution)
     except PackageNotFoundError:
@@ -22,5 +22,7 @@ def versions(distributions: Iterable[str] = ("ir-lexirecall", "numpy", "scipy"))
     >>> list(versions(["numpy", "no-such-distribution"]))
     ['numpy', 'python']
     """
+    import platform
+
     installed = {name.replace("-", "_"): _version(name) for name in distributions}
     return {name: number for name, number in installed.items() if number} | {"python": platform.python_version()}

@@ -18,7 +18,7 @@ from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, Qrel, ScoredDoc
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE, trec
-from ir_lexirecall.measures import MEASURES
+from ir_lexirecall.measures import REGISTRY
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
 RUN = {"q1": {"d3": 3.0, "d9": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}
@@ -421,7 +421,7 @@ OUT_OF_RANGE_CASES = [
 
 def test_every_parameter_of_every_measure_is_tried() -> None:
     assert {(measure.NAME, name) for measure, params in OUT_OF_RANGE.items() for name in params} == {
-        (measure.NAME, name) for measure in MEASURES.values() for name in measure.SUPPORTED_PARAMS
+        (measure.NAME, name) for measure in REGISTRY.values() for name in measure.SUPPORTED_PARAMS
     }
 
 
@@ -455,7 +455,7 @@ def test_a_parameter_out_of_range_in_a_string(text: str, parts: list[str]) -> No
     assert_names(evaluate(text), *parts)
 
 
-@pytest.mark.parametrize("measure", [m for n, m in MEASURES.items() if n == m.NAME], ids=str)
+@pytest.mark.parametrize("measure", [m for n, m in REGISTRY.items() if n == m.NAME], ids=str)
 def test_an_unknown_parameter(measure: Any) -> None:
     message = refusal(lambda: measure(depth=3))
     assert_names(message, measure.NAME, "'depth'", *measure.SUPPORTED_PARAMS)

@@ -35,7 +35,7 @@ def test_those_found_are_those_that_are_there(function, known, asked):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "_hashes", function)
         known = sorted(set(known))
-        keys = Lookup.of(table(known))
+        keys = Lookup.from_keys(table(known))
         rows, judged = keys.find(table(asked), keys.hashes(table(asked)))
         # Foreign rows may share the hash of a judged document, too.
         again, same = keys.find(table(asked), np.zeros(len(asked), dtype=np.uint64))
@@ -58,7 +58,7 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
     ids = st.sampled_from(["q1", "q2", "q3", "q4"])
     documents = st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.0, 0.5, 1.0]), max_size=7)
     run = data.draw(st.dictionaries(ids, documents))
-    judgments = irl.Judgments.of({"q1": {"a": 1, "b": 0}, "q3": {"c": 1, "a": 1}, "q4": {"x": 1, "g": 1}})
+    judgments = irl.Judgments.from_qrels({"q1": {"a": 1, "b": 0}, "q3": {"c": 1, "a": 1}, "q4": {"x": 1, "g": 1}})
     expected = irl.align(judgments, run)
     given_run = run
     if form is pl.DataFrame:
@@ -74,7 +74,7 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
 
 
 def test_judgments_leave_their_hashes_behind_when_they_travel():
-    judgments = irl.Judgments.of({"q": {"a": 1}})
+    judgments = irl.Judgments.from_qrels({"q": {"a": 1}})
     irl.align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
     assert "_whole_lookup" in vars(judgments)
     there = pickle.loads(pickle.dumps(judgments))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ir_measures import AP, ERR, ERR_IA, NERR8, NERR9, NERR10, NERR11, NRBP, RR, P, R, nDCG
 
 from ir_lexirecall import RBU, TOMA, Judgments, align, trec
-from ir_lexirecall.provider import base_values
+from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import collections, cwl_values, judged, retrieved, values
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
@@ -49,8 +49,8 @@ def test_bases_equal_trec_eval_for_any_grades_and_ties(measure, collection):
     qrels, run = collection
     # pytrec_eval writes beyond its memory where all grades of a query are negative.
     qrels = {query_id: {"never retrieved": 0, **grades} for query_id, grades in qrels.items()}
-    judgments = Judgments.of(qrels)
-    found = dict(zip(judgments.query_ids, base_values(measure, 1, align(judgments, run)).tolist(), strict=True))
+    judgments = Judgments.from_qrels(qrels)
+    found = dict(zip(judgments.query_ids, values_of(measure, align(judgments, run), 1).tolist(), strict=True))
     rankings = {query_id: scores for query_id, scores in run.items() if scores}
     expected = of_provider(ir_measures.pytrec_eval, measure, qrels, rankings)
     assert found == pytest.approx(expected, rel=1e-12)
@@ -65,7 +65,7 @@ def test_bases_equal_trec_eval_on_robust_2003(data, run):
         (metric.query_id, metric.measure): metric.value
         for metric in ir_measures.pytrec_eval.iter_calc(TREC_EVAL, qrels, scores)
     }
-    judgments = Judgments.of(qrels)
+    judgments = Judgments.from_qrels(qrels)
     # The weights of a single aspect are its grades.
     found = {
         (query_id, measure): value

@@ -4,34 +4,48 @@ What is exported here are the measures as ir_measures hands out its own: objects
 them by call.
 """
 
-from ir_lexirecall.measures import cwl, lexirecall, multi_aspect, rbu, tse
+from ir_lexirecall.measures import cwl, diversity, lexirecall, multi_aspect, rbu, tse  # noqa: F401  # defining registers
 from ir_lexirecall.measures.base import REGISTRY, Measure, Param, Utility
 
-TSE = tse.TSE()
-LexiRecall = LR = lexirecall.LexiRecall()
-CWL_ERR8 = cwl.CWL_ERR8()
-CWL_ERR9 = cwl.CWL_ERR9()
-CWL_ERR10 = cwl.CWL_ERR10()
-CWL_ERR11 = cwl.CWL_ERR11()
-CWL_RBP = cwl.CWL_RBP()
-RBU = rbu.RBU()
-TOMA = multi_aspect.TOMA()
-CAM = multi_aspect.CAM()
-MM = multi_aspect.MM()
+TSE = REGISTRY["TSE"]
+LexiRecall = LR = REGISTRY["LexiRecall"]
+CWL_ERR8 = REGISTRY["CWL_ERR8"]
+CWL_ERR9 = REGISTRY["CWL_ERR9"]
+CWL_ERR10 = REGISTRY["CWL_ERR10"]
+CWL_ERR11 = REGISTRY["CWL_ERR11"]
+CWL_RBP = REGISTRY["CWL_RBP"]
+RBU = REGISTRY["RBU"]
+TOMA = REGISTRY["TOMA"]
+CAM = REGISTRY["CAM"]
+MM = REGISTRY["MM"]
+IA = REGISTRY["IA"]
+D_nDCG = REGISTRY["D_nDCG"]
+DSharp = REGISTRY["DSharp"]
+EU = REGISTRY["EU"]
+CT = REGISTRY["CT"]
+SRR = REGISTRY["SRR"]
+GERR = REGISTRY["GERR"]
 
 __all__ = [
     "CAM",
+    "CT",
     "CWL_ERR8",
     "CWL_ERR9",
     "CWL_ERR10",
     "CWL_ERR11",
     "CWL_RBP",
+    "EU",
+    "GERR",
+    "IA",
     "LR",
     "MM",
     "RBU",
     "REGISTRY",
+    "SRR",
     "TOMA",
     "TSE",
+    "DSharp",
+    "D_nDCG",
     "LexiRecall",
     "Measure",
     "Param",

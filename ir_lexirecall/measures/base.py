@@ -112,13 +112,13 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     """Base of all measures: a subclass declares ``params`` and computes ``score``.
 
     Class attributes of a subclass, all optional:
-        params: parameters by name, in the order in which they print.
+        params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
         PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
             the first line of the docstring.
 
-    A class whose name begins with an underscore is not registered (a base of several measures).
+    A class that is only a base of others says so: ``class Shared(Measure, register=False)``.
     """
 
     NAME: ClassVar[str] = ""
@@ -127,21 +127,21 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     SHORT_DESC: ClassVar[str] = ""
     FORMULA: ClassVar[str] = ""
     SOURCE: ClassVar[str] = ""
-    SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = {}
+    SUPPORTED_PARAMS: ClassVar[dict[str, Param]]
     DEFAULT = 0.0
     params: dict[str, Any]
     validated: bool
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:
-            cls.SUPPORTED_PARAMS = dict(cls.__dict__["params"])
-        if cls.__name__.startswith("_"):
+            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": judged_only()}
+        if not register:
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
         cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
         cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
-        register(cls())
+        make_known(cls())
 
     def __init__(self, **params: Any) -> None:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
@@ -184,7 +184,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
         return repr(value)
 
 
-def register(measure: Measure) -> None:
+def make_known(measure: Measure) -> None:
     """Make ir_measures know a measure by its name and aliases.
 
     A later definition of the same name takes the place of an earlier one of this library's kind (a notebook's cell that
@@ -192,15 +192,22 @@ def register(measure: Measure) -> None:
     """
     known = ir_measures.measures.registry
     for name in (measure.NAME, *measure.ALIASES):
-        if isinstance(known.get(name, measure), Measure):
-            known[name] = REGISTRY[name] = measure
+        REGISTRY[name] = measure
+        other = known.get(name)
+        if other is None or _is_one_of_ours(other):
+            known[name] = measure
         else:
-            REGISTRY[name] = measure
+            module = type(measure).__module__.partition(".")[0]
             warnings.warn(
-                f"ir_measures knows another measure called {name!r} already ({type(known[name]).__module__}); strings "
-                f"mean that one, {type(measure).__module__}.{type(measure).__name__} is to be given as an object",
-                stacklevel=3,
+                f"ir_measures knows another measure called {name!r} already ({type(other).__module__}); strings mean that "
+                f"one, {module}.{name} is this library's",
+                stacklevel=4,
             )
+
+
+def _is_one_of_ours(measure: IRMeasure) -> bool:
+    """Whether a measure's class derives from ``Measure``, or did so before this module was imported afresh."""
+    return any(base.__module__ == __name__ and base.__name__ == "Measure" for base in type(measure).__mro__)
 
 
 def _plain(value: Any) -> Any:
@@ -254,6 +261,11 @@ def rel() -> Param:
     )
 
 
+def judged_only() -> Param:
+    """``judged_only``: every measure has it; what scores measures applies it."""
+    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+
+
 def max_rel(required: bool) -> Param:
     """``max_rel``: the top grade of the scale."""
     return Param(
@@ -301,3 +313,6 @@ def persistence(default: float, desc: str = "persistence") -> Param:
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
     return is_number(value) and math.isfinite(value) and value >= 0
+
+
+Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}

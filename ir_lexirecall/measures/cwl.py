@@ -38,7 +38,7 @@ _DOC = """
 """
 
 
-class _CWL(Measure):
+class _CWL(Measure, register=False):
     """What the variants share: gains, and which users go on."""
 
     SOURCE = "Azzopardi et al., ICTIR 2021"
@@ -67,6 +67,7 @@ class _CWL(Measure):
 
 
 _GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
+
 
 class Discount(Protocol):
     """B(i) = V(i) for a ranking without gain, and its sums over ranks."""

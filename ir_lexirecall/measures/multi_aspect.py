@@ -7,9 +7,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-import ir_measures
 import numpy as np
-from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import AlignedRun
@@ -17,6 +15,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import and_more
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures.base import Measure, Param, cutoff, is_share
+from ir_lexirecall.measures.based import BasedMeasure, base
 from ir_lexirecall.measures.scoring import values
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev")
@@ -47,10 +46,6 @@ def _aspects() -> Param:
     )
 
 
-def _base() -> Param:
-    return Param(str, "measure that scores the ranking", default="nDCG")
-
-
 def _binarize(default: str | None, desc: str) -> Param:
     return Param(
         str,
@@ -62,44 +57,7 @@ def _binarize(default: str | None, desc: str) -> Param:
     )
 
 
-class _AspectMeasure(Measure):
-    """What TOMA, CAM and MM share: a base measure, checked and cut off."""
-
-    def base_measure(self) -> IRMeasure:
-        """The base with this measure's cutoff.
-
-        Raises:
-            ValueError: there is no such base, or it cannot take the cutoff.
-        """
-        try:
-            base = ir_measures.parse_measure(self["base"])
-        except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
-        if isinstance(base, _AspectMeasure):
-            raise ValueError(
-                f"{self.NAME}: base={self['base']!r} judges several aspects itself; name one that does not"
-            )
-        if self["cutoff"] is not None:
-            base_cutoff = base.params.get("cutoff", self["cutoff"])
-            if "cutoff" not in base.SUPPORTED_PARAMS or base_cutoff != self["cutoff"]:
-                raise ValueError(f"{self.NAME}: the base {base} cannot be cut at {self['cutoff']}")
-            base = base(cutoff=self["cutoff"])
-        missing = [name for name, param in base.SUPPORTED_PARAMS.items() if param.required and name not in base.params]
-        if missing:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} needs {missing[0]}")
-        try:
-            base.validate_params()
-        except (ValueError, AssertionError) as error:
-            raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
-        if base.params.get("cutoff") is not None and base.params["cutoff"] < 1:
-            raise ValueError(f"{self.NAME}: base={self['base']!r}: the cutoff must be at least 1")
-        return base
-
-    def check_together(self) -> None:
-        self.base_measure()
-
-
-class TOMA(_AspectMeasure):
+class TOMA(BasedMeasure):
     """Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
 
     The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
@@ -126,7 +84,7 @@ class TOMA(_AspectMeasure):
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
-        "base": _base(),
+        "base": base(),
         "gate": Param(str, "aspect without which the others do not count"),
         "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2) or a weight"),
     }
@@ -143,13 +101,13 @@ class TOMA(_AspectMeasure):
         return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
 
 
-class _MeanMeasure(_AspectMeasure):
+class _MeanMeasure(BasedMeasure, register=False):
     """What CAM and MM share: the base scores of the aspects, and their weights."""
 
     params = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
-        "base": _base(),
+        "base": base(),
         "weights": Param(
             dict,
             "weight of each aspect (default: equal)",

@@ -97,7 +97,7 @@ class RBU(Measure):
         """max_rel of every (query, aspect) pair: the parameter, or the pair's largest grade."""
         if self["max_rel"] is None:
             return judgments.aspects.top_grade
-        judgments.check_top_grade(self["max_rel"], str(self))
+        judgments.check_top_grade_of_aspects(self["max_rel"], str(self))
         return np.full(len(judgments.aspects.query), float(self["max_rel"]))
 
 

@@ -7,20 +7,22 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.measures import foreign, standard
+from ir_lexirecall.measures import foreign, ndeval, standard
 from ir_lexirecall.measures.base import Measure, Utility
 
 
 def is_native(measure: IRMeasure) -> bool:
     """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
-    return isinstance(measure, Measure) or standard.serves(measure)
+    return isinstance(measure, Measure) or standard.serves(measure) or ndeval.serves(measure)
 
 
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
-        return _checked(measure, measure.score(run), run)
-    return standard.score(measure, run) if standard.serves(measure) else foreign.values(measure, run)
+        return _checked(measure, measure.score(run.condensed() if measure["judged_only"] else run), run)
+    if standard.serves(measure):
+        return standard.score(measure, run)
+    return ndeval.values(measure, run) if ndeval.serves(measure) else foreign.values(measure, run)
 
 
 def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
@@ -36,5 +38,7 @@ def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Flo
     array = result.value if isinstance(result, Utility) else result
     if not isinstance(array, np.ndarray) or array.shape != (len(run.judgments),) or array.dtype.kind not in "fiu":
         shape = getattr(array, "shape", type(array).__name__)
-        raise ValueError(f"{measure}: score must give an array of {len(run.judgments)} numbers, one per query, not {shape}")
+        raise ValueError(
+            f"{measure}: score must give an array of {len(run.judgments)} numbers, one per query, not {shape}"
+        )
     return result

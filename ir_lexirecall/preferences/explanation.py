@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.preferences.functions import PAIRWISE, Positions
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.preferences.functions import PAIRWISE, Positions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -207,8 +207,6 @@ class Preferences:
     def _tested(self, preference: str) -> TestResult:
         """The test of every pair."""
         a, b = self._pair_places
-        if len(self.query_ids) == 0:
-            return TestResult.without_data(len(a))
         measure = self.counts.values.get(preference)
         if measure is not None:
             values = measure[:, self.counts.queries]
@@ -251,13 +249,15 @@ class Preferences:
         import pandas as pd
 
         values = self.counts.of(self._name(preference)).against_others
-        index = pd.Index(self.query_ids, name="query_id", dtype=object)
+        index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
     def with_test(self, test: str | SignificanceTest | None = None, **options: Any) -> Preferences:
         """The same preferences, tested otherwise; ``options`` are those of ``SignificanceTest`` (``correction``, ...)."""
-        changed = SignificanceTest.coerce(self.test if test is None else test, caller="with_test", like=self.test, **options)
-        return replace(self, test=changed)
+        if isinstance(test, str):
+            options["name"] = test
+        kind = test if isinstance(test, SignificanceTest) else self.test
+        return replace(self, test=SignificanceTest.coerce(kind, caller="with_test", **options))
 
     def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
         """The runs, best first, with the score that orders them.
@@ -313,7 +313,9 @@ class Preferences:
         notes = []
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
-            notes.append(f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.")
+            notes.append(
+                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part."
+            )
         if queries < 25:
             notes.append(f"Only {queries} queries: a test sees no difference but a large one.")
         if queries and np.median(m) < 3:
@@ -336,7 +338,9 @@ class Preferences:
                 if queries and counts.ties[i, j] > queries / 2:
                     notes.append(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
                 if queries and counts.incomparable[i, j] > queries / 2:
-                    notes.append(f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable.")
+                    notes.append(
+                        f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
+                    )
         return notes
 
     def to_markdown(self, places: int = 4) -> str:

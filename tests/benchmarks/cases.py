@@ -14,7 +14,7 @@ import ir_measures
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
 from ir_lexirecall.preferences import compare_ranks
-from ir_lexirecall.scoring.arrays import Floats
+from ir_lexirecall.arrays import Floats
 from ir_lexirecall.significance import tukey_hsd
 from tests.benchmarks import data, peers
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems

@@ -16,10 +16,10 @@ import pandas as pd
 import polars as pl
 
 import ir_lexirecall as irl
-from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences.functions import Positions
-from ir_lexirecall.scoring.arrays import Floats, Ints
+from ir_lexirecall.arrays import Floats, Ints
 
 _ROBUST = Path(__file__).parents[3] / "shared" / "data" / "robust2003"  # no part of the project
 _SEED = 0
@@ -80,7 +80,7 @@ class Systems:
         m: number of relevant documents of those queries.
     """
 
-    ranks: dict[str, JudgedRanks]
+    ranks: dict[str, AlignedRun]
     positions: Positions
     relevant: list[list[list[int]]]
     m: list[int]
@@ -173,7 +173,7 @@ def systems(size: Size, folder: Path) -> Systems:
     """The Robust runs where they are there, at their size; else synthetic rankings."""
     if size == ROBUST_2003 and _ROBUST.is_dir():
         paths = comparison_files(size, folder)
-        judgments = Judgments.of(paths.qrels)
+        judgments = Judgments.from_qrels(paths.qrels)
         return _systems(judgments, {name: irl.align(judgments, path) for name, path in paths.runs.items()})
     return _synthetic_systems(size)
 
@@ -190,21 +190,21 @@ def _synthetic_systems(size: Size) -> Systems:
     rng = np.random.default_rng(_SEED)
     judged = _pool(size, rng)[:, : size.judged]
     grades = _grades(judged.size, rng)
-    judgments = Judgments.of(_qrels(judged, grades, np.zeros(judged.size, dtype=np.int64)))
+    judgments = Judgments.from_qrels(_qrels(judged, grades, np.zeros(judged.size, dtype=np.int64)))
     return _systems(judgments, {name: _synthetic_ranks(judgments, size, rng) for name in _names(size.systems)})
 
 
-def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator) -> JudgedRanks:
+def _synthetic_ranks(judgments: Judgments, size: Size, rng: np.random.Generator) -> AlignedRun:
     """A system that retrieves some of the judged documents, at random ranks."""
     ranks = rng.permuted(np.tile(np.arange(1, size.depth + 1), (size.queries, 1)), axis=1)[:, : size.judged].ravel()
     doc = np.flatnonzero(rng.random(len(ranks)) < _FOUND)
     query, rank = judgments.query[doc], ranks[doc]
     order = np.lexsort((rank, query))
     depth = np.full(size.queries, size.depth)
-    return JudgedRanks(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
+    return AlignedRun(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
 
 
-def _systems(judgments: Judgments, ranks: dict[str, JudgedRanks]) -> Systems:
+def _systems(judgments: Judgments, ranks: dict[str, AlignedRun]) -> Systems:
     m = judgments.m()
     some = np.flatnonzero(m)
     lists = []
@@ -213,7 +213,7 @@ def _systems(judgments: Judgments, ranks: dict[str, JudgedRanks]) -> Systems:
         ends = np.cumsum(found.r)
         in_order = found.rank.tolist()
         lists.append([in_order[ends[q] - found.r[q] : ends[q]] for q in some])
-    positions = Positions.of(list(ranks.values()), 1, None, some)
+    positions = Positions.from_runs(list(ranks.values()), 1, None, some)
     return Systems(ranks, positions, lists, m[some].tolist())
 
 

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.preferences import result
+from ir_lexirecall.preferences import counts
 
-pytestmark = pytest.mark.filterwarnings("ignore:the run retrieves nothing")
+pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
 
 compare = partial(irl.compare, correction=None)  # no test matters here
 
@@ -132,7 +132,7 @@ class BruteForce:
     @cached_property
     def values(self) -> dict[str, dict[str, dict[str, float]]]:
         """Values of the measures by system, measure, and query."""
-        judgments = irl.Judgments.of(self.qrels)
+        judgments = irl.Judgments.from_qrels(self.qrels)
         return {name: irl.evaluate(MEASURES, judgments, run).to_dict() for name, run in self.runs.items()}
 
     def found(self, name: str, q: str) -> list[int]:
@@ -190,10 +190,10 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
     brute = BruteForce(qrels, runs, rel, cutoff)
     table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff).table()
     pairs = list(itertools.combinations(runs, 2))
-    keys = list(zip(table["preference"], table["system_a"], table["system_b"], strict=True))
+    keys = list(zip(table["preference"], table["run_a"], table["run_b"], strict=True))
     assert keys == [(preference, *pair) for preference in PREFERENCES for pair in pairs]
     for row in table.itertuples():
-        values = brute.preferences(row.preference, row.system_a, row.system_b)
+        values = brute.preferences(row.preference, row.run_a, row.run_b)
         signs = [None if value is None else sign(value) for value in values]
         expected = [signs.count(each) for each in (1, -1, 0, None)]
         assert [row.wins, row.losses, row.ties, row.incomparable] == expected, row
@@ -219,7 +219,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 
         pairs = list(itertools.combinations(runs, 2))
         rows = compared.per_query(preference)
-        keys = list(zip(rows["query_id"], rows["system_a"], rows["system_b"], strict=True))
+        keys = list(zip(rows["query_id"], rows["run_a"], rows["run_b"], strict=True))
         assert keys == [(q, *pair) for q in brute.queries for pair in pairs]
         assert_near(rows["preference"], [as_float(values[p][q]) for q in range(len(brute.queries)) for p in pairs])
 
@@ -278,7 +278,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
     at_once = compare(*comparison, PREFERENCES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(result, "_BLOCK", 1)
+        patch.setattr(counts, "_BLOCK", 1)
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
             assert np.array_equal(in_blocks.tensor(preference), at_once.tensor(preference), equal_nan=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import LR
-from ir_lexirecall.scoring import lexirecall
+from ir_lexirecall.measures import lexirecall
 from tests.conftest import (
     CUTOFFS,
     at_ranks,
