@@ -166,7 +166,9 @@ def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[.
         if name in known:
             short = ["-m"] if name == "measure" else []
             required = known[name].default is inspect.Parameter.empty
-            parser.add_argument(*short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name])
+            parser.add_argument(
+                *short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name]
+            )
     if "rel" in known:
         add_rel(parser)
     for name, parameter in known.items():
