@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
@@ -56,6 +56,21 @@ class Relevant:
 
 
 @dataclass(frozen=True)
+class Ties:
+    """The retrieved judged documents whose score other documents of the ranking share.
+
+    Attributes:
+        row: their rows in the ``AlignedRun``, rising.
+        first: the rank at which the documents of that score begin, for each row.
+        size: how many documents share the score.
+    """
+
+    row: Ints
+    first: Ints
+    size: Ints
+
+
+@dataclass(frozen=True)
 class AlignedRun:
     """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
 
@@ -65,6 +80,8 @@ class AlignedRun:
         doc: its row in ``judgments``.
         rank: its rank, from 1.
         depth: number of documents retrieved for each query, shape ``(Q,)``; 0 for a query the run lacks.
+        ties: where scores tie with those of other documents, None where no judged document is tied.
+        ranked: the queries that the run has, in the order in which it names them first.
     """
 
     judgments: Judgments
@@ -72,6 +89,8 @@ class AlignedRun:
     doc: Ints
     rank: Ints
     depth: Ints
+    ties: Ties | None = None
+    ranked: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -101,6 +120,29 @@ class AlignedRun:
     def with_grades(self, grade: Floats) -> AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
+
+    def condensed(self) -> AlignedRun:
+        """The ranking without the documents that have no judgment (a condensed list)."""
+        depth = np.bincount(self.query, minlength=len(self.judgments))
+        return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
+
+    def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
+        """The ranking with documents of equal score in the order of their grades; unjudged ones count as grade 0."""
+        if self.ties is None:
+            return self
+        ties = self.ties
+        grade = self.grade[ties.row]
+        order = np.lexsort((-grade if best_first else grade, ties.first, self.query[ties.row]))
+        row, first, size, grade = (column[order] for column in (ties.row, ties.first, ties.size, grade))
+        group = np.cumsum(np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]) - 1
+        place = position_in_segment(group)
+        # Unjudged documents stand between those of positive and those of other grades.
+        behind = grade <= 0 if best_first else grade > 0
+        judged = np.bincount(group)[group]
+        rank = self.rank.copy()
+        rank[row] = first + place + np.where(behind, size - judged, 0)
+        order = np.lexsort((rank, self.query))
+        return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 
     def forget(self) -> None:
         """Let go of what measures computed on the way and kept for each other."""
@@ -137,6 +179,8 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     Raises:
         ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
     """
+    if judgments.exclusion is not None:
+        return _without_excluded(judgments, align(judgments.exclusion.everything, run))
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path:
             parts = _align_file(judgments, path)
@@ -147,6 +191,49 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     return _joined(judgments, parts)
 
 
+def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
+    """A run that was aligned with the excluded documents among the judged ones, without them: all below move up."""
+    assert judgments.exclusion is not None
+    doc = judgments.exclusion.row[run.doc]
+    gone = doc < 0
+    before = np.cumsum(gone)
+    start = np.searchsorted(run.query, np.arange(len(run.depth)))
+    before -= np.r_[0, before][start][run.query]
+    lost = np.bincount(run.query[gone], minlength=len(run.depth))
+    keep = np.flatnonzero(~gone)
+    ties = None
+    if run.ties is not None:
+        same = run.query[run.ties.row] * (int(run.depth.max()) + 1) + run.ties.first
+        groups, group = np.unique(same, return_inverse=True)
+        fewer = np.bincount(group[gone[run.ties.row]], minlength=len(groups))[group]
+        size = run.ties.size - fewer
+        # Excluded documents above the group move its first rank up, those within it do not.
+        above = before[run.ties.row] - _before_within(group, gone[run.ties.row])
+        left = np.flatnonzero((size > 1) & ~gone[run.ties.row])
+        new_row = np.cumsum(~gone) - 1
+        ties = Ties(new_row[run.ties.row[left]], (run.ties.first - above)[left], size[left]) if len(left) else None
+    return AlignedRun(
+        judgments,
+        query=run.query[keep],
+        doc=doc[keep],
+        rank=(run.rank - before)[keep],
+        depth=run.depth - lost,
+        ties=ties,
+        ranked=run.ranked,
+    )
+
+
+def _before_within(group: Ints, gone: Bools) -> Ints:
+    """For each row, how many rows of its group up to it are gone; rows are in order of their ranks within a group."""
+    order = np.argsort(group, kind="stable")
+    count = np.cumsum(gone[order])
+    start = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    base = np.r_[0, count][start]
+    within = np.empty(len(group), dtype=np.int64)
+    within[order] = count - np.repeat(base, np.diff(np.r_[start, len(group)]))
+    return within
+
+
 @dataclass(frozen=True)
 class _Part:
     """What ``AlignedRun`` says, of some queries only."""
@@ -154,20 +241,24 @@ class _Part:
     query: Ints  # of each retrieved judged document,
     doc: Ints
     rank: Ints
+    first: NDArray[np.int32]  # the rank at which the documents of its score begin,
+    size: NDArray[np.int32]  # and how many these are, 1 for itself
     ranked: Ints  # the queries, whether or not they retrieved any,
     depth: Ints  # and their depths
 
     @classmethod
     def from_blocks(cls, judgments: Judgments, blocks: _Blocks) -> _Part:
-        rank = _ranks(blocks, judgments)
+        rank, first, size = _ranks(blocks, judgments)
         query = judgments.query[blocks.doc]
         order = np.lexsort((rank, query))
-        return cls(query[order], blocks.doc[order], rank[order], blocks.query, blocks.length)
+        columns = (query, blocks.doc, rank, first.astype(np.int32), size.astype(np.int32))
+        return cls(*(column[order] for column in columns), blocks.query, blocks.length)
 
     def without(self, gone: Bools) -> _Part:
         """The same, but for the queries that are gone."""
         keep, ranked = ~gone[self.query], ~gone[self.ranked]
-        return _Part(self.query[keep], self.doc[keep], self.rank[keep], self.ranked[ranked], self.depth[ranked])
+        columns = (self.query, self.doc, self.rank, self.first, self.size)
+        return _Part(*(column[keep] for column in columns), self.ranked[ranked], self.depth[ranked])
 
 
 def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
@@ -177,11 +268,19 @@ def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     def column(name: str) -> Ints:
         return np.concatenate([none, *(getattr(part, name) for part in parts)])
 
-    query = column("query")
-    order = np.argsort(query, kind="stable")  # within a query, ranks rise already
+    query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
+    order: Any = slice(None)
+    if np.any(query[1:] < query[:-1]):
+        order = np.argsort(query, kind="stable")  # within a query, ranks rise already
+        query, doc, rank = query[order], doc[order], rank[order]
     depth = np.zeros(len(judgments), dtype=np.int64)
-    depth[column("ranked")] = column("depth")
-    return AlignedRun(judgments, query=query[order], doc=column("doc")[order], rank=column("rank")[order], depth=depth)
+    depth[ranked] = column("depth")
+    ties = None
+    if any((part.size > 1).any() for part in parts):
+        first, size = column("first")[order], column("size")[order]
+        row = np.flatnonzero(size > 1)
+        ties = Ties(row, first[row], size[row])
+    return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 
 def _align_file(judgments: Judgments, path: str) -> list[_Part]:
@@ -278,14 +377,21 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]
     if len(np.unique(query)) < len(query):  # a query in several places: bring its rows together
-        table = table[np.argsort(np.repeat(query, length), kind="stable")]
+        table = table[np.argsort(_appearance(query)[np.repeat(np.arange(len(query)), length)], kind="stable")]
         rows = np.bincount(query, weights=length).astype(np.int64)
-        query = np.flatnonzero(rows)
+        _, first_place = np.unique(query, return_index=True)
+        query = query[np.sort(first_place)]
         length = rows[query]
     return [
         _Part.from_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
         for some, rows in _portions(length)
     ]
+
+
+def _appearance(query: Ints) -> Ints:
+    """Which of the different queries, in the order of their first places, each one is."""
+    _, first, number = np.unique(query, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
 
 
 def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
@@ -325,7 +431,8 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
     """Align a dict of dicts, some queries at a time."""
-    query = np.array([q for q, name in enumerate(judgments.query_ids) if run.get(name)], dtype=np.int64)
+    place = judgments.place
+    query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
     score = packed_numbers([*(list(ranking.values()) for ranking in rankings), *_ignored(judgments, run)])
@@ -393,21 +500,28 @@ def _sort_key(block: Ints, score: NDArray[np.float32]) -> NDArray[np.uint64]:
     return key
 
 
-def _ranks(blocks: _Blocks, judgments: Judgments) -> Ints:
-    """Rank of each retrieved judged document: one more than the documents before it."""
+def _ranks(blocks: _Blocks, judgments: Judgments) -> tuple[Ints, Ints, Ints]:
+    """Rank of each retrieved judged document: one more than the documents before it.
+
+    And where the documents of its score begin, and how many these are.
+    """
     key = _sort_key(np.repeat(np.arange(len(blocks.length)), blocks.length), blocks.score)
     in_order = key if np.all(key[1:] >= key[:-1]) else np.sort(key)
     doc_key = _sort_key(blocks.doc_block, blocks.doc_score)
     start = np.cumsum(blocks.length) - blocks.length
     first = np.searchsorted(in_order, doc_key)
     rank = first - start[blocks.doc_block] + 1
+    size = np.ones(len(rank), dtype=np.int64)
     # A document whose key its right neighbour shares is tied: document ids decide.
     tied = np.flatnonzero((first + 1 < len(key)) & (in_order[np.minimum(first + 1, len(key) - 1)] == doc_key))
-    if len(tied):
-        rows = _rows_with(key, np.unique(doc_key[tied]), in_order is key)
-        names = [judgments.doc_ids[doc] for doc in blocks.doc[tied].tolist()]
-        rank[tied] += _before(key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names)
-    return rank
+    if len(tied) == 0:
+        return rank, rank, size
+    size[tied] = np.searchsorted(in_order, doc_key[tied], side="right") - first[tied]
+    first_rank = rank.copy()
+    rows = _rows_with(key, np.unique(doc_key[tied]), in_order is key)
+    names = judgments.ids_of(blocks.doc[tied])
+    rank[tied] += _before(key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names)
+    return rank, first_rank, size
 
 
 def _before(

@@ -11,7 +11,7 @@ import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, UnknownParameter
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.runs import aggregate as aggregated
@@ -101,7 +101,14 @@ def check_parameters(measure: IRMeasure) -> None:
         raise ValueError(f"{measure}: {error}") from None
 
 
-def evaluate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, aggregate: bool = False) -> Any:
+def evaluate(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
+    *,
+    aggregate: bool = False,
+    exclude: ExcludeLike | None = None,
+) -> Any:
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
     Args:
@@ -111,6 +118,8 @@ def evaluate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, aggregat
             from ``subtopic_id`` or ``iteration``, aspects from further columns.
         run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
         aggregate: give the means over queries instead of the values per query.
+        exclude: documents that are taken out of ranking and judgments first: a mapping of query ids to document ids, a
+            table with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
@@ -130,7 +139,7 @@ def evaluate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, aggregat
     import pandas as pd
 
     parsed = parse_measures(measures)
-    judgments = Judgments.from_qrels(qrels)
+    judgments = Judgments.from_qrels(qrels, exclude)
     for measure in parsed.values():
         if isinstance(measure, Measure):
             measure.check_judgments(judgments)
@@ -138,4 +147,4 @@ def evaluate(measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, aggregat
     columns = {name: values(measure, aligned) for name, measure in parsed.items()}
     if aggregate:
         return pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
-    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id", dtype=object))
+    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))

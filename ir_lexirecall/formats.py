@@ -149,6 +149,13 @@ def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mappi
 _FEW_ROWS = 4096  # of a table that is read without a query engine
 
 
+def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
+    """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
+    table = _table(data, what, ("query_id", "doc_id"), trec.read_run)
+    columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
+    return list(zip(*columns, strict=True))
+
+
 def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
     """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None of anything else.
 

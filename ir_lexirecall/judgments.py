@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
@@ -20,6 +20,7 @@ from ir_lexirecall.formats import (
     QREL_COLUMNS,
     TableLike,
     changes,
+    id_pairs,
     id_string,
     is_file,
     nested_dicts,
@@ -39,6 +40,10 @@ else:
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
 iterable of named tuples, or ``Judgments`` themselves."""
+
+ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
+"""Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
+to document ids, or a table with the columns ``query_id`` and ``doc_id``."""
 
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -79,6 +84,19 @@ class AspectGrades:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """Documents that were taken out of judgments and are to be taken out of runs.
+
+    Attributes:
+        everything: the judged documents and the excluded ones.
+        row: the row in the judgments of each of these, -1 for the excluded.
+    """
+
+    everything: Judgments
+    row: Ints
+
+
+@dataclass(frozen=True)
 class Judgments:
     """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
 
@@ -91,6 +109,9 @@ class Judgments:
         grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
         table: see ``rows``; None where the qrels have a grade for each document and nothing else.
+        exclusion: documents that were taken out, see ``excluding``.
+        elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
+            aspect is named by rows is a question about the whole.
     """
 
     query_ids: list[str]
@@ -98,6 +119,8 @@ class Judgments:
     docs: list[str] | pl.Series
     grade: Floats
     table: pl.DataFrame | None = field(default=None, repr=False)
+    exclusion: Exclusion | None = field(default=None, repr=False)
+    elsewhere: frozenset[str] = frozenset()
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -125,7 +148,7 @@ class Judgments:
         return pl.DataFrame(columns)
 
     @classmethod
-    def from_qrels(cls, qrels: QrelsLike) -> Judgments:
+    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None) -> Judgments:
         """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
@@ -136,7 +159,14 @@ class Judgments:
         Raises:
             ValueError: a missing column, a grade that is not a number, or the same judgment twice with
                 different grades.
+
+        Args:
+            qrels: judgments in any form.
+            exclude: documents that are taken out, here and of every run that is aligned with the judgments.
         """
+        if exclude is not None:
+            judgments = cls.from_qrels(qrels)
+            return judgments.excluding(_excluded(exclude, judgments.query_ids))
         if isinstance(qrels, Judgments):
             return qrels
         if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
@@ -195,6 +225,59 @@ class Judgments:
     def __len__(self) -> int:
         return len(self.query_ids)
 
+    def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
+        """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
+
+        >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
+        >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
+        [1.0, 2.0, 0.0]
+
+        Raises:
+            ValueError: a query that is not judged.
+        """
+        wanted = set(query_ids)
+        if unknown := wanted - self.place.keys():
+            raise ValueError(f"judgments: there is no query {min(unknown)!r}")
+        if len(wanted) == len(self):
+            return self
+        queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
+        first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
+        row = ranges(first, end)
+        table, exclusion = self.table, self.exclusion
+        if table is not None:
+            table = table.filter(np.isin(table["doc"].to_numpy(), row))
+            table = table.with_columns(doc=np.searchsorted(row, table["doc"].to_numpy()))
+        if exclusion is not None:
+            everything = exclusion.everything.restricted_to(wanted)
+            old = exclusion.row[np.isin(exclusion.everything.query, queries)]
+            exclusion = Exclusion(everything, np.where(old >= 0, np.searchsorted(row, old), -1))
+        return replace(
+            self,
+            query_ids=[self.query_ids[q] for q in queries],
+            query=np.repeat(np.arange(len(queries)), end - first),
+            docs=self._docs_at(row),
+            grade=self.grade[row],
+            table=table,
+            exclusion=exclusion,
+            elsewhere=self.elsewhere | self._aspect_names,
+            _cache={},
+        )
+
+    def as_part(self, elsewhere: Iterable[str]) -> Judgments:
+        """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
+        part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
+        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+
+    @cached_property
+    def _aspect_names(self) -> frozenset[str]:
+        return frozenset(["0"] if self.table is None else self.table["aspect"].unique())
+
+    @property
+    def _relevance_is_named(self) -> bool:
+        """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
+        return "relevance" in self._aspect_names | self.elsewhere
+
     def m(self, rel: float = 1) -> Ints:
         """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
         key = ("m", rel)
@@ -252,12 +335,67 @@ class Judgments:
 
     def with_grades(self, grade: Floats) -> Judgments:
         """The same documents with other grades (a row each), judged for one aspect."""
-        return replace(self, grade=grade, table=None, _cache={})
+        return replace(self, grade=grade, table=None, elsewhere=frozenset(), _cache={})
 
     def of_documents(self, row: Ints, grade: Floats) -> Judgments:
         """The judgments of some of the documents (their rows, rising) for one aspect, with a grade for each."""
-        docs = [self.doc_ids[i] for i in row.tolist()] if isinstance(self.docs, list) else self.docs.gather(row)
-        return replace(self, query=self.query[row], docs=docs, grade=grade, table=None, _cache={})
+        return replace(
+            self,
+            query=self.query[row],
+            docs=self._docs_at(row),
+            grade=grade,
+            table=None,
+            exclusion=None,
+            elsewhere=frozenset(),
+            _cache={},
+        )
+
+    def _docs_at(self, row: Ints) -> list[str] | pl.Series:
+        return self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+
+    def ids_of(self, row: Ints) -> list[str]:
+        """Ids of some of the documents."""
+        if isinstance(self.docs, list):
+            return [self.docs[i] for i in row.tolist()]
+        return self.docs.gather(row).to_list()
+
+    def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
+        """The judgments without some documents, which every run that is aligned with them loses, too.
+
+        Args:
+            doc_ids: documents to take out, by query; queries without judgments are ignored.
+
+        >>> judgments = Judgments.from_qrels({"q": {"a": 1, "q": 1}}).excluding({"q": ["q", "x"]})
+        >>> judgments.doc_ids, len(judgments.exclusion.everything.doc_ids)
+        (['a'], 3)
+        """
+        wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
+        start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
+        own, docs = self.doc_ids, list[str]()
+        old, query = list[int](), list[int]()
+        for q in range(len(self)):
+            known = own[start[q] : start[q + 1]]
+            rows = list(range(start[q], start[q + 1]))
+            if q in wanted:
+                place = dict(zip(known, rows, strict=True))
+                merged = sorted(wanted[q].union(known))
+                rows = [-1 if doc_id in wanted[q] else place[doc_id] for doc_id in merged]
+                known = merged
+            docs += known
+            old += rows
+            query += [q] * len(known)
+        row = np.array(old, dtype=np.int64)
+        kept = row[row >= 0]
+        new = np.full(len(own), -1)
+        new[kept] = np.arange(len(kept))
+        everything = Judgments(self.query_ids, np.array(query, dtype=np.int64), docs, np.zeros(len(docs)))
+        table = self.table
+        if table is not None:
+            doc = new[table["doc"].to_numpy()]
+            table = table.with_columns(pl.Series("doc", doc)).filter(doc >= 0)
+        exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
+        remaining = self.of_documents(kept, self.grade[kept])
+        return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere, _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
@@ -268,7 +406,7 @@ class Judgments:
         import pandas as pd
 
         table = self.rows
-        if (table["aspect"] == "relevance").any():
+        if self._relevance_is_named:
             table = table.filter(pl.col("aspect") == "relevance")
         table = table.sort("relevance", maintain_order=True)
         best = table.select(pl.col("relevance").max().over("query_id"))
@@ -374,11 +512,11 @@ class Judgments:
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
         """
-        in_rows = set(self.rows["aspect"].unique())
+        in_rows = self._aspect_names | self.elsewhere
         by_rows = any(name in in_rows for name in aspects)
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
-    def _label(self, name: str, in_rows: set[str], by_rows: bool) -> Floats:
+    def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
         doc = self.rows["doc"].to_numpy()
         label = np.full(len(self.grade), np.nan)
         if name in in_rows:
@@ -411,6 +549,30 @@ def load_collection(source: str) -> Collection:
         if os.path.isdir(source):
             raise ValueError(f"{source} is a directory, not a file; {error}") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
+
+
+def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Documents to take out, by query.
+
+    >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
+    ({'1': ['1'], '2': ['2']}, {'1': ['a']})
+    """
+    if isinstance(exclude, str):
+        if exclude != "self":
+            raise ValueError(
+                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table with "
+                "the columns query_id and doc_id"
+            )
+        return {query_id: [query_id] for query_id in query_ids}
+    if isinstance(exclude, Mapping):
+        if text := next((query_id for query_id, docs in exclude.items() if isinstance(docs, str)), None):
+            raise ValueError(f"exclude: query {text!r} maps to a string; give a list of document ids")
+        with naming("exclude"):
+            return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
+    pairs: dict[str, list[str]] = {}
+    for query_id, doc_id in id_pairs(exclude, "exclude"):
+        pairs.setdefault(query_id, []).append(doc_id)
+    return pairs
 
 
 def aspect_column(table: pl.DataFrame) -> pl.Series:

@@ -17,7 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.progress import progress_bar
@@ -52,6 +52,8 @@ class ScoredRuns:
         qrels: QrelsLike,
         runs: Mapping[str, RunLike | AlignedRun],
         *,
+        judged_only: bool = False,
+        exclude: ExcludeLike | None = None,
         caller: str = "evaluate",
         progress: bool | None = None,
     ) -> ScoredRuns:
@@ -61,19 +63,22 @@ class ScoredRuns:
             measures: the measures by the name of their column, see ``parse_measures``; there may be none.
             qrels: judgments in any form.
             runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
+            judged_only: take documents without a judgment out of the rankings (condensed lists).
+            exclude: documents that are taken out of rankings and judgments first.
             caller: the function that the user called; it begins the messages of errors.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
             ValueError: bad input; the message names the run and the offender.
         """
-        judgments = Judgments.from_qrels(qrels)
+        judgments = Judgments.from_qrels(qrels, exclude)
         for measure in measures.values():
             if isinstance(measure, Measure):
                 measure.check_judgments(judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         for name, run in _read_all(judgments, runs, caller, progress):
+            run = run.condensed() if judged_only else run
             aligned[name] = run
             for column, measure in measures.items():
                 columns[column].append(values(measure, run))
@@ -99,7 +104,7 @@ class ScoredRuns:
         """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
         import pandas as pd
 
-        index = pd.Index(self.names, name="run", dtype=object)
+        index = pd.Index(self.names, name="run")
         columns = {
             name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
         }
@@ -121,6 +126,27 @@ class ScoredRuns:
             name: np.stack([values(measure, run) for run in runs.values()]) for name, measure in self.measures.items()
         }
         return replace(self, judgments=judgments, runs=runs, values=scored)
+
+    def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
+        """Lowest and highest values of a measure, shape ``(S, Q)``, over three orders of documents with equal scores.
+
+        trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
+        up, no other order gives a value beyond.
+        """
+        measure = self.measures[name]
+        orders = [self.values[name]]
+        for best_first in (True, False):
+            orders.append(
+                np.stack(
+                    [
+                        self.values[name][place]
+                        if run.ties is None
+                        else values(measure, run.with_ties_broken(best_first=best_first))
+                        for place, run in enumerate(self.runs.values())
+                    ]
+                )
+            )
+        return np.minimum.reduce(orders), np.maximum.reduce(orders)
 
     def check_defined(self, caller: str) -> None:
         """Refuse values that are not numbers, naming the first."""

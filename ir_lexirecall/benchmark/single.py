@@ -11,10 +11,15 @@ from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import QrelsLike
-from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
+from ir_lexirecall.preferences.comparison import (
+    CompareOptions,
+    PreferenceLike,
+    check_baseline,
+    parse_preferences,
+)
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.runs import ScoredRuns, check_runs
-from ir_lexirecall.significance import SignificanceTest, TestOptions
+from ir_lexirecall.significance import SignificanceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +53,7 @@ def benchmark(
     preference: PreferenceLike = "lexirecall",
     baseline: str | None = None,
     test: str | SignificanceTest = "sign",
-    **options: Unpack[TestOptions],
+    **options: Unpack[CompareOptions],
 ) -> Benchmark:
     """Evaluate runs on a collection: standard measures and ours side by side, and the preferences between the runs.
 
@@ -73,6 +78,7 @@ def benchmark(
     >>> result.preferences.matrix().loc["bm25", "ql"]
     np.float64(0.375)
     """
+    judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
     tested = SignificanceTest.coerce(test, caller="benchmark", **options)
     found = load(collection) if isinstance(collection, str) and not is_file(collection) else collection
     if measures is None:
@@ -85,7 +91,15 @@ def benchmark(
     rel = found.rel if isinstance(found, Collection) else 1
     names, compared = parse_preferences("benchmark", preference)
     shown = parse_measures(measures)
-    scored = ScoredRuns.from_runs(compared | shown, found, runs, caller="benchmark", progress=tested.progress)
+    scored = ScoredRuns.from_runs(
+        compared | shown,
+        found,
+        runs,
+        judged_only=judged_only,
+        exclude=exclude,
+        caller="benchmark",
+        progress=tested.progress,
+    )
     preferences = None
     if len(runs) > 1:
         preferences = Preferences.from_runs(

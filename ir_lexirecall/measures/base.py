@@ -112,7 +112,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     """Base of all measures: a subclass declares ``params`` and computes ``score``.
 
     Class attributes of a subclass, all optional:
-        params: parameters by name, in the order in which they print.
+        params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
         PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
@@ -127,7 +127,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     SHORT_DESC: ClassVar[str] = ""
     FORMULA: ClassVar[str] = ""
     SOURCE: ClassVar[str] = ""
-    SUPPORTED_PARAMS: ClassVar[dict[str, Param]] = {}
+    SUPPORTED_PARAMS: ClassVar[dict[str, Param]]
     DEFAULT = 0.0
     params: dict[str, Any]
     validated: bool
@@ -135,7 +135,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:
-            cls.SUPPORTED_PARAMS = dict(cls.__dict__["params"])
+            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": judged_only()}
         if not register:
             return
         cls.NAME = cls.__dict__.get("NAME", cls.__name__)
@@ -261,6 +261,11 @@ def rel() -> Param:
     )
 
 
+def judged_only() -> Param:
+    """``judged_only``: every measure has it; what scores measures applies it."""
+    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+
+
 def max_rel(required: bool) -> Param:
     """``max_rel``: the top grade of the scale."""
     return Param(
@@ -308,3 +313,6 @@ def persistence(default: float, desc: str = "persistence") -> Param:
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
     return is_number(value) and math.isfinite(value) and value >= 0
+
+
+Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}

@@ -19,7 +19,7 @@ def is_native(measure: IRMeasure) -> bool:
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
-        return _checked(measure, measure.score(run), run)
+        return _checked(measure, measure.score(run.condensed() if measure["judged_only"] else run), run)
     if standard.serves(measure):
         return standard.score(measure, run)
     return ndeval.values(measure, run) if ndeval.serves(measure) else foreign.values(measure, run)

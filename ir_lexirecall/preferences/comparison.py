@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasureLike, parse_measures
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.judgments import ExcludeLike, QrelsLike
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.runs import ScoredRuns, check_runs
@@ -24,6 +24,13 @@ PreferenceLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
 """The name of a preference (``'lexirecall'``, ``'rpp'``, ...), a measure, or several of these."""
 
 
+class CompareOptions(TestOptions, total=False):
+    """Options of a comparison: those of the test, and ``judged_only``, ``exclude``."""
+
+    judged_only: bool
+    exclude: ExcludeLike | None
+
+
 def compare(
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
@@ -33,7 +40,7 @@ def compare(
     rel: float = 1,
     cutoff: int | None = None,
     test: str | SignificanceTest = "sign",
-    **options: Unpack[TestOptions],
+    **options: Unpack[CompareOptions],
 ) -> Preferences:
     """Compare runs per query by preferences between their rankings, exactly.
 
@@ -51,7 +58,9 @@ def compare(
             ``'tukey'`` (randomised Tukey HSD), or a ``SignificanceTest``. A preference is tested on its per-query values,
             a measure on its per-query differences.
         options: of the test, as in ``SignificanceTest``: ``correction`` (``'holm'``), ``alpha`` (0.05), ``n_resamples``
-            (10,000), ``seed`` (0), ``progress``.
+            (10,000), ``seed`` (0), ``progress``. And ``judged_only`` (False): take documents without a judgment out of
+            the rankings first (condensed lists); ``exclude``: documents that are taken out of rankings and judgments
+            first, as in ``evaluate``.
 
     Returns:
         ``Preferences``: table, matrix, ranking, explanations, plots. Queries without relevant documents take no part; a

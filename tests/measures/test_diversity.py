@@ -29,7 +29,7 @@ from ir_measures import (
 )
 
 from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp, Judgments, align, trec
-from ir_lexirecall.measures import ndeval
+from ir_lexirecall.measures import ndeval as ndeval_measures
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections
 
@@ -54,7 +54,7 @@ def values(measure: Any, qrels: Any, run: Any) -> dict[str, float]:
     """The value of each query."""
     measure.validate_params()
     aligned = align(Judgments.from_qrels(qrels), run)
-    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval.values(measure, aligned)
+    by_query = measure.score(aligned) if hasattr(measure, "score") else ndeval_measures.values(measure, aligned)
     return dict(zip(aligned.judgments.query_ids, by_query.tolist(), strict=True))
 
 
@@ -159,7 +159,7 @@ def ndeval_measures_with(draw: st.DrawFn, deepest: int, judged_only: bool) -> An
 @given(ndeval_measures_with(deepest=60, judged_only=True), subtopic_collections())
 def test_ndeval_measures_follow_their_definitions(measure, collection):
     judgments, run = collection
-    assert ndeval.serves(measure)
+    assert ndeval_measures.serves(measure)
     assert values(measure, table(judgments), run) == close(by_definition(ndeval, judgments, run, measure))
 
 
@@ -246,7 +246,7 @@ def test_ndeval_measures_need_a_cutoff(measure):
 
 
 def test_what_is_left_to_other_programs():
-    assert not any(map(ndeval.serves, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
+    assert not any(map(ndeval_measures.serves, [nDCG @ 10, alpha_nDCG(alpha=1.5) @ 10, NRBP(beta=-0.1), SRR()]))
 
 
 # -- the others, term by term ------------------------------------------------------------------------
@@ -522,7 +522,7 @@ def test_srr_is_0_or_the_reciprocal_of_a_rank(collection, k):
 @given(collections(), st.integers(1, 60))
 def test_gerr_with_top_grade_4_is_err(collection, k):
     aligned = align(Judgments.from_qrels(collection[0]), collection[1])
-    assert (GERR(max_rel=4) @ k).score(aligned).tolist() == base_values(ERR @ k, 1, aligned).tolist()
+    assert (GERR(max_rel=4) @ k).score(aligned).tolist() == values_of(ERR @ k, aligned, 1).tolist()
 
 
 @given(ONE_SUBTOPIC, rankings(), CUTOFFS, GAINS, st.lists(WHOLE_GRADES, max_size=5), st.data())
