@@ -232,7 +232,7 @@ def _add_pairs(page: Page, result: Preferences) -> None:
 def _report(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     result = benchmark(
-        inputs.judgments if inputs.collection is None else inputs.collection,
+        inputs.collection or inputs.judgments,
         inputs.runs,
         inputs.measures(options),
         preference=["lexirecall"] if options.preference is None else split_measures(options.preference),
