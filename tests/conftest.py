@@ -56,7 +56,7 @@ class Data:
 
     def folder(self, name: str) -> list[str]:
         """Paths of the files of a folder of the evaluation data, sorted."""
-        return sorted(map(str, self._existing(SHARED / "data" / name).iterdir()))
+        return sorted(map(str, Path(self.path(name)).iterdir()))
 
     def vectors(self, name: str) -> Any:
         """Content of a file of known answers."""
