@@ -88,7 +88,9 @@ def main(cases: int = 200, size: int | None = None, plots: Path | None = None) -
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=200, help="random cases per constraint (default 200)")
-    parser.add_argument("--size", type=int, help="enumerate rankings up to so many documents (default 5 to 8, by labels)")
+    parser.add_argument(
+        "--size", type=int, help="enumerate rankings up to so many documents (default 5 to 8, by labels)"
+    )
     parser.add_argument("--plots", type=Path, help="draw the table into this folder")
     arguments = parser.parse_args()
     main(arguments.cases, arguments.size, arguments.plots)
