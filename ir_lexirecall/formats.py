@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ir_lexirecall import trec
 from ir_lexirecall.arrays import Bools
 from ir_lexirecall.errors import and_more, is_number, naming
+from ir_lexirecall.files import STDIN
 from ir_lexirecall.lazy import LazyModule
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ QREL_COLUMNS = ("query_id", "doc_id", "relevance")
 
 
 def is_file(source: Any) -> bool:
-    """Whether a text or path is that of a file that can be read; otherwise it may be a data set's id.
+    """Whether a text or path is that of something to read (a file, a pipe, ``-``); otherwise it may be a data set's id.
 
-    >>> is_file("lexirecall/demo")
-    False
+    >>> is_file("lexirecall/demo"), is_file("-")
+    (False, True)
     """
-    return isinstance(source, (str, os.PathLike)) and os.path.exists(source)
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    return source == STDIN or (os.path.exists(source) and not os.path.isdir(source))
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:

@@ -18,13 +18,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ir_lexirecall.files import content_path, rereadable
 from ir_lexirecall.lazy import LazyModule
 
 if TYPE_CHECKING:
     import polars as pl
 else:
     pl = LazyModule("polars")
-
 
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
@@ -39,7 +39,8 @@ def run_batches(path: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
 
     Args:
         path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
-            (``.parquet``, ``.csv``, ``.tsv``). Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+            (``.parquet``, ``.csv``, ``.tsv``). Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe
+            and ``-``, standard input, are copied to a temporary file first.
         at_once: whether to guess the types of a table's columns from all of its rows.
 
     Raises:
@@ -47,13 +48,14 @@ def run_batches(path: str, *, at_once: bool = False) -> Iterator[pl.DataFrame]:
     """
     columns = ["query_id", "doc_id", "score"]
     kind = _kind(path)
-    if kind == ".parquet":
-        yield from _parquet(path, columns)
-    elif _has_header(path, kind, columns):
-        yield from _delimited(path, kind, columns, at_once=at_once)
-    else:
-        for table in _text_batches(path, RUN_FIELDS, header=False):
-            yield table.select(columns)
+    with rereadable(path) as file:
+        if kind == ".parquet":
+            yield from _parquet(file, columns)
+        elif _has_header(file, kind, columns):
+            yield from _delimited(file, kind, columns, at_once=at_once)
+        else:
+            for table in _text_batches(file, RUN_FIELDS, header=False):
+                yield table.select(columns)
 
 
 def read_run(path: str) -> pl.DataFrame:
@@ -75,6 +77,11 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     Raises:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
     """
+    with rereadable(path) as file:
+        return _qrels(file, columns)
+
+
+def _qrels(path: str, columns: Sequence[str] | None) -> pl.DataFrame:
     kind = _kind(path)
     if kind == ".parquet":
         return pl.concat([*_parquet(path)])
@@ -113,18 +120,39 @@ def _open_zstd(path: str) -> Any:
             return importlib.import_module(name).open(path, "rb")
         except ModuleNotFoundError:
             continue
-    raise ValueError(f"{path}: reading .zst needs a package: pip install 'ir-lexirecall[files]'")
+    raise ValueError("reading .zst needs a package: pip install 'ir-lexirecall[files]'")
 
 
 _OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
+_BEGINNINGS = {
+    ".gz": (b"\x1f\x8b",),
+    ".bz2": (b"BZh",),
+    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
+    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
+}
 
 
 def _open(path: str) -> BinaryIO:
-    if not Path(path).is_file():
+    content = _existing(path)
+    ending = Path(path).suffix.lower()
+    opener: Any = _OPENERS.get(ending)
+    if opener:
+        with open(content, "rb") as stream:
+            beginning = stream.read(8)
+        if beginning and not beginning.startswith(_BEGINNINGS[ending]):
+            raise ValueError(f"{path} cannot be read: it is not compressed, in spite of its ending {ending}")
+    opened: BinaryIO = opener(content) if opener else open(content, "rb")  # noqa: SIM115
+    return opened
+
+
+def _existing(path: str) -> str:
+    """Where to read a file."""
+    content = content_path(path)
+    if Path(content).is_dir():
+        raise ValueError(f"{path} is a directory, not a file")
+    if not Path(content).exists():
         raise ValueError(f"{path}: there is no such file")
-    opener: Any = _OPENERS.get(Path(path).suffix.lower())
-    stream: BinaryIO = opener(path) if opener else open(path, "rb")  # noqa: SIM115
-    return stream
+    return content
 
 
 def _first_line(path: str) -> str:
@@ -288,10 +316,9 @@ def _with_numbers(values: pl.Series) -> pl.Series:
 
 def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
     """The file's columns (all, or those of the given ones that it has), some rows at a time."""
-    if not Path(path).is_file():
-        raise ValueError(f"{path}: there is no such file")
+    content = _existing(path)
     try:
-        rows = pl.scan_parquet(path)
+        rows = pl.scan_parquet(content)
         names = rows.collect_schema().names()
         rows = rows.select([name for name in columns or names if name in names])
         total = rows.select(pl.len()).collect().item()

@@ -1,4 +1,4 @@
-"""What the tests share: the data beside the project, values by library and reference, random collections."""
+"""What the tests share: known answers, values by library and reference, random collections."""
 
 from __future__ import annotations
 
@@ -20,11 +20,18 @@ settings.register_profile("default", deadline=None, max_examples=100)
 settings.load_profile("default")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run single files and tests in this process: quick to start, and a debugger can stop there."""
+    named = (Path(argument.partition("::")[0]) for argument in config.args)
+    return None if any(map(Path.is_dir, named)) else 0
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Iterator[Any]:
     """No doctests of tests: looking for them would skip, in silence, a file that cannot be imported."""
     collectors = yield
-    return [each for each in collectors if type(each) is pytest.Module]
+    return [collector for collector in collectors if type(collector) is pytest.Module]
 
 
 Qrels = Mapping[str, Mapping[str, float]]
@@ -33,30 +40,32 @@ CWL_FIELDS = ("value", "expected_total_utility", "expected_cost", "expected_tota
 
 # -- data ------------------------------------------------------------------------------------------
 
-SHARED = Path(__file__).parents[1].parent / "shared"
+VECTORS = Path(__file__).parent / "vectors"
+SHARED_DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 
 class Data:
-    """Evaluation data and known answers beside the project; a test that asks for what is missing is skipped."""
+    """Known answers, which are part of the project, and large runs and qrels, which are not."""
 
     def path(self, name: str) -> str:
-        """Path of a file of the evaluation data."""
-        return str(self._existing(SHARED / "data" / name))
+        """Path of a file of the large runs and qrels; a test that needs a missing one is skipped."""
+        path = SHARED_DATA / name
+        if not path.exists():
+            pytest.skip(f"{path} is missing: the large runs and qrels are not part of the project")
+        return str(path)
+
+    def folder(self, name: str) -> list[str]:
+        """Paths of the files of a folder of the evaluation data, sorted."""
+        return sorted(map(str, Path(self.path(name)).iterdir()))
 
     def vectors(self, name: str) -> Any:
         """Content of a file of known answers."""
-        return json.loads(self._existing(SHARED / "vectors" / name).read_text())
-
-    @staticmethod
-    def _existing(path: Path) -> Path:
-        if not path.exists():
-            pytest.skip(f"{path} is missing: it is no part of the project")
-        return path
+        return json.loads((VECTORS / name).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")
 def data() -> Data:
-    """The data and vectors beside the project."""
+    """Known answers, and paths of the large runs and qrels."""
     return Data()
 
 

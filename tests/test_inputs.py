@@ -36,7 +36,8 @@ from numpy.typing import NDArray
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
-from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, evaluation, trec
+from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, ScoredRuns, trec
+from ir_lexirecall.evaluation import parse_measures
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
 
@@ -363,14 +364,14 @@ def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, 
     rng = np.random.default_rng(seed)
     runs = {f"run{i}": [(q, d, float(rng.integers(0, 4))) for q, d, _ in RUN] for i in order}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "_READERS", readers)
+        patch.setattr("ir_lexirecall.runs._READERS", readers)
         paths = {name: Path(folder) / name for name in runs}
         for name, rows in runs.items():
             paths[name].write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows))
-        read = list(evaluation.Evaluation(ALL, nested(QRELS)).of_all(paths))
-    assert [name for name, *_ in read] == list(runs)
-    for name, _, found in read:
-        assert_same(found, irl.evaluate(ALL, nested(QRELS), nested(runs[name])))
+        scored = ScoredRuns.from_runs(parse_measures(ALL), nested(QRELS), paths)
+    assert scored.names == list(runs)
+    for name in runs:
+        assert_same(scored.per_query.loc[name], irl.evaluate(ALL, nested(QRELS), nested(runs[name])))
 
 
 def test_lines_of_a_query_in_several_places_are_worth_a_warning(tmp_path: Path, monkeypatch: Any) -> None:

@@ -1,305 +1,274 @@
-"""``ir-lexirecall meta ...``: the studies of measures from the command line."""
+"""``ir-lexirecall meta ...``: every study of ``ir_lexirecall.meta`` under its name, its parameters as options."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import ast
+import inspect
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from ir_lexirecall.preferences.functions import NAMES
-from ir_lexirecall.significance import TESTS
+from ir_lexirecall import meta
+from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs, split_measures
+from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
+from ir_lexirecall.significance import TESTS, TestOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ir_lexirecall.meta.study import Study
 
-Adder = Callable[..., None]
+def studies() -> dict[str, Callable[..., Any]]:
+    """The functions of ``ir_lexirecall.meta`` that are studies, by the name of their command.
 
-
-def add(commands: Any, add_qrels: Adder, add_output: Adder) -> None:
-    """Add the command ``meta`` with its sub-commands.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-        add_qrels: adds the arguments that name qrels.
-        add_output: adds the arguments that choose a format.
+    >>> "discriminative-power" in studies()
+    True
     """
-    meta = commands.add_parser(
+    functions = {name: getattr(meta, name) for name in meta.__all__}
+    return {
+        name.replace("_", "-"): function
+        for name, function in functions.items()
+        if inspect.isfunction(function) and "table" not in inspect.signature(function).parameters
+    }
+
+
+# -- options ---------------------------------------------------------------------------------------
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _value(text: str) -> Any:
+    """A parameter's value: a number if it looks like one, else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _ranking(text: str) -> tuple[str, list[float]]:
+    name, mark, grades = text.partition("=")
+    try:
+        return name, [_number(grade) for grade in grades.split(",") if mark and grade]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must look like NAME=GRADE,GRADE,...") from None
+
+
+_SEVERAL: dict[str, Any] = {"nargs": "+"}
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "aggregate": {"action": "store_true", "help": "summed up, a row per measure"},
+    "alpha": {"type": float, "help": "significance level"},
+    "bounds": {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH"), "help": "range of the parameter"},
+    "by": {"help": "what a point is"},
+    "cases": {"type": int, "help": "random cases of larger size per property"},
+    "coefficient": {"help": "what to maximise"},
+    "correction": {"help": "for several comparisons; 'none' for none"},
+    "cutoff": {"type": int, "help": "of preferences: what is ranked below counts as not retrieved"},
+    "depth": {"type": int, "help": "documents that a run retrieves"},
+    "enumerate_up_to": {"type": int, "help": "relevant documents up to which subsets are enumerated"},
+    "exposure": {"help": "exposure by rank: AP, RR, nDCG, RBP or linear"},
+    "fractions": {"type": float, **_SEVERAL, "metavar": "F", "help": "of the relevant labels to remove"},
+    "grades": {"type": int, **_SEVERAL, "metavar": "G", "help": "of documents, from 0 up"},
+    "grid": {"type": _value, **_SEVERAL, "metavar": "VALUE", "help": "values of the parameter to try"},
+    "k": {"type": int, **_SEVERAL, "metavar": "K", "help": "cutoffs of R@k"},
+    "lowest": {"type": float, "help": "lowest relevant grade"},
+    "m": {"type": int, **_SEVERAL, "metavar": "M", "help": "relevant documents of a query, one number or several"},
+    "method": {"help": "'algorithm' for any measure, or 'closed form'"},
+    "n": {"type": int, **_SEVERAL, "metavar": "N", "help": "documents in the collection, one number or several"},
+    "n_resamples": {"type": int, "help": "of tests that resample"},
+    "n_samples": {"type": int, "help": "how often to draw"},
+    "p": {"type": float, "help": "of the exposure RBP"},
+    "parameter": {"help": "name of the parameter to fit"},
+    "policy": {"help": "which labels go: 'random' or 'pool'"},
+    "providers": {"metavar": "FILE", "help": "table (.csv, .tsv, .parquet) with the columns doc_id and provider"},
+    "quality": {"type": float, **_SEVERAL, "metavar": "Q", "help": "of all runs, or one number for each"},
+    "queries": {"type": int, "help": "how many queries"},
+    "rankings": {"type": _ranking, **_SEVERAL, "metavar": "NAME=G,G,...", "help": "grades from rank 1 on, by name"},
+    "seed": {"type": int, "help": "of random numbers"},
+    "size": {"type": int, "help": "documents up to which all rankings are tried"},
+    "test": {"choices": TESTS, "help": "significance test"},
+    "top": {"type": float, "help": "top grade"},
+}
+_OF_ONE_STUDY: dict[tuple[str, str], dict[str, Any]] = {
+    ("balancing-index", "n"): {"help": "lengths of rankings, one number or several"},
+    ("provider-exposure", "n"): {"nargs": None, "help": "documents in the collection"},
+    ("simulate-rankings", "m"): {"nargs": None, "help": "relevant documents of a query"},
+    ("simulate-rankings", "n"): {"nargs": None, "help": "documents in the collection"},
+}
+_LISTS = ("measures", "measure", "target", "among")  # parameters that are measures
+_ELSEWHERE = ("qrels", "runs", "rel", "progress", *_LISTS)
+_EXAMPLES = {
+    "achieved-significance": "qrels.txt *.run -m LR AP --test t",
+    "agreement": "qrels.txt *.run -m lexirecall TSE R@1000",
+    "axioms": "-m TSE LR nDCG@10",
+    "balancing-index": "-m AP 'RBP(p=0.8)' --n 10 100",
+    "check": "-m nDCG@10 --grades 0 1 2",
+    "correlation": "qrels.txt *.run -m LR AP nDCG",
+    "degrade": "qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
+    "discriminative-power": "qrels.txt *.run -m LR AP lexirecall --test t",
+    "fit": "qrels.txt *.run -m \"TSE(exposure='RBP')\" --target AP --parameter p --bounds 0.1 0.99",
+    "orientation": "-m TSE LR AP --m 1 5 10 --n 1000",
+    "partial-order": "--rankings a=1,0,2 b=2,0,1",
+    "properties": "",
+    "provider-exposure": "qrels.txt bm25.run --providers providers.csv",
+    "simulate-rankings": "--n 1000 --m 10 --depth 100 --queries 50",
+    "tie-probabilities": "--n 1000 10000 --m 10",
+    "ties": "qrels.txt *.run -m LR R@1000 Rprec",
+    "unanimity": "qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
+    "worst-case": "qrels.txt bm25.run -m AP nDCG",
+}
+
+
+def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of a study, with the options of its test one by one."""
+    known: dict[str, inspect.Parameter] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            for option in get_type_hints(TestOptions):
+                known[option] = parameter.replace(name=option, kind=parameter.KEYWORD_ONLY, default=None)
+        else:
+            known[name] = parameter
+    return known
+
+
+def add_studies(commands: Any) -> None:
+    """Add the command ``meta`` with its studies to what ``ArgumentParser.add_subparsers`` gave."""
+    parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
-        description="Study measures, on their own or on runs.",
+        description="Study measures, on their own or on runs. Options are the parameters of the functions of ir_lexirecall.meta.",
     )
-    studies = meta.add_subparsers(required=True, metavar="STUDY")
-
-    def study(name: str, run: Callable[[argparse.Namespace], Study], text: str, example: str) -> Any:
-        parser = studies.add_parser(
+    known = parser.add_subparsers(required=True, metavar="STUDY")
+    for name, function in studies().items():
+        summary = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".:")
+        _add_study(
+            known.add_parser(
+                name,
+                help=summary[:1].lower() + summary[1:],
+                description=f"{summary}.",
+                example=f"meta {name} {_EXAMPLES[name]}".rstrip() if name in _EXAMPLES else None,
+            ),
             name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog=f"Example: ir-lexirecall meta {example}",
-        )
-        parser.set_defaults(command=lambda options: _show(run(options), options))
-        return parser
-
-    axioms = study("axioms", _axioms, "which axioms measures satisfy", "axioms -m 'TSE LR nDCG@10'")
-    _add_measures(axioms)
-    axioms.add_argument(
-        "--grades",
-        type=int,
-        nargs="+",
-        metavar="G",
-        help="of documents, from 0 up (default: what the measure tells apart)",
-    )
-    axioms.add_argument(
-        "--size", type=int, help="documents up to which all rankings are tried (default: by their number)"
-    )
-    axioms.add_argument("--cases", type=int, default=200, help="random cases per property (default: 200)")
-    axioms.add_argument("--seed", type=int, default=0, help="of the random cases (default: 0)")
-
-    orientation = study(
-        "orientation", _orientation, "precision and recall orientation of measures", "orientation -m 'TSE LR AP'"
-    )
-    _add_measures(orientation)
-    _add_sizes(orientation, documents=[1000], relevant=list(range(1, 16)), defaults=("1000", "1 to 15"))
-
-    ties = study(
-        "ties",
-        _ties,
-        "how often two runs tie, or two random rankings",
-        "ties qrels.txt *.run -m 'LR R@1000 Rprec', or: meta ties --documents 1000 10000 --relevant 10",
-    )
-    _add_runs(ties, add_qrels, cutoff=True, optional=True)
-    ties.add_argument("--by-query", action="store_true", help="a row per measure and query")
-    _add_sizes(ties, documents=None, relevant=None)
-    ties.add_argument("--cutoffs", type=int, nargs="+", metavar="K", help="of R@k on random rankings (default: 1000)")
-
-    agreement = study(
-        "agreement",
-        _agreement,
-        "how often two measures order the same two runs alike",
-        "agreement qrels.txt *.run -m 'lexirecall TSE R@1000'",
-    )
-    _add_runs(agreement, add_qrels, cutoff=True)
-
-    power = study(
-        "power",
-        _power,
-        "the share of pairs of runs whose difference is significant",
-        "power qrels.txt *.run -m 'LR AP lexirecall' --test t",
-    )
-    _add_runs(power, add_qrels, cutoff=True)
-    power.add_argument("--test", choices=TESTS, default="bootstrap", help="significance test (default: bootstrap)")
-    power.add_argument("--alpha", type=float, default=0.05, help="significance level (default: 0.05)")
-    power.add_argument("--correction", default="none", help="for several comparisons, as in `compare` (default: none)")
-    power.add_argument("--resamples", type=int, default=10_000, help="of bootstrap and tukey (default: 10000)")
-    power.add_argument("--seed", type=int, default=0, help="of bootstrap and tukey (default: 0)")
-    power.add_argument("--curve", action="store_true", help="a row per pair of runs, by p-value")
-
-    degrade = study(
-        "degrade",
-        _degrade,
-        "ties and agreement with the full labels when relevant ones are missing",
-        "degrade qrels.txt *.run -m 'LR AP' --fractions 0.3 0.6 0.9",
-    )
-    _add_runs(degrade, add_qrels, cutoff=True)
-    degrade.add_argument(
-        "--fractions",
-        type=float,
-        nargs="+",
-        default=[0.1, 0.3, 0.5, 0.7, 0.9],
-        metavar="F",
-        help="of the relevant labels to remove (default: 0.1 0.3 0.5 0.7 0.9)",
-    )
-    degrade.add_argument(
-        "--policy", choices=("random", "pool"), default="random", help="which labels go (default: random)"
-    )
-    degrade.add_argument("--samples", type=int, default=10, help="how often to draw (default: 10)")
-    degrade.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
-    degrade.add_argument("--each", action="store_true", help="a row per sample instead of the means")
-
-    correlate = study(
-        "correlate",
-        _correlate,
-        "correlation of measures over runs and queries",
-        "correlate qrels.txt *.run -m 'LR AP nDCG' --by systems",
-    )
-    _add_runs(correlate, add_qrels)
-    correlate.add_argument(
-        "--by",
-        choices=("scores", "systems", "topics"),
-        default="scores",
-        help="values of systems on queries, means of systems, or the mean over topics of Kendall's tau (default: scores)",
-    )
-
-    unanimity = study(
-        "unanimity",
-        _unanimity,
-        "how far a measure rises where all measures rise",
-        "unanimity qrels.txt *.run -m 'RBU ERR_IA@20 StRecall@20'",
-    )
-    _add_runs(unanimity, add_qrels)
-    unanimity.add_argument("--among", metavar="'M M ...'", help="the measures that must agree (default: those of -m)")
-
-    for parser in studies.choices.values():
-        parser.add_argument("--plot", metavar="FILE", help="draw the study into a file")
-        add_output(parser)
-
-
-def _add_measures(parser: argparse.ArgumentParser, *, preferences: bool = False, required: bool = True) -> None:
-    also = f", or {', '.join(NAMES)}" if preferences else ""
-    parser.add_argument(
-        "-m", "--measures", required=required, metavar="'M M ...'", help=f"measures, separated by blanks{also}"
-    )
-
-
-def _add_runs(
-    parser: argparse.ArgumentParser, add_qrels: Adder, *, cutoff: bool = False, optional: bool = False
-) -> None:
-    """Options of a study of measures, or preferences, on runs."""
-    add_qrels(parser, **({"nargs": "?"} if optional else {}))
-    parser.add_argument("runs", metavar="RUN", nargs="*" if optional else "+", help="run files, at least two")
-    parser.add_argument(
-        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
-    )
-    _add_measures(parser, preferences=True, required=not optional)
-    if cutoff:
-        parser.add_argument("--cutoff", type=int, help="of preferences: what is ranked below counts as not retrieved")
-
-
-def _add_sizes(parser: argparse.ArgumentParser, defaults: tuple[str, str] | None = None, **values: Any) -> None:
-    """Options for the sizes of made-up rankings."""
-    for name, metavar, text in (
-        ("documents", "N", "size of the collection, or several"),
-        ("relevant", "M", "relevant documents of a query, or several"),
-    ):
-        known = f" (default: {defaults[name == 'relevant']})" if defaults else ""
-        parser.add_argument(
-            f"--{name}", type=int, nargs="+", default=values[name], metavar=metavar, help=f"{text}{known}"
+            function,
         )
 
 
-def _show(study: Study, options: argparse.Namespace) -> None:
-    from ir_lexirecall import cli
+def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[..., Any]) -> None:
+    known = parameters(function)
+    if "runs" in known:
+        add_runs(parser)
+    if "measures" in known:
+        add_measures(parser, required=True, preferences="runs" in known)
+    for name in ("measure", "target", "among"):
+        if name in known:
+            short = ["-m"] if name == "measure" else []
+            required = known[name].default is inspect.Parameter.empty
+            parser.add_argument(
+                *short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name]
+            )
+    if "rel" in known:
+        add_rel(parser)
+    for name, parameter in known.items():
+        if name not in _ELSEWHERE:
+            _add_option(parser, study, parameter)
+    parser.add_argument("--plot", metavar="FILE", help="draw the study into a file")
+    add_output(parser)
+    parser.set_defaults(command=_run, study=function)
 
-    table: pd.DataFrame = study.reset_index(drop=True)
-    for column in table.columns:
-        if any(isinstance(value, Fraction) for value in table[column]):  # for machines only: dozens of digits
-            table[column] = table[column].astype(str)
-            if options.format not in ("json", "tsv"):
-                table = table.drop(columns=column)
-    keys = [column for column in table.columns if not cli.is_float(table[column])]
-    print(cli.render(table, keys, options.format, options.places))
+
+_MEASURES = {
+    "measure": "the measure",
+    "target": "the measure, or preference, to come close to",
+    "among": "the measures that must agree (default: those of -m)",
+}
+
+
+def _add_option(parser: argparse.ArgumentParser, study: str, parameter: inspect.Parameter) -> None:
+    """An option with the name of a parameter; what is not given is left to the function."""
+    name, default = parameter.name, parameter.default
+    flag = f"--{name.replace('_', '-')}"
+    spec = {**_OPTIONS[name], **_OF_ONE_STUDY.get((study, name), {})}
+    if default is inspect.Parameter.empty:
+        parser.add_argument(flag, required=True, **spec)
+        return
+    if default is not None and "action" not in spec:
+        spec["help"] += f" (default: {_shown(default)})"
+    parser.add_argument(flag, default=argparse.SUPPRESS, **spec)
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, range):
+        return f"{default.start} to {default.stop - 1}"
+    if isinstance(default, (tuple, list)):
+        return " ".join(map(str, default))
+    return str(getattr(default, "name", default))
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def _run(options: argparse.Namespace) -> None:
+    known = parameters(options.study)
+    values = {name: getattr(options, name) for name in known if name in options and name not in _ELSEWHERE}
+    if "correction" in values and values["correction"] == "none":
+        values["correction"] = None
+    if "rankings" in values:
+        values["rankings"] = _by_name(values["rankings"])
+    if "providers" in values:
+        values["providers"] = _providers(values["providers"])
+    if "quality" in values and len(values["quality"]) == 1:
+        values["quality"] = values["quality"][0]
+    for name in _LISTS:
+        words = getattr(options, name, None)
+        if name in known and words is not None:
+            values[name] = split_measures(words) if name in ("measures", "among") else _one(name, words)
+    if "runs" in known:
+        inputs = Inputs.from_options(options)
+        values |= {"qrels": inputs.judgments, "runs": inputs.runs}
+        if "rel" in known:
+            values["rel"] = inputs.rel(options)
+    study = options.study(**values)
+    page = Page(options)
+    page.add_table(_for_reader(study, options.format))
     if options.plot:
-        axes = study.plot()
-        try:
-            axes.figure.savefig(options.plot)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"--plot {options.plot}: {error}") from None
+        save_picture(meta.plot(study), options.plot)
+    page.finish()
 
 
-def _measures(options: argparse.Namespace) -> list[str]:
-    from ir_lexirecall.cli import split_measures
-
-    return split_measures(options.measures)
-
-
-def _on_runs(options: argparse.Namespace) -> tuple[list[str], Any, dict[str, str]]:
-    """The measures, the qrels, and the runs by name."""
-    from ir_lexirecall.cli import read_qrels, run_names
-
-    qrels = read_qrels(options.qrels, options.columns, options.aspect)
-    return _measures(options), qrels, dict(zip(run_names(options.runs), options.runs, strict=True))
+def _for_reader(study: Any, form: str) -> pd.DataFrame:
+    """The table of a study; exact fractions, of dozens of digits, are for programs only."""
+    table: pd.DataFrame = study.reset_index(drop=True)
+    if form in EXACT:
+        return table
+    exact = [name for name in table.columns if any(isinstance(value, Fraction) for value in table[name])]
+    return table.drop(columns=exact)
 
 
-def _counted(options: argparse.Namespace) -> dict[str, Any]:
-    """What counts as relevant and, where the study asks for it, as retrieved."""
-    from ir_lexirecall.cli import relevance_threshold
-
-    cutoff = {"cutoff": options.cutoff} if "cutoff" in options else {}
-    return {"rel": relevance_threshold(options), **cutoff}
-
-
-def _axioms(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import meta
-
-    return meta.axioms(
-        _measures(options), grades=options.grades, size=options.size, cases=options.cases, seed=options.seed
-    )
+def _one(name: str, words: Sequence[str]) -> str:
+    several = split_measures(words)
+    if len(several) != 1:
+        raise ValueError(f"--{name}: name one measure, not {len(several)}: {', '.join(several)}")
+    return several[0]
 
 
-def _orientation(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import meta
-
-    return meta.orientation(_measures(options), options.relevant, options.documents)
-
-
-def _ties(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import meta
-    from ir_lexirecall.meta.behaviour import ties_by_measure
-
-    if options.qrels is None:
-        if not (options.documents and options.relevant) or options.measures:
-            raise ValueError("meta ties: give QRELS, RUNs and measures (-m), or else --documents and --relevant")
-        of_runs = ("rel", "cutoff", "by_query", "columns", "aspect")
-        if ignored := [name for name in of_runs if getattr(options, name)]:
-            raise ValueError(f"meta ties: --{ignored[0].replace('_', '-')} is about runs, which come with QRELS")
-        return meta.tie_probabilities(options.documents, options.relevant, k=options.cutoffs or 1000)
-    if options.documents or options.relevant or options.cutoffs:
-        raise ValueError("meta ties: --documents, --relevant and --cutoffs are about random rankings, without QRELS")
-    if not options.measures:
-        raise ValueError("meta ties: name measures with -m, such as 'LR R@1000'")
-    found = meta.ties(*_on_runs(options), **_counted(options))
-    return found if options.by_query else ties_by_measure(found)
+def _by_name(rankings: Sequence[tuple[str, list[float]]]) -> dict[str, list[float]]:
+    names = [name for name, _ in rankings]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"--rankings: two rankings have the same name, {twice[0]}")
+    return dict(rankings)
 
 
-def _agreement(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import meta
+def _providers(path: str) -> pd.DataFrame:
+    """The table of providers, ids as texts."""
+    import pandas as pd
 
-    return meta.agreement(*_on_runs(options), **_counted(options))
-
-
-def _power(options: argparse.Namespace) -> Study:
-    from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
-
-    power = achieved_significance if options.curve else discriminative_power
-    return power(
-        *_on_runs(options),
-        test=options.test,
-        alpha=options.alpha,
-        correction=None if options.correction == "none" else options.correction,
-        **_counted(options),
-        n_resamples=options.resamples,
-        seed=options.seed,
-    )
-
-
-def _degrade(options: argparse.Namespace) -> Study:
-    from ir_lexirecall.meta.stability import degrade, mean_degradation
-
-    table = degrade(
-        *_on_runs(options),
-        options.fractions,
-        options.policy,
-        options.samples,
-        options.seed,
-        **_counted(options),
-    )
-    return table if options.each else mean_degradation(table)
-
-
-def _correlate(options: argparse.Namespace) -> Study:
-    from ir_lexirecall.meta.relations import correlation, per_topic_kendall
-
-    if options.by == "topics":
-        return per_topic_kendall(*_on_runs(options), **_counted(options))
-    return correlation(*_on_runs(options), by=options.by, **_counted(options))
-
-
-def _unanimity(options: argparse.Namespace) -> Study:
-    from ir_lexirecall import cli
-    from ir_lexirecall.meta.relations import unanimity
-
-    among = cli.split_measures(options.among) if options.among else None
-    return unanimity(*_on_runs(options), among=among, **_counted(options))
+    try:
+        if path.lower().endswith(".parquet"):
+            return pd.read_parquet(path)
+        return pd.read_csv(path, sep="\t" if path.lower().endswith(".tsv") else ",", dtype=str)
+    except (ValueError, UnicodeDecodeError, ImportError) as error:
+        raise ValueError(f"--providers {path}: {error}") from None

@@ -28,8 +28,8 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
     image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
     ax.set_xticks(range(len(order)), order, rotation=45, ha="right")
     ax.set_yticks(range(len(order)), order)
-    ax.set_xlabel("over this system")
-    ax.set_ylabel("preference of this system")
+    ax.set_xlabel("over this run")
+    ax.set_ylabel("preference of this run")
     rejected = pairs[pairs["reject"]]
     significant = set(map(frozenset, zip(rejected["run_a"], rejected["run_b"], strict=True)))
     for i, row in enumerate(order):

@@ -207,8 +207,6 @@ class Preferences:
     def _tested(self, preference: str) -> TestResult:
         """The test of every pair."""
         a, b = self._pair_places
-        if len(self.query_ids) == 0:
-            return TestResult.without_data(len(a))
         measure = self.counts.values.get(preference)
         if measure is not None:
             values = measure[:, self.counts.queries]
@@ -251,15 +249,15 @@ class Preferences:
         import pandas as pd
 
         values = self.counts.of(self._name(preference)).against_others
-        index = pd.Index(self.query_ids, name="query_id", dtype=object)
+        index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
     def with_test(self, test: str | SignificanceTest | None = None, **options: Any) -> Preferences:
         """The same preferences, tested otherwise; ``options`` are those of ``SignificanceTest`` (``correction``, ...)."""
-        changed = SignificanceTest.coerce(
-            self.test if test is None else test, caller="with_test", like=self.test, **options
-        )
-        return replace(self, test=changed)
+        if isinstance(test, str):
+            options["name"] = test
+        kind = test if isinstance(test, SignificanceTest) else self.test
+        return replace(self, test=SignificanceTest.coerce(kind, caller="with_test", **options))
 
     def ranking(self, method: str = "mean", preference: str | None = None) -> pd.Series:
         """The runs, best first, with the score that orders them.

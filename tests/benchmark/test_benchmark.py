@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from ir_datasets_lexirecall import load
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.cli import main
 
 RUNS = demo.runs()
 
 
 def test_it_gives_what_evaluate_and_compare_give() -> None:
-    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], pbaseline=["lexirecall", "AP"])
+    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], preference=["lexirecall", "AP"])
     for name, run in RUNS.items():
         values = irl.evaluate(["LR", "AP"], demo.qrels(), run)
         assert (result.per_query.loc[name] == values).all().all()
@@ -23,14 +21,16 @@ def test_it_gives_what_evaluate_and_compare_give() -> None:
     assert result.preferences.table().equals(expected)
 
 
-@pytest.mark.parametrize("dataset", ["lexirecall/demo", load("lexirecall/demo")])
+@pytest.mark.parametrize("dataset", ["lexirecall/demo", irl.load("lexirecall/demo")])
 def test_a_collection_recommends_its_measures(dataset: object) -> None:
     result = irl.benchmark(dataset, {"ql": RUNS["ql"]})
-    assert list(result.table.columns) == [str(measure) for measure in load("lexirecall/demo").recommended()]
+    assert list(result.table.columns) == [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
     assert result.preferences is None
 
 
 def test_the_command_line_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    from ir_lexirecall.cli import main
+
     files = [str(demo.FOLDER / "runs" / f"{name}.run") for name in RUNS]
     assert main(["eval", "lexirecall/demo", *files, "--format", "tsv"]) == 0
     header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]

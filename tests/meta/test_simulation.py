@@ -14,7 +14,7 @@ from scipy import stats
 from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta.simulation import positions, simulate_rankings
 from ir_lexirecall.preferences.comparison import compare_ranks
-from ir_lexirecall.significance import Test as Testing
+from ir_lexirecall.significance import SignificanceTest
 
 
 def drawn(n, m, queries, quality=1.0, seed=0):
@@ -102,7 +102,7 @@ def test_each_document_is_as_likely_to_come_first():
 
 def test_tables_and_aligned_ranks_say_the_same():
     rankings = simulate_rankings(300, 6, depth=120, queries=25, systems=3, seed=4, quality=[1, 5, 30])
-    own = compare_ranks(rankings.ranks, ["lexirecall", "rpp"], test=Testing(correction=None)).table()
+    own = compare_ranks(rankings.ranks, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)).table()
     by_tables = compare(rankings.qrels, rankings.runs, ["lexirecall", "rpp"], correction=None).table()
     pd.testing.assert_frame_equal(own, by_tables)
 

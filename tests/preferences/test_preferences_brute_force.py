@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.preferences import result
+from ir_lexirecall.preferences import counts
 
-pytestmark = pytest.mark.filterwarnings("ignore:the run retrieves nothing")
+pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
 
 compare = partial(irl.compare, correction=None)  # no test matters here
 
@@ -97,8 +97,8 @@ BY_RANKS: dict[str, Callable[[Ranks, Ranks], Any]] = {
     "invrpp": recall_paired(lambda i: Fraction(1, i)),
     "dcgrpp": recall_paired(lambda i: 1 / math.log2(i + 1)),  # up to level 12, nothing but 0 adds up to nearly 0
 }
-REGISTRY = ("AP", "P@3", "LR(rel=2)")
-PREFERENCES = (*BY_RANKS, "dominance", *REGISTRY)
+MEASURES = ("AP", "P@3", "LR(rel=2)")
+PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
 
 
 def dominance(a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel: float) -> int | None:
@@ -133,7 +133,7 @@ class BruteForce:
     def values(self) -> dict[str, dict[str, dict[str, float]]]:
         """Values of the measures by system, measure, and query."""
         judgments = irl.Judgments.from_qrels(self.qrels)
-        return {name: irl.evaluate(REGISTRY, judgments, run).to_dict() for name, run in self.runs.items()}
+        return {name: irl.evaluate(MEASURES, judgments, run).to_dict() for name, run in self.runs.items()}
 
     def found(self, name: str, q: str) -> list[int]:
         """p_1, ..., p_r."""
@@ -148,7 +148,7 @@ class BruteForce:
         """An exact number, or None for what is not comparable."""
         if preference == "dominance":
             return dominance(self.rankings[a, q], self.rankings[b, q], self.qrels[q], self.rel)
-        if preference in REGISTRY:
+        if preference in MEASURES:
             return sign(self.values[a][preference][q] - self.values[b][preference][q])
         return BY_RANKS[preference](self.ranks(a, q), self.ranks(b, q))
 
@@ -249,7 +249,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
     winner = {1: a, -1: b}.get(sign(value or 0))
     row = {"query_id": q, "winner": winner, "preference": None if value is None else near(float(value))}
     pairs = list(zip(brute.ranks(a, q), brute.ranks(b, q), strict=True))
-    if preference in REGISTRY:
+    if preference in MEASURES:
         return row | {"value_a": brute.values[a][preference][q], "value_b": brute.values[b][preference][q]}
     if preference in ("rpp", "invrpp", "dcgrpp"):
         return row | {"levels_a": sum(x < y for x, y in pairs), "levels_b": sum(x > y for x, y in pairs)}
@@ -278,7 +278,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
 def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparison):
     at_once = compare(*comparison, PREFERENCES)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(result, "_BLOCK", 1)
+        patch.setattr(counts, "_BLOCK", 1)
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
             assert np.array_equal(in_blocks.tensor(preference), at_once.tensor(preference), equal_nan=True)
@@ -386,7 +386,7 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_orders_are_transitive(comparison, rel, cutoff):
-    orders = ("lexirecall", "lexiprecision", "dominance", *REGISTRY)
+    orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
     compared = compare(*comparison, orders, rel=rel, cutoff=cutoff)
     for order in orders:
         for values in compared.tensor(order):

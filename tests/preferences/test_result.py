@@ -22,7 +22,8 @@ from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
 from ir_lexirecall import significance
-from ir_lexirecall.preferences import compare_ranks
+from ir_lexirecall.runs import ScoredRuns
+from ir_lexirecall.significance import SignificanceTest
 
 mpl.use("Agg")
 
@@ -47,7 +48,7 @@ def random_run(seed: int, noise: float) -> dict[str, dict[str, float]]:
 
 RUNS = {"good": random_run(0, 0.4), "fair": random_run(1, 0.7), "weak": random_run(2, 2.0), "bad": random_run(3, 9.0)}
 PAIRS = list(itertools.combinations(RUNS, 2))
-COLUMNS = ["run_a", "run_b", "wins", "losses", "ties", "mean", "ci_low", "ci_high"]
+COLUMNS = ["run_a", "run_b", "wins", "losses", "ties", "mean", "estimate", "ci_low", "ci_high"]
 COLUMNS += ["p", "p_corrected", "reject", "effect_size"]
 
 
@@ -84,7 +85,7 @@ def test_the_table_has_a_row_per_pair_in_the_order_given():
         assert (table["wins"] + table["losses"] + table["ties"]).tolist() == [30] * 6
 
 
-def test_with_a_reference_the_table_has_a_row_per_other_system():
+def test_with_a_baseline_the_table_has_a_row_per_other_run():
     every = irl.compare(QRELS, RUNS, "rpp", correction=None)
     table = irl.compare(QRELS, RUNS, "rpp", correction=None, baseline="fair").table()
     assert pairs_of(table) == [("good", "fair"), ("weak", "fair"), ("bad", "fair")]
@@ -124,8 +125,8 @@ def test_a_preference_may_be_a_measure_object():
 def test_the_first_preference_is_the_default():
     compared = irl.compare(QRELS, RUNS, ["rpp", "AP"])
     for method in ("matrix", "per_query", "scores", "ranking"):
-        assert getattr(compared, method)().equals(getattr(compared, method)(pbaseline="rpp"))
-        assert not getattr(compared, method)().equals(getattr(compared, method)(pbaseline="AP"))
+        assert getattr(compared, method)().equals(getattr(compared, method)(preference="rpp"))
+        assert not getattr(compared, method)().equals(getattr(compared, method)(preference="AP"))
     assert compared.explain("good", "bad").equals(compared.explain("good", "bad", "rpp"))
     assert (compared.tensor() == compared.tensor("rpp")).all()
 
@@ -138,7 +139,7 @@ def test_numbers_from_numpy_are_numbers():
 def test_runs_that_are_aligned_already_are_compared_alike():
     judgments = irl.Judgments.from_qrels(QRELS)
     ranks = {name: irl.align(judgments, run) for name, run in RUNS.items()}
-    table = compare_ranks(ranks, ["lexirecall", "dominance"], rel=1, cutoff=5, baseline="bad").table()
+    table = irl.Preferences.from_runs(ranks, ["lexirecall", "dominance"], cutoff=5, baseline="bad").table()
     assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall", "dominance"], cutoff=5, baseline="bad").table())
 
 
@@ -157,29 +158,71 @@ def test_without_any_relevant_document_nothing_is_compared():
 # -- significance ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("test", significance.TESTS)
-def test_p_values_are_those_of_the_test_on_the_preferences_per_query(test):
-    compared = irl.compare(QRELS, RUNS, "rpp", test=test, correction="holm", alpha=0.01, n_resamples=200, seed=4)
-    table = compared.table()
-    x = compared.per_query()["preference"].to_numpy().reshape(len(QUERIES), len(PAIRS)).T
-    if test == "tukey":
-        by_pair = significance.tukey_hsd(compared.scores().to_numpy(), n_resamples=200, seed=4)
-        p = [by_pair[i, j] for i, j in itertools.combinations(range(len(RUNS)), 2)]
-        expected = p  # the family is accounted for
-    else:
-        p = {
-            "sign": lambda row: stats.binomtest((row > 0).sum(), (row != 0).sum()).pvalue,
-            "t": lambda row: stats.ttest_1samp(row, 0).pvalue,
-            "wilcoxon": lambda row: significance.wilcoxon(row[None])[0][0],
-            "bootstrap": lambda row: significance.bootstrap(row[None], n_resamples=200, seed=4)[0][0],
-        }[test]
-        p = [p(row) for row in x]
-        expected = multipletests(p, alpha=0.01, method="holm")[1].tolist()
-    assert table["p"].tolist() == pytest.approx(p, rel=1e-9)
+OPTIONS = {"correction": "holm", "alpha": 0.01, "n_resamples": 200, "seed": 4}
+INDEPENDENT = {
+    "sign": lambda row: stats.binomtest((row > 0).sum(), (row != 0).sum()).pvalue,
+    "t": lambda row: stats.ttest_1samp(row, 0).pvalue,
+}
+
+
+def assert_tested_as(table: pd.DataFrame, tested: significance.TestResult) -> None:
+    """The table holds what the test gave for its pairs."""
+    for column, expected in {
+        "estimate": tested.estimate,
+        "ci_low": tested.low,
+        "ci_high": tested.high,
+        "p": tested.p,
+        "effect_size": tested.effect_size,
+    }.items():
+        np.testing.assert_allclose(table[column].to_numpy(), expected, rtol=1e-9, atol=1e-12, err_msg=column)
+
+
+def assert_corrected(table: pd.DataFrame, test: str) -> None:
+    """The p-values of the table are adjusted for the family of its comparisons."""
+    expected = table["p"].tolist()
+    if test != "tukey":  # Tukey's test accounts for the family itself
+        expected = multipletests(expected, alpha=0.01, method="holm")[1].tolist()
     assert table["p_corrected"].tolist() == pytest.approx(expected, rel=1e-9)
     assert table["reject"].tolist() == [value <= 0.01 for value in expected]
-    for row, (low, high) in zip(x, table[["ci_low", "ci_high"]].to_numpy(), strict=True):
-        assert stats.ttest_1samp(row, 0).confidence_interval(0.99) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize("test", significance.TESTS)
+def test_a_preference_is_tested_on_its_values_per_query(test):
+    compared = irl.compare(QRELS, RUNS, "rpp", test=test, **OPTIONS)
+    table = compared.table()
+    x = compared.per_query()["preference"].to_numpy().reshape(len(QUERIES), len(PAIRS)).T
+    asked = SignificanceTest(test, **OPTIONS)
+    if test == "tukey":
+        assert_tested_as(table, asked.of_all(compared.scores().to_numpy(), bounds=(-2, 2))[np.triu_indices(4, 1)])
+    else:
+        assert_tested_as(table, asked.of_pairs(x, bounds=(-1, 1)))
+    if test in INDEPENDENT:
+        assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+    assert_corrected(table, test)
+
+
+@pytest.mark.parametrize("test", significance.TESTS)
+def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
+    compared = irl.compare(QRELS, RUNS, "nDCG@5", test=test, **OPTIONS)
+    table = compared.table()
+    values = np.array([irl.evaluate("nDCG@5", QRELS, run)["nDCG@5"] for run in RUNS.values()])
+    a, b = np.triu_indices(4, 1)
+    x = values[a] - values[b]
+    asked = SignificanceTest(test, **OPTIONS)
+    assert_tested_as(table, asked.of_all(values.T)[a, b] if test == "tukey" else asked.of_pairs(x))
+    if test in INDEPENDENT:
+        assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+    assert_corrected(table, test)
+    # Wins, losses, ties and the mean are still those of the signs.
+    assert table["wins"].tolist() == (x > 0).sum(axis=1).tolist()
+    assert table["mean"].tolist() == pytest.approx(np.sign(x).mean(axis=1))
+
+
+def test_a_test_may_be_an_object():
+    by_name = irl.compare(QRELS, RUNS, test="bootstrap", **OPTIONS).table()
+    by_object = irl.compare(QRELS, RUNS, test=SignificanceTest("bootstrap", **OPTIONS)).table()
+    assert by_object.equals(by_name)
+    assert by_object.attrs == by_name.attrs
 
 
 def test_with_test_tests_the_same_preferences_otherwise():
@@ -191,7 +234,7 @@ def test_with_test_tests_the_same_preferences_otherwise():
     assert otherwise.equals(expected)
     assert otherwise.attrs == expected.attrs
     assert not otherwise["p"].equals(before["p"])
-    assert otherwise[COLUMNS[:6]].equals(before[COLUMNS[:6]])
+    assert otherwise[COLUMNS[:6]].equals(before[COLUMNS[:6]])  # what was counted
     assert compared.table().equals(before)
 
 
@@ -280,7 +323,7 @@ def test_every_table_says_where_it_comes_from():
     ]
     asked = {
         "preference": "rpp, AP",
-        "reference": "fair",
+        "baseline": "fair",
         "rel": 2,
         "cutoff": 7,
         "queries": 30,
@@ -305,7 +348,7 @@ def test_what_was_not_used_is_not_claimed():
 
 def shown(compared: irl.Preferences) -> dict[str, str]:
     """The result in every form that is not a table."""
-    pictures = {"plot": compared.plot(), "plot_pair": compared.plot_pair(*compared.systems[:2])}
+    pictures = {"plot": compared.plot(), "plot_pair": compared.plot_pair(*compared.runs[:2])}
     texts = {name: " ".join(text.get_text() for text in axes.texts) for name, axes in pictures.items()}
     return texts | {
         "markdown": compared.to_markdown(),
@@ -395,7 +438,7 @@ def test_markdown_is_the_table_with_so_many_places():
     for row, expected in zip(rows, compared.table().itertuples(index=False), strict=True):
         assert row[:5] == [*map(str, expected[:5])]
         assert row[5] == f"{expected.mean:.2f}"
-        assert row[10] == str(expected.reject)
+        assert row[11] == str(expected.reject)
 
 
 def test_names_that_look_like_numbers_stay_as_they_are():
@@ -412,7 +455,7 @@ def test_latex_is_a_table_that_compiles():
     assert lines[0].startswith(r"\begin{tabular}")
     assert lines[-1] == r"\end{tabular}"
     assert {r"\toprule", r"\midrule", r"\bottomrule"} <= set(lines)
-    assert r"system\_a" in latex
+    assert r"run\_a" in latex
     assert r"bm25\_10\%" in latex
     assert r"a\&b" in latex
 
@@ -450,8 +493,8 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     order = list(compared.ranking().index)
     assert order == ["good", "fair", "weak", "bad"]
     assert labels(axes.get_xticklabels()) == labels(axes.get_yticklabels()) == order
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("over this system", "preference of this system")
-    assert axes.get_title(loc="left") == "* p < 0.02"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("over this run", "preference of this run")
+    assert axes.get_title(loc="left") == "* corrected (holm) p ≤ 0.02, sign test"
     table = compared.table()
     matrix = compared.matrix()
     rejected = {frozenset(pair) for pair, reject in zip(pairs_of(table), table["reject"], strict=True) if reject}
@@ -469,7 +512,7 @@ def test_the_heatmap_of_one_of_several_preferences():
     colourbar = axes.figure.axes[1]
     assert colourbar.get_ylabel() == "mean preference (dominance)"
     shown = axes.images[0].get_array()
-    order = compared.ranking(pbaseline="dominance").index
+    order = compared.ranking(preference="dominance").index
     expected = compared.matrix("dominance").loc[order, order].to_numpy()
     off_diagonal = ~np.eye(4, dtype=bool)
     assert shown[off_diagonal].tolist() == expected[off_diagonal].tolist()
@@ -556,11 +599,11 @@ def test_pictures_go_where_they_are_asked_to_go():
 @pytest.mark.parametrize(
     ("arguments", "offender"),
     [
-        ({"runs": {"good": RUNS["good"]}}, "at least two runs are needed, not 1"),
-        ({"runs": {}}, "at least two runs are needed, not 0"),
+        ({"runs": {"good": RUNS["good"]}}, "compare: at least 2 runs are needed, not 1"),
+        ({"runs": {}}, "compare: at least 2 runs are needed, not 0"),
         ({"runs": [RUNS["good"], RUNS["bad"]]}, "a mapping of names to runs"),
         ({"runs": {1: RUNS["good"], "1": RUNS["fair"], "bad": RUNS["bad"]}}, r"\b1\b"),
-        ({"reference": "best"}, "'best'.*good, fair, weak, bad"),
+        ({"baseline": "best"}, "'best'.*good, fair, weak, bad"),
         ({"preference": "lexirecal"}, "'lexirecal'.*lexirecall, lexiprecision"),
         ({"preference": ["lexirecall", "nDCGG@10"]}, "'nDCGG@10'"),
         ({"preference": "nDCG(colour=3)"}, "colour"),
@@ -630,17 +673,19 @@ def test_bad_questions_are_named(method, arguments, offender):
 
 def test_options_are_checked_before_a_run_is_read():
     unread = iter([])
-    for options in ({"reference": "best"}, {"test": "chi"}, {"correction": "none"}, {"alpha": 2}):
+    for options in ({"baseline": "best"}, {"test": "chi"}, {"correction": "none"}, {"alpha": 2}):
         with pytest.raises(ValueError, match="|".join(map(str, options.values()))):
             irl.compare(QRELS, {"good": unread, "bad": pytest.fail}, **options)
 
 
 def test_a_value_that_is_not_a_number_prefers_nothing():
-    ranks = {name: irl.align(irl.Judgments.from_qrels(QRELS), run) for name, run in RUNS.items()}
+    judgments = irl.Judgments.from_qrels(QRELS)
+    ranks = {name: irl.align(judgments, run) for name, run in RUNS.items()}
     values = np.zeros((4, 30))
     values[2, 7] = math.nan
+    scored = ScoredRuns(judgments, ranks, {"odd": AP}, {"odd": values})
     with pytest.raises(ValueError, match=r"odd.*'weak'.*'q07'"):
-        compare_ranks(ranks, ["odd"], scores={"odd": values})
+        irl.Preferences.from_runs(scored, ["odd"])
 
 
 # -- how inputs are read -----------------------------------------------------------------------------

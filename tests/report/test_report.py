@@ -26,7 +26,7 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmarking import Benchmark
+from ir_lexirecall.benchmark import Benchmark
 from ir_lexirecall.report import Report
 
 pytest.importorskip("jinja2")
@@ -47,7 +47,7 @@ HOSTILE = [
 def result() -> Benchmark:
     """Three runs on the embedded collection, three kinds of preference."""
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    return irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], pbaseline=["lexirecall", "rpp", "AP"])
+    return irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], preference=["lexirecall", "rpp", "AP"])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def small() -> Benchmark:
 
 @pytest.fixture(scope="module")
 def page(result: Benchmark) -> str:
-    return Report.of(result, title="Three runs", date=DATE).html()
+    return Report.from_result(result, title="Three runs", date=DATE).html()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def hostile() -> Benchmark:
     """Runs, queries and documents with names that would do harm in HTML, SVG, TeX or a format string."""
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    return irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, pbaseline=["lexirecall", "AP"])
+    return irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, preference=["lexirecall", "AP"])
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def many() -> Report:
     """17 runs, 136 pairs, 100 queries."""
     qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
     runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
-    return Report.of(irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10"]), progress=False)
+    return Report.from_result(irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10"]), progress=False)
 
 
 def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str, float]]:
@@ -138,7 +138,7 @@ def test_values_by_query_are_those_of_the_api(page: str, result: Benchmark) -> N
 def test_preferences_are_those_of_the_api(page: str, result: Benchmark) -> None:
     assert result.preferences is not None
     whole = result.preferences.table()
-    for name in result.preferences.names:
+    for name in result.preferences.preferences:
         expected = whole[whole["preference"] == name].drop(columns="preference")
         same_numbers(table(page, f"Preferences by {name}, a row per pair of runs"), expected)
         matrix = table(page, f"Mean preference ({name}) of the row's run over the column's").set_index("run")
@@ -150,7 +150,7 @@ def test_preferences_are_those_of_the_api(page: str, result: Benchmark) -> None:
 def test_explanations_are_those_of_the_api(page: str, result: Benchmark) -> None:
     assert result.preferences is not None
     for a, b in result.preferences.pairs:
-        for name in result.preferences.names:
+        for name in result.preferences.preferences:
             shown = table(page, f"What decided between {a} and {b} ({name})")
             same_numbers(shown, result.preferences.explain(a, b, name))
 
@@ -173,7 +173,7 @@ def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str)
 def test_the_text_says_what_is_significant(page: str, result: Benchmark) -> None:
     assert result.preferences is not None
     whole = result.preferences.table()
-    for name in result.preferences.names:
+    for name in result.preferences.preferences:
         of_name = whole[whole["preference"] == name]
         said = f"Of {len(of_name)} differences, {of_name['reject'].sum()} are significant: sign test, alpha 0.05"
         assert said in text_of(page, ".//section[@id='preferences']")
@@ -186,7 +186,7 @@ def test_the_text_says_what_is_significant(page: str, result: Benchmark) -> None
 
 def test_preferences_alone_make_a_report(result: Benchmark) -> None:
     assert result.preferences is not None
-    page = Report.of(result.preferences, date=DATE, details=0).html()
+    page = Report.from_result(result.preferences, date=DATE, details=0).html()
     assert {each.get("id") for each in root(page).iter("section")} == {
         "preferences",
         "diagnostics",
@@ -196,7 +196,7 @@ def test_preferences_alone_make_a_report(result: Benchmark) -> None:
 
 
 def test_a_single_run_makes_a_report() -> None:
-    page = Report.of(irl.benchmark("lexirecall/demo", {"bm25": demo.run("bm25")}, ["AP"])).html()
+    page = Report.from_result(irl.benchmark("lexirecall/demo", {"bm25": demo.run("bm25")}, ["AP"])).html()
     assert {each.get("id") for each in root(page).iter("section")} == {"measures", "provenance"}
 
 
@@ -209,7 +209,7 @@ def test_nothing_makes_no_report() -> None:
 
 def test_a_comparison_without_queries_makes_a_report() -> None:
     nothing = {"q": {"d": 0}}
-    page = Report.of(irl.compare(nothing, {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}), date=DATE).html()
+    page = Report.from_result(irl.compare(nothing, {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}), date=DATE).html()
     assert not root(page).findall(".//svg")
     assert "excluded queries 1" in text_of(page, ".//section[@id='provenance']")
 
@@ -218,7 +218,7 @@ def test_every_preference_can_be_reported() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
     preferences = irl.compare(demo.qrels(), runs, names, baseline="ql", test="t", correction=None)
-    page = Report.of(preferences, date=DATE).html()
+    page = Report.from_result(preferences, date=DATE).html()
     for name in names:
         same_numbers(table(page, f"What decided between bm25 and ql ({name})"), preferences.explain("bm25", "ql", name))
     assert "compared with ql" in text_of(page, ".//section[@id='preferences']")
@@ -226,7 +226,7 @@ def test_every_preference_can_be_reported() -> None:
 
 def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
     preferences = irl.compare(demo.qrels(), demo.runs())
-    page = Report.of(preferences, details=3).html()
+    page = Report.from_result(preferences, details=3).html()
     best = list(preferences.ranking().index)
     heads = root(page).findall(".//section[@id='pairs']/details/summary/h3")
     assert [set(head.text_content().split(" and ")) for head in heads] == [
@@ -240,7 +240,7 @@ def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
 def test_what_is_too_much_for_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
-    page = Report.of(irl.benchmark(qrels, runs, ["AP"]), progress=False).html()
+    page = Report.from_result(irl.benchmark(qrels, runs, ["AP"]), progress=False).html()
     assert len(page) < 1_000_000
     assert "21000 values are too many for one page" in text_of(page, ".//section[@id='measures']")
     assert "Of 7000 queries, the 250 with the strongest preferences" in text_of(page, ".//section[@id='pairs']")
@@ -257,7 +257,7 @@ def test_many_runs_stay_small(many: Report) -> None:
 
 def test_a_folder_that_is_not_there_is_named(small: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
-        Report.of(small).write(tmp_path / "none" / "report.html")
+        Report.from_result(small).write(tmp_path / "none" / "report.html")
 
 
 def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_pat
     qrels.write_bytes(b"q1 0 d1 1\n")
     command = "ir-lexirecall report qrels.txt -m 'AP LR'"
     inputs = {"qrels": qrels, "topics": "lexirecall/demo"}
-    report = Report.of(small, inputs=inputs, command=command, date=DATE, details=0)
+    report = Report.from_result(small, inputs=inputs, command=command, date=DATE, details=0)
     page = report.write(tmp_path / "report.html").read_text(encoding="utf-8")
     assert page == report.html()
     found = text_of(page, ".//section[@id='provenance']")
@@ -290,7 +290,7 @@ def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_pat
 def test_resampling_tests_state_their_seed() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     preferences = irl.compare(demo.qrels(), runs, test="bootstrap", n_resamples=50, seed=7, progress=False)
-    found = text_of(Report.of(preferences, details=0).html(), ".//section[@id='provenance']")
+    found = text_of(Report.from_result(preferences, details=0).html(), ".//section[@id='provenance']")
     assert "n resamples 50" in found
     assert "seed 7" in found
 
@@ -299,7 +299,7 @@ def test_resampling_tests_state_their_seed() -> None:
 def test_a_missing_package_is_named(package: str, small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'ir-lexirecall\[report\]'"):
-        Report.of(small).html()
+        Report.from_result(small).html()
 
 
 # -- the page ----------------------------------------------------------------------------------------
@@ -307,11 +307,11 @@ def test_a_missing_package_is_named(package: str, small: Benchmark, monkeypatch:
 
 def test_the_page_is_reproducible_whatever_the_style_of_pictures(page: str, result: Benchmark) -> None:
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
-        assert Report.of(result, title="Three runs", date=DATE).html() == page
+        assert Report.from_result(result, title="Three runs", date=DATE).html() == page
 
 
 def test_hostile_names_are_text(hostile: Benchmark) -> None:
-    page = Report.of(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]}).html()
+    page = Report.from_result(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]}).html()
     tree = root(page)
     assert len(tree.findall(".//script")) == 1
     assert not tree.findall(".//img")
@@ -328,7 +328,7 @@ def test_hostile_names_are_text(hostile: Benchmark) -> None:
 
 
 def test_a_command_line_that_is_no_unicode_can_be_written(small: Benchmark, tmp_path: Path) -> None:
-    report = Report.of(small, command=os.fsdecode(b"ir-lexirecall report caf\xe9.run"), details=0)
+    report = Report.from_result(small, command=os.fsdecode(b"ir-lexirecall report caf\xe9.run"), details=0)
     assert b"caf&#56553;.run" in report.write(tmp_path / "report.html").read_bytes()
 
 
@@ -511,7 +511,7 @@ def test_the_page_opens_without_errors_or_network_and_fits(
 
 
 def test_a_page_with_hostile_names_opens_and_fits(browser: Browser, hostile: Benchmark, tmp_path: Path) -> None:
-    report = Report.of(hostile, title=HOSTILE[0], command="x" * 300, inputs={HOSTILE[0]: HOSTILE[1] * 9})
+    report = Report.from_result(hostile, title=HOSTILE[0], command="x" * 300, inputs={HOSTILE[0]: HOSTILE[1] * 9})
     browser.open(report.write(tmp_path / "report.html"), 360)
     browser.js(OPEN_ALL)
     assert browser.js(FITS)

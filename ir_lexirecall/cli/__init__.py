@@ -1,0 +1,114 @@
+"""``ir-lexirecall``: the measures from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from subprocess import CalledProcessError
+
+from ir_lexirecall import __version__
+from ir_lexirecall.cli.arguments import Parser, with_lists
+from ir_lexirecall.cli.commands import add_commands
+from ir_lexirecall.cli.meta import add_studies
+from ir_lexirecall.cli.output import emit
+from ir_lexirecall.text import printable
+
+_EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
+_TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: the words after the program's name; by default those that the program was started with.
+
+    Returns:
+        The exit code: 0, 1 for bad input or a failure, 130 if interrupted.
+
+    Raises:
+        SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # for programmers, not for users of a command
+        warnings.showwarning = lambda message, *_: _say(str(message))
+        try:
+            return _run(words)
+        except KeyboardInterrupt:
+            _abandon_output()
+            _say("interrupted")
+            return 130
+        except BrokenPipeError:  # the reader of our output has seen enough
+            _abandon_output()
+            return 0
+        except SystemExit:
+            raise
+        except BaseException as error:  # a panic of Polars is no Exception
+            _abandon_output()
+            _say(_message(error))
+            if os.environ.get(_TRACEBACK):
+                traceback.print_exc()
+            return 1
+
+
+def _run(words: list[str]) -> int:
+    try:
+        options = _parser().parse_args(with_lists(words))
+    except SystemExit:
+        if sys.stdout is not None:
+            emit("")  # a help text that cannot be printed is a failure, too
+        raise
+    options.words = words
+    options.command(options)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
+    )
+    parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_commands(commands)
+    add_studies(commands)
+    return parser
+
+
+def _message(error: BaseException) -> str:
+    """One line on what went wrong."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    if isinstance(error, _EXPECTED):
+        return str(error) or type(error).__name__
+    return (
+        f"unexpected {type(error).__name__}: {error}; please report it ({_TRACEBACK}=1 in the environment shows where it "
+        "comes from)"
+    )
+
+
+def _say(message: str) -> None:
+    """Print one line to standard error, where there is one."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"ir-lexirecall: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass  # nobody listens
+
+
+def _abandon_output() -> None:
+    """Let what is left to print go nowhere: at its end, Python would complain that it cannot be printed."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except (OSError, ValueError, AttributeError):
+            pass

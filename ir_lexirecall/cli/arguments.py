@@ -1,0 +1,368 @@
+"""Arguments that several commands share, and what they name: qrels, runs, measures, tests."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import ir_measures
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.files import STDIN
+from ir_lexirecall.formats import is_file, qrel_table
+from ir_lexirecall.judgments import Judgments, load_collection
+from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import TESTS, SignificanceTest
+from ir_lexirecall.text import printable
+from ir_lexirecall.trec import read_qrels
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+_LISTS = ("-m", "--measures", "-p", "--preference", "--among")  # options that take measures, one or several
+_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
+CODES = "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser with one spelling of each option, and errors that a terminal can show."""
+
+    def __init__(self, *, example: str | None = None, **options: Any) -> None:
+        epilog = CODES if example is None else f"example: ir-lexirecall {example}\n\n{CODES}"
+        super().__init__(
+            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=epilog, **options
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Say how the command is used, and what was wrong; leave with exit code 2."""
+        super().error(printable(message))
+
+
+# -- measures --------------------------------------------------------------------------------------
+
+
+def add_measures(
+    parser: argparse.ArgumentParser, *, required: bool = False, preferences: bool = False, text: str | None = None
+) -> None:
+    """Add ``-m``, which takes one or several words, and may be repeated."""
+    also = f", or {', '.join(NAMES)}" if preferences else ""
+    parser.add_argument(
+        "-m",
+        "--measures",
+        action="append",
+        required=required,
+        metavar="M",
+        help=text or f"measures, one or several (see `ir-lexirecall measures`){also}",
+    )
+
+
+def add_preference(parser: argparse.ArgumentParser) -> None:
+    """Add ``-p``, which takes one or several words, and may be repeated."""
+    parser.add_argument(
+        "-p",
+        "--preference",
+        action="append",
+        metavar="P",
+        help=f"one or several of {', '.join(NAMES)}, or measures (default: lexirecall)",
+    )
+
+
+def split_measures(words: str | Sequence[str] | None) -> list[str]:
+    """Measure strings out of words; blanks, commas and semicolons part them, but not within brackets or quotes.
+
+    >>> split_measures("TSE@1000 RBU(p=0.9, e=0.1)@20, LR")
+    ['TSE@1000', 'RBU(p=0.9, e=0.1)@20', 'LR']
+    >>> split_measures(["LR AP", "nDCG@10"])
+    ['LR', 'AP', 'nDCG@10']
+    """
+    several = [words] if isinstance(words, str) else words or []
+    return [part for word in several for part in _split(word)]
+
+
+def _split(text: str) -> list[str]:
+    parts, current, depth, quote = [], "", 0, ""
+    for character in text + " ":
+        if not quote and not depth and character in " \t\n,;":
+            if current:
+                parts.append(current)
+            current = ""
+            continue
+        current += character
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        else:
+            depth += (character in "({[") - (character in ")}]")
+            if depth < 0:
+                raise ValueError(f"measures: {character!r} closes nothing in {current!r}")
+    if current.strip():
+        raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
+    return parts
+
+
+def with_lists(words: Sequence[str]) -> list[str]:
+    """The words of a command line with a ``-m`` before every measure, ahead of the files.
+
+    ``-m`` takes as many words as name measures; a word that is not a measure but a file, or a data set's id, ends them,
+    and so does ``--``.
+
+    >>> with_lists(["eval", "qrels.txt", "bm25.run", "-m", "LR", "nDCG@10", "--by-query"])
+    ['eval', '-m', 'LR', '-m', 'nDCG@10', 'qrels.txt', 'bm25.run', '--by-query']
+    """
+    lists, others = [], []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            others += [word, *rest]
+            break
+        option, value = _list_option(word)
+        if option and value is None and rest and not _is_option(rest[0]):
+            value = rest.pop(0)
+        if option is None or value is None:
+            others.append(word)
+            continue
+        lists += [option, value]
+        while rest and _names_measures(rest[0]):
+            lists += [option, rest.pop(0)]
+    commands = 2 if others[:1] == ["meta"] else 1
+    return [*others[:commands], *lists, *others[commands:]]
+
+
+def _list_option(word: str) -> tuple[str | None, str | None]:
+    """The option in a word that takes measures, and the first of them if the word has that, too."""
+    for option in _LISTS:
+        if word == option:
+            return option, None
+        attached = option + "=" if option.startswith("--") else option
+        if word.startswith(attached):
+            return option, word[len(attached) :]
+    return None, None
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != STDIN
+
+
+def _names_measures(word: str) -> bool:
+    """Whether a word after a measure is another one, not the next argument."""
+    if _is_option(word) or word == STDIN:
+        return False
+    try:
+        heads = [re.split(r"[(@]", part)[0] for part in split_measures(word)]
+    except ValueError:  # brackets: whatever is wrong with it, it is a measure
+        return True
+    if all(head in NAMES or head in ir_measures.measures.registry for head in heads):
+        return True
+    plain = re.sub(r"[({\[].*[)}\]]", "", word)
+    return not (os.path.exists(word) or "/" in plain or os.sep in plain or "." in plain or _is_id(word))
+
+
+def _is_id(word: str) -> bool:
+    try:
+        load(word)
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+# -- qrels and runs --------------------------------------------------------------------------------
+
+
+def add_qrels(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name judgments."""
+    parser.add_argument(
+        "qrels",
+        metavar="QRELS",
+        help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="NAME,NAME,...",
+        help="columns of a wide qrels file without a header line, e.g. query_id,iteration,doc_id,relevance,quality",
+    )
+    parser.add_argument(
+        "--aspect",
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="4-column qrels file with the labels of a further aspect (repeatable)",
+    )
+
+
+def add_runs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
+    """Add the arguments that name judgments and runs."""
+    add_qrels(parser)
+    several = ", at least two" if least == 2 else ""
+    parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help=f"run files{several}: TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - "
+        "(standard input)",
+    )
+
+
+def add_rel(parser: argparse.ArgumentParser) -> None:
+    """Add ``--rel``."""
+    parser.add_argument(
+        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
+    )
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Qrels and runs that a command line names.
+
+    Attributes:
+        source: the qrels: a path, a table with further aspects, or the data set of an id.
+        runs: paths of the runs by their names in tables.
+        qrels: what the command line calls the qrels.
+    """
+
+    source: str | pl.DataFrame | Collection
+    runs: Mapping[str, str]
+    qrels: str
+
+    @classmethod
+    def from_options(cls, options: argparse.Namespace) -> Inputs:
+        """Name the runs, and find the qrels.
+
+        Raises:
+            ValueError: no such file, a run that is named twice, or standard input for two things.
+        """
+        aspects = list(_aspects(options.aspect))
+        if [options.qrels, *options.runs, *(path for _, path in aspects)].count(STDIN) > 1:
+            raise ValueError("-: standard input can be read only once, for the qrels or for one run")
+        runs = dict(zip(run_names(options.runs), options.runs, strict=True))
+        if is_file(options.qrels) or options.columns or aspects:
+            return cls(_qrels(options.qrels, options.columns, aspects), runs, options.qrels)
+        return cls(load_collection(options.qrels), runs, options.qrels)
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments, made once.
+
+        Raises:
+            ValueError: there are none.
+        """
+        judgments = Judgments.from_qrels(self.source)
+        if len(judgments) == 0:
+            raise ValueError(f"{self.qrels}: there are no judgments in it")
+        return judgments
+
+    @property
+    def collection(self) -> Collection | None:
+        """The data set, where its id was given."""
+        return self.source if isinstance(self.source, Collection) else None
+
+    def rel(self, options: argparse.Namespace) -> float:
+        """The smallest grade that counts as relevant: that of ``--rel``, or the collection's own."""
+        if options.rel is not None:
+            return float(options.rel)
+        return 1 if self.collection is None else float(self.collection.rel)
+
+    def measures(self, options: argparse.Namespace) -> Sequence[str | IRMeasure]:
+        """The measures of ``-m``, or those that the collection recommends."""
+        if options.measures is not None:
+            return split_measures(options.measures)
+        if self.collection is None:
+            raise ValueError(f"{self.qrels}: a file recommends no measures; name some with -m")
+        return self.collection.recommended()
+
+
+def _aspects(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for word in words:
+        name, mark, path = word.partition("=")
+        if not (name and mark and path):
+            raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
+        yield name, path
+
+
+def _qrels(source: str, columns: str | None, aspects: Sequence[tuple[str, str]]) -> Any:
+    """The qrels that the command line names: a file or an id, and files of further aspects."""
+    if not (columns or aspects):
+        return source
+    if columns:
+        table = qrel_table(read_qrels(source, columns=[name.strip() for name in columns.split(",")]))
+    else:
+        table = qrel_table(source)
+    if not aspects:
+        return table
+    parts = [("relevance", table), *((name, qrel_table(path)) for name, path in aspects)]
+    return pl.concat(
+        part.select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name)) for name, part in parts
+    )
+
+
+def run_names(paths: Sequence[str]) -> list[str]:
+    """What runs are called in tables: the file's name without endings, or its path where names would be the same.
+
+    >>> run_names(["a/bm25.run.gz", "b/dph.txt", "-"])
+    ['bm25', 'dph', 'stdin']
+    """
+    names = []
+    for path in paths:
+        name = "stdin" if path == STDIN else Path(path).name
+        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending) or name
+        names.append(name)
+    names = names if len(set(names)) == len(names) else list(paths)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice}: the same run is given twice")
+    return names
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+def add_test(parser: argparse.ArgumentParser, default: str, *, correction: str | None = "holm") -> None:
+    """Add the arguments of a significance test.
+
+    Args:
+        parser: what to add them to.
+        default: name of the test by default.
+        correction: the correction by default.
+    """
+    known = SignificanceTest()
+    parser.add_argument("--test", choices=TESTS, default=default, help=f"significance test (default: {default})")
+    parser.add_argument(
+        "--correction",
+        metavar="NAME",
+        default=correction or "none",
+        help=f"for several comparisons; 'none' for none (default: {correction or 'none'})",
+    )
+    parser.add_argument("--alpha", type=float, default=known.alpha, help=f"significance level (default: {known.alpha})")
+    parser.add_argument(
+        "--n-resamples",
+        type=int,
+        metavar="N",
+        default=known.n_resamples,
+        help=f"of tests that resample (default: {known.n_resamples})",
+    )
+    parser.add_argument("--seed", type=int, default=known.seed, help=f"of random numbers (default: {known.seed})")
+
+
+def significance_test(options: argparse.Namespace, caller: str) -> SignificanceTest:
+    """The test that the command line describes."""
+    return SignificanceTest.coerce(
+        options.test,
+        caller=caller,
+        correction=None if options.correction == "none" else options.correction,
+        alpha=options.alpha,
+        n_resamples=options.n_resamples,
+        seed=options.seed,
+    )

@@ -1,0 +1,234 @@
+"""``SignificanceTest``: one object for how differences are tested."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ir_lexirecall.arrays import Bools, Floats
+from ir_lexirecall.significance.closed_form import sign_test, t_test
+from ir_lexirecall.significance.corrections import check_correction, choices, corrected
+from ir_lexirecall.significance.intervals import Bounds, TestResult, agreeing, scaled, unscaled
+from ir_lexirecall.significance.resampling import bootstrap, randomisation, tukey_hsd
+from ir_lexirecall.significance.signed_rank import wilcoxon
+
+TESTS = ("sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey")
+
+_ALSO_CALLED = {
+    "binomial": "sign",
+    "student": "t",
+    "t-test": "t",
+    "ttest": "t",
+    "signed-rank": "wilcoxon",
+    "permutation": "randomisation",
+    "fisher": "randomisation",
+    "hsd": "tukey",
+}
+_BLOCK = 2**22  # differences that are tested at once
+
+
+class TestOptions(TypedDict, total=False):
+    """Options that travel with a test: attributes of ``SignificanceTest``."""
+
+    correction: str | None
+    alpha: float
+    n_resamples: int
+    seed: int
+    progress: bool | None
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """How differences between systems are tested: the test, its interval, the correction, the random numbers.
+
+    | name | estimate | p | interval |
+    |---|---|---|---|
+    | `sign` | (wins - losses) / (wins + losses) | exact two-sided binomial, ties left out | Clopper-Pearson |
+    | `t` | mean difference | paired t-test | t |
+    | `wilcoxon` | median of the Walsh averages | signed ranks, zeros left out | inverted test |
+    | `bootstrap` | mean difference | paired bootstrap, studentised | inverted test, same resamples |
+    | `randomisation` | mean difference | signs exchanged: all ways up to 12 queries, else sampled | inverted test, same signs |
+    | `tukey` | mean difference | randomised Tukey HSD, all systems at once | simultaneous, same permutations |
+
+    For every test an interval at confidence 1 - alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale
+    of the differences. Where nothing differs, p is 1 and the effect 0; the interval is then without ends (cut at the
+    bounds) for ``sign`` and ``wilcoxon``, which look only at queries that differ, and for the others [0, 0] once there are
+    enough queries to reject anything.
+
+    Attributes:
+        name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'`` or ``'tukey'``.
+        correction: for the family of comparisons, as statsmodels' ``multipletests`` calls it, or None.
+        alpha: significance level, and 1 - confidence of the intervals.
+        n_resamples, seed: of tests by resampling.
+        progress: whether to show progress bars; None: on a terminal only.
+
+    Raises:
+        ValueError: unknown test or correction, or a number out of range.
+
+    >>> test = SignificanceTest("wilcoxon", alpha=0.1)
+    >>> test.of_pairs(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]])).p
+    array([0.0625])
+    >>> SignificanceTest("wilcoxn")
+    Traceback (most recent call last):
+    ...
+    ValueError: test: unknown test 'wilcoxn'; did you mean 'wilcoxon'? Choose from sign, t, wilcoxon, ...
+    """
+
+    name: str = "sign"
+    correction: str | None = "holm"
+    alpha: float = 0.05
+    n_resamples: int = 10_000
+    seed: int = 0
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or self.name not in TESTS:
+            name = _ALSO_CALLED.get(self.name.lower(), self.name) if isinstance(self.name, str) else self.name
+            meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in TESTS else ""
+            raise ValueError(f"test: unknown test {self.name!r}{meant or choices(self.name, list(TESTS))}")
+        check_correction(self.correction, "test")
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
+            raise ValueError(f"test: alpha must lie between 0 and 1, not {self.alpha!r}")
+        for what, least in (("n_resamples", 1), ("seed", 0)):
+            number = getattr(self, what)
+            if isinstance(number, bool) or not isinstance(number, numbers.Integral) or number < least:
+                raise ValueError(f"test: {what} must be an integer of at least {least}, not {number!r}")
+
+    @staticmethod
+    def coerce(test: str | SignificanceTest, *, caller: str, **options: Any) -> SignificanceTest:
+        """The test that a user named, or gave as a ``SignificanceTest``, with options.
+
+        Args:
+            test: a name or a ``SignificanceTest``.
+            caller: the function that the user called: errors start with its name.
+            options: attributes of ``SignificanceTest``; what is left out keeps its default, or the object's value.
+
+        Raises:
+            ValueError: unknown test or correction, or an option out of range.
+
+        >>> SignificanceTest.coerce("z", caller="compare", alpha=0.01)
+        Traceback (most recent call last):
+        ...
+        ValueError: compare: unknown test 'z'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey
+        """
+        try:
+            if isinstance(test, SignificanceTest):
+                return replace(test, **options)
+            return SignificanceTest(test, **options)
+        except ValueError as error:
+            raise ValueError(f"{caller}: {str(error).removeprefix('test: ')}") from None
+
+    @property
+    def resampled(self) -> bool:
+        """Whether random numbers may be drawn (``randomisation`` draws none up to 12 queries)."""
+        return self.name in ("bootstrap", "randomisation", "tukey")
+
+    @property
+    def counted_correction(self) -> str | None:
+        """The correction; None for Tukey's HSD, which accounts for the family itself."""
+        return None if self.name == "tukey" else self.correction
+
+    def of_pairs(self, x: Floats, *, bounds: Bounds | None = None) -> TestResult:
+        """Test the differences (or preferences) of pairs of systems.
+
+        Args:
+            x: finite differences of P pairs on Q queries, shape ``(P, Q)``.
+            bounds: smallest and largest possible difference, such as (-1, 1), at which intervals are cut; None: no
+                bounds. The sign test's estimate lies in [-1, 1] whatever the differences.
+
+        Returns:
+            A number per pair, shape ``(P,)``. Without queries, estimates and effects are NaN, and p is 1.
+
+        Raises:
+            ValueError: wrong shape, a number that is not finite, bounds without 0 between them; or Tukey's HSD, which
+                tests all systems at once: ``of_all``.
+
+        >>> x = np.array([[1.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]])
+        >>> result = SignificanceTest("t").of_pairs(x, bounds=(-1, 1))
+        >>> result.estimate.round(3), result.low.round(3), result.high.round(3)
+        (array([0.857]), array([0.508]), array([1.]))
+        """
+        x = _checked(x, "SignificanceTest.of_pairs: x", bounds)
+        if self.name == "tukey":
+            raise ValueError("SignificanceTest.of_pairs: Tukey's HSD tests all systems at once; call of_all")
+        if x.shape[1] == 0:
+            result = _untested((len(x),))
+        elif self.name == "sign":
+            result = sign_test(x, self.alpha)
+        else:
+            x, exponent = scaled(x)
+            result = unscaled(self._of_scaled(x), exponent)
+        return agreeing(result, self.alpha, (-1, 1) if self.name == "sign" else bounds)
+
+    def _of_scaled(self, x: Floats) -> TestResult:
+        if self.name == "t":
+            return t_test(x, self.alpha)
+        if self.name == "wilcoxon":
+            return wilcoxon(x, self.alpha, progress=self.progress)
+        test = bootstrap if self.name == "bootstrap" else randomisation
+        return test(x, self.alpha, n_resamples=self.n_resamples, seed=self.seed, progress=self.progress)
+
+    def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
+        """Test the differences of all pairs of systems by their values per query.
+
+        Args:
+            values: finite values per query and system, shape ``(Q, S)``.
+            bounds: as in ``of_pairs``, of the difference of two values.
+
+        Returns:
+            Arrays of shape ``(S, S)``: the system of the row against that of the column; on the diagonal no difference.
+
+        Raises:
+            ValueError: wrong shape, a number that is not finite, or bounds without 0 between them.
+
+        >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
+        >>> SignificanceTest("sign").of_all(values).p
+        array([[1.     , 0.03125],
+               [0.03125, 1.     ]])
+        """
+        values = _checked(values, "SignificanceTest.of_all: values", bounds)
+        queries, systems = values.shape
+        if queries == 0:
+            return agreeing(_untested((systems, systems)), self.alpha, bounds)
+        if self.name == "tukey":
+            options = {"n_resamples": self.n_resamples, "seed": self.seed, "progress": self.progress}
+            return agreeing(tukey_hsd(values, self.alpha, **options), self.alpha, bounds)
+        i, j = np.triu_indices(systems, 1)
+        step = max(1, _BLOCK // queries)
+        blocks = [slice(start, start + step) for start in range(0, len(i), step)]
+        parts = [self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds) for some in blocks]
+        same = np.zeros((systems, systems))
+        matrices = TestResult(*(same.copy() for _ in range(3)), np.ones((systems, systems)), same.copy())
+        if not parts:
+            return matrices
+        pairs = TestResult.concatenate(parts)
+        exchanged = TestResult(-pairs.estimate, -pairs.high, -pairs.low, pairs.p, -pairs.effect_size)
+        for matrix, first, second in zip(matrices.arrays, pairs.arrays, exchanged.arrays, strict=True):
+            matrix[i, j], matrix[j, i] = first, second
+        return matrices
+
+    def corrected(self, p: Floats) -> tuple[Floats, Bools]:
+        """p-values adjusted for the family of comparisons, and which are rejected.
+
+        >>> SignificanceTest("sign").corrected(np.array([0.04, 0.01]))
+        (array([0.04, 0.02]), array([ True,  True]))
+        """
+        return corrected(p, self.counted_correction, self.alpha)
+
+
+def _checked(array: Floats, what: str, bounds: Bounds | None) -> Floats:
+    array = np.asarray(array, dtype=np.float64)
+    if array.ndim != 2 or not np.isfinite(array).all():
+        raise ValueError(f"{what} must be a matrix of finite numbers")
+    if bounds is not None and not bounds[0] <= 0 <= bounds[1]:
+        raise ValueError(f"{what.partition(':')[0]}: bounds must be two numbers with 0 between them, not {bounds!r}")
+    return array
+
+
+def _untested(shape: tuple[int, ...]) -> TestResult:
+    """Without any query: nothing is estimated and nothing rejected."""
+    unknown, end = np.full(shape, np.nan), np.full(shape, np.inf)
+    return TestResult(unknown, -end, end, np.ones(shape), unknown)

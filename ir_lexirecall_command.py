@@ -1,0 +1,46 @@
+"""The program ``ir-lexirecall``: it ends with one line whatever happens, from its first import on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+
+def main() -> int:
+    """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
+    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as it is for what runs in the background
+    if heeded:
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        from ir_lexirecall import cli  # takes most of a second, in which Ctrl-C may come
+
+        return cli.main()
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return 130
+    except Exception as error:  # a dependency that is broken or missing
+        _say(f"cannot start: {type(error).__name__}: {error}")
+        return 1
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, _leave)
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    signal.signal(signal.SIGINT, _leave)  # for whoever cannot wait until files are cleaned up
+    raise KeyboardInterrupt
+
+
+def _leave(*_: Any) -> NoReturn:
+    os._exit(130)
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:
+        print(f"ir-lexirecall: {' '.join(message.split())}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
