@@ -12,8 +12,12 @@ query_id
 q1        0.333       0.933     0.92
 """
 
+import os as _os
+
 from ir_lexirecall import provider
+from ir_lexirecall.acceleration import accelerate
 from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.audit import tie_audit
 from ir_lexirecall.benchmark import Benchmark, benchmark
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import evaluate
@@ -75,12 +79,16 @@ __all__ = [
     "Preferences",
     "ScoredRuns",
     "SignificanceTest",
+    "accelerate",
     "align",
     "benchmark",
     "compare",
     "evaluate",
     "load",
     "report",
+    "tie_audit",
 ]
 
 provider.register()
+if _os.environ.get("IR_LEXIRECALL_ACCELERATE", "0") not in ("", "0"):
+    accelerate()

@@ -73,6 +73,21 @@ def check_integer(caller: str, name: str, value: Any, *, least: int = 1, most: i
     return int(value)
 
 
+def check_integers(caller: str, name: str, value: Any, *, least: int = 1) -> list[int]:
+    """A parameter that may be one integer in a range or several.
+
+    Raises:
+        ValueError: it is not, or there are none.
+
+    >>> check_integers("orientation", "m", range(1, 4))
+    [1, 2, 3]
+    """
+    several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    if not several:
+        raise ValueError(f"{caller}: {name}: give at least one number")
+    return [check_integer(caller, name, number, least=least) for number in several]
+
+
 def check_number(
     caller: str,
     name: str,

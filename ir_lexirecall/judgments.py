@@ -110,6 +110,8 @@ class Judgments:
             if the rows name such an aspect).
         table: see ``rows``; None where the qrels have a grade for each document and nothing else.
         exclusion: documents that were taken out, see ``excluding``.
+        elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
+            aspect is named by rows is a question about the whole.
     """
 
     query_ids: list[str]
@@ -118,6 +120,7 @@ class Judgments:
     grade: Floats
     table: pl.DataFrame | None = field(default=None, repr=False)
     exclusion: Exclusion | None = field(default=None, repr=False)
+    elsewhere: frozenset[str] = frozenset()
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -222,6 +225,59 @@ class Judgments:
     def __len__(self) -> int:
         return len(self.query_ids)
 
+    def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
+        """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
+
+        >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
+        >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
+        [1.0, 2.0, 0.0]
+
+        Raises:
+            ValueError: a query that is not judged.
+        """
+        wanted = set(query_ids)
+        if unknown := wanted - self.place.keys():
+            raise ValueError(f"judgments: there is no query {min(unknown)!r}")
+        if len(wanted) == len(self):
+            return self
+        queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
+        first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
+        row = ranges(first, end)
+        table, exclusion = self.table, self.exclusion
+        if table is not None:
+            table = table.filter(np.isin(table["doc"].to_numpy(), row))
+            table = table.with_columns(doc=np.searchsorted(row, table["doc"].to_numpy()))
+        if exclusion is not None:
+            everything = exclusion.everything.restricted_to(wanted)
+            old = exclusion.row[np.isin(exclusion.everything.query, queries)]
+            exclusion = Exclusion(everything, np.where(old >= 0, np.searchsorted(row, old), -1))
+        return replace(
+            self,
+            query_ids=[self.query_ids[q] for q in queries],
+            query=np.repeat(np.arange(len(queries)), end - first),
+            docs=self._docs_at(row),
+            grade=self.grade[row],
+            table=table,
+            exclusion=exclusion,
+            elsewhere=self.elsewhere | self._aspect_names,
+            _cache={},
+        )
+
+    def as_part(self, elsewhere: Iterable[str]) -> Judgments:
+        """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
+        part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
+        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+
+    @cached_property
+    def _aspect_names(self) -> frozenset[str]:
+        return frozenset(["0"] if self.table is None else self.table["aspect"].unique())
+
+    @property
+    def _relevance_is_named(self) -> bool:
+        """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
+        return "relevance" in self._aspect_names | self.elsewhere
+
     def m(self, rel: float = 1) -> Ints:
         """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
         key = ("m", rel)
@@ -246,6 +302,15 @@ class Judgments:
     def place(self) -> dict[str, int]:
         """The position of each query id."""
         return {query_id: q for q, query_id in enumerate(self.query_ids)}
+
+    def rows_of_query(self, q: int) -> list[tuple[int, str]]:
+        """The rows and ids of a query's judged documents."""
+        key = ("rows", q)
+        if key not in self._cache:
+            first, end = (int(np.searchsorted(self.query, q, side=side)) for side in ("left", "right"))
+            self._cache[key] = list(zip(range(first, end), self.doc_ids[first:end], strict=True))
+        rows: list[tuple[int, str]] = self._cache[key]
+        return rows
 
     def lookup(self, query: Ints) -> tuple[Lookup, Ints]:
         """The judged documents of (at least) some queries, to be found in a run; and the row of each one here.
@@ -279,12 +344,23 @@ class Judgments:
 
     def with_grades(self, grade: Floats) -> Judgments:
         """The same documents with other grades (a row each), judged for one aspect."""
-        return replace(self, grade=grade, table=None, _cache={})
+        return replace(self, grade=grade, table=None, elsewhere=frozenset(), _cache={})
 
     def of_documents(self, row: Ints, grade: Floats) -> Judgments:
         """The judgments of some of the documents (their rows, rising) for one aspect, with a grade for each."""
-        docs = self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
-        return replace(self, query=self.query[row], docs=docs, grade=grade, table=None, exclusion=None, _cache={})
+        return replace(
+            self,
+            query=self.query[row],
+            docs=self._docs_at(row),
+            grade=grade,
+            table=None,
+            exclusion=None,
+            elsewhere=frozenset(),
+            _cache={},
+        )
+
+    def _docs_at(self, row: Ints) -> list[str] | pl.Series:
+        return self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
 
     def ids_of(self, row: Ints) -> list[str]:
         """Ids of some of the documents."""
@@ -328,7 +404,7 @@ class Judgments:
             table = table.with_columns(pl.Series("doc", doc)).filter(doc >= 0)
         exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
         remaining = self.of_documents(kept, self.grade[kept])
-        return replace(remaining, table=table, exclusion=exclusion, _cache={})
+        return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere, _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
@@ -339,7 +415,7 @@ class Judgments:
         import pandas as pd
 
         table = self.rows
-        if (table["aspect"] == "relevance").any():
+        if self._relevance_is_named:
             table = table.filter(pl.col("aspect") == "relevance")
         table = table.sort("relevance", maintain_order=True)
         best = table.select(pl.col("relevance").max().over("query_id"))
@@ -356,8 +432,15 @@ class Judgments:
             }
         )
 
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade of all documents, minus infinity without any."""
+        return float(self.grade.max(initial=-np.inf))
+
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first."""
+        if self.highest_grade <= max_rel:
+            return
         above = np.flatnonzero(self.grade > max_rel)
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
@@ -445,11 +528,11 @@ class Judgments:
         Raises:
             ValueError: the qrels have no such aspect, or two different labels for one document.
         """
-        in_rows = set(self.rows["aspect"].unique())
+        in_rows = self._aspect_names | self.elsewhere
         by_rows = any(name in in_rows for name in aspects)
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
-    def _label(self, name: str, in_rows: set[str], by_rows: bool) -> Floats:
+    def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
         doc = self.rows["doc"].to_numpy()
         label = np.full(len(self.grade), np.nan)
         if name in in_rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,4 +15,7 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
     """
     from tqdm import tqdm
 
-    return tqdm(items, disable=None if progress is None else not progress, leave=False, **options)
+    disable = None if progress is None else not progress
+    if sys.stderr is None:  # as in services
+        disable = True
+    return tqdm(items, disable=disable, leave=False, **options)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ir_measures
-import numpy as np
 from ir_measures import CwlMetric, Metric
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator, Provider
 
 from ir_lexirecall.alignment import RunLike, align
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, Utility
-from ir_lexirecall.measures.scoring import is_native, score
+from ir_lexirecall.measures.scoring import aggregate, is_native, score
 
 NAME = "ir_lexirecall"
 
@@ -25,42 +24,46 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
         self.judgments = Judgments.from_qrels(qrels)
-        super().__init__(list(measures), set(self.judgments.query_ids))
+        # ir_measures hands over a set, whose order is another one in every process.
+        ordered = sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
+        super().__init__(ordered, set(self.judgments.query_ids))
         for measure in self.measures:
             measure.validate_params()
             if isinstance(measure, Measure):
                 measure.check_judgments(self.judgments)
 
-    def score(self, run: RunLike) -> dict[IRMeasure, Floats | Utility]:
-        """Values of all queries, in the order of ``judgments.query_ids``, by measure."""
+    def score(self, run: RunLike) -> list[Floats | Utility]:
+        """Values of all queries, in the order of ``judgments.query_ids``, of every measure."""
         aligned = align(self.judgments, run)
-        return {measure: score(measure, aligned) for measure in self.measures}
+        return [score(measure, aligned) for measure in self.measures]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Metrics of every query of the qrels, measure by measure, in the order of the query ids."""
-        query_ids = self.judgments.query_ids
-        for measure, result in self.score(run).items():
-            if isinstance(result, Utility):
-                columns = (
-                    result.value,
-                    result.expected_total_utility,
-                    result.expected_total_cost,
-                    result.expected_items,
-                )
-                rows = zip(query_ids, *(column.tolist() for column in columns), strict=True)
-                for query_id, value, etu, etc, items in rows:
-                    yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)
-            else:
-                for query_id, value in zip(query_ids, result.tolist(), strict=True):
-                    yield Metric(query_id, measure, value)
+        for measure, result in zip(self.measures, self.score(run), strict=True):
+            yield from metrics(measure, result, self.judgments.query_ids)
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Aggregate of each measure over the queries of the qrels, added up in the order of the query ids."""
-        means = {}
-        for measure, result in self.score(run).items():
-            values = result.value if isinstance(result, Utility) else result
-            means[measure] = float(np.cumsum(values)[-1] / len(values)) if len(values) else float("nan")
-        return means
+        return {
+            measure: aggregate(measure, result.value if isinstance(result, Utility) else result)
+            for measure, result in zip(self.measures, self.score(run), strict=True)
+        }
+
+
+def metrics(
+    measure: IRMeasure, result: Floats | Utility, query_ids: Sequence[str], order: Ints | None = None
+) -> Iterator[Metric]:
+    """The values of a measure as ir_measures hands them out, query by query, in the given order."""
+    names = query_ids if order is None else [query_ids[q] for q in order.tolist()]
+    places: Any = slice(None) if order is None else order
+    if isinstance(result, Utility):
+        columns = (result.value, result.expected_total_utility, result.expected_total_cost, result.expected_items)
+        rows = zip(names, *(column[places].tolist() for column in columns), strict=True)
+        for query_id, value, etu, etc, items in rows:
+            yield CwlMetric(query_id, measure, value, etu, 1.0, etc, items)
+    else:
+        for query_id, value in zip(names, result[places].tolist(), strict=True):
+            yield Metric(query_id, measure, value)
 
 
 class LexiRecallProvider(Provider):  # type: ignore[misc]

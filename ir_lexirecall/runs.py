@@ -19,7 +19,7 @@ from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import Measure
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -127,6 +127,27 @@ class ScoredRuns:
         }
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
+    def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
+        """Lowest and highest values of a measure, shape ``(S, Q)``, over three orders of documents with equal scores.
+
+        trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
+        up, no other order gives a value beyond.
+        """
+        measure = self.measures[name]
+        orders = [self.values[name]]
+        for best_first in (True, False):
+            orders.append(
+                np.stack(
+                    [
+                        self.values[name][place]
+                        if run.ties is None
+                        else values(measure, run.with_ties_broken(best_first=best_first))
+                        for place, run in enumerate(self.runs.values())
+                    ]
+                )
+            )
+        return np.minimum.reduce(orders), np.maximum.reduce(orders)
+
     def check_defined(self, caller: str) -> None:
         """Refuse values that are not numbers, naming the first."""
         for name, array in self.values.items():
@@ -137,14 +158,6 @@ class ScoredRuns:
                     f"{caller}: {name} is not a number for run {self.names[run]!r} on query "
                     f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
                 )
-
-
-def aggregate(measure: IRMeasure, per_query: Floats) -> float:
-    """One number from the values of all queries, as the measure's own aggregator makes it, in the order of the queries."""
-    aggregator = measure.aggregator()
-    for value in per_query.tolist():
-        aggregator.add(value)
-    return float(aggregator.result())
 
 
 def check_runs(caller: str, runs: Any, least: int) -> None:

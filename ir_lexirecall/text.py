@@ -161,7 +161,7 @@ def shorten_all(texts: Sequence[str], columns: int, ellipsis: str = "…") -> li
     >>> shorten_all(["experiment-k1-0.9-final.run", "experiment-k1-1.2-final.run"], 12)
     ['…9-final.run', '…2-final.run']
     >>> shorten_all(["experiment-k1-0.9-final.run", "experiment-k1-1.2-final.run"], 17)
-    ['experi…-final.run', 'experi…-final.run']
+    ['exper…9-final.run', 'exper…2-final.run']
     """
     distinct = len(set(texts))
     for allowed in range(columns, max(map(width, texts), default=0)):

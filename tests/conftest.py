@@ -20,6 +20,13 @@ settings.register_profile("default", deadline=None, max_examples=100)
 settings.load_profile("default")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run single files and tests in this process: quick to start, and a debugger can stop there."""
+    named = (Path(argument.partition("::")[0]) for argument in config.args)
+    return None if any(map(Path.is_dir, named)) else 0
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Iterator[Any]:
     """No doctests of tests: looking for them would skip, in silence, a file that cannot be imported."""
@@ -46,6 +53,10 @@ class Data:
         if not path.exists():
             pytest.skip(f"{path} is missing: the large runs and qrels are not part of the project")
         return str(path)
+
+    def folder(self, name: str) -> list[str]:
+        """Paths of the files of a folder of the evaluation data, sorted."""
+        return sorted(map(str, Path(self.path(name)).iterdir()))
 
     def vectors(self, name: str) -> Any:
         """Content of a file of known answers."""

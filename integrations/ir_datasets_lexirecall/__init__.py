@@ -1,12 +1,16 @@
-"""Collections of ir_datasets with everything an evaluation needs: judgments with subtopics and aspects, the collection's
-size, and the measures that make sense for them.
+"""The collection embedded in ir_lexirecall as the ir_datasets data set ``lexirecall/demo``.
 
->>> from ir_datasets_lexirecall import load
->>> collection = load("lexirecall/demo")
->>> collection.n, collection.has_subtopics, collection.aspects
-(90, True, {'relevance': 3, 'credibility': 2, 'readability': 2})
+Importing this module registers it, as community packages of ir_datasets do. ``ir_lexirecall.load`` and the command line
+know the id without it.
+
+>>> import ir_datasets
+>>> import ir_datasets_lexirecall
+>>> ir_datasets.load("lexirecall/demo").queries_count()
+16
 """
 
-from ir_datasets_lexirecall.collection import ASPECTS, Collection, load
+from ir_datasets_lexirecall.demo import NAME, register
 
-__all__ = ["ASPECTS", "Collection", "load"]
+__all__ = ["NAME", "register"]
+
+register()

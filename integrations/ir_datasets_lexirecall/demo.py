@@ -131,16 +131,17 @@ class DemoQrels(BaseQrels):  # type: ignore[misc]
         return DemoQrel
 
     def qrels_defs(self) -> dict[int, str]:
-        return {0: "not relevant", 1: "touches the subtopic", 2: "answers it in part", 3: "answers it"}
+        return dict(demo.GRADES)
 
 
 def register() -> None:
     """Make ir_datasets know the data set; a second call changes nothing."""
     if NAME not in ir_datasets.registry:
         collection = Dataset(DemoDocs(), DemoQueries(), DemoQrels())
-        counts = {"docs": {"count": 90}, "queries": {"count": 16}, "qrels": {"count": 244}}
-        metadata = MetadataComponent(NAME, collection, MetadataProvider(lambda: {NAME: counts}))
+        metadata = MetadataComponent(NAME, collection, MetadataProvider(lambda: {NAME: _counts()}))
         ir_datasets.registry.register(NAME, Dataset(metadata, collection))
 
 
-register()
+def _counts() -> dict[str, dict[str, int]]:
+    tables = {"docs": demo.docs(), "queries": demo.queries(), "qrels": demo.qrels()}
+    return {component: {"count": len(table)} for component, table in tables.items()}

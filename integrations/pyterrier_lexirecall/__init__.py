@@ -18,11 +18,11 @@ try:
     import pyterrier.measures
 
     from ir_lexirecall import compare
-    from ir_lexirecall.measures import MEASURES
+    from ir_lexirecall.measures import REGISTRY
     from pyterrier_lexirecall.experiment import Experiment
     from pyterrier_lexirecall.testing import sign_test
 
-    for _name, _measure in MEASURES.items():
+    for _name, _measure in REGISTRY.items():
         # PyTerrier copied ir_measures' registry before it loaded its plug-ins.
         if not hasattr(pyterrier.measures, _name):
             setattr(pyterrier.measures, _name, _measure)

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyterrier as pt
-from ir_measures.measures.base import Measure
 
-from ir_lexirecall import significance
-from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.collecting import EXECUTION, collecting
-from ir_lexirecall.measures import LexiRecall
-from ir_lexirecall.preferences import Preferences, compare_ranks
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.errors import check_choice, is_integer
+from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.preferences.functions import NAMES
+from pyterrier_lexirecall.collecting import EXECUTION, collecting
+from pyterrier_lexirecall.columns import (
+    STATISTICS,
+    TIME,
+    ColumnBuilder,
+    Statistics,
+    highlighted,
+    measure_columns,
+    statistics_against,
+    statistics_of,
+    tested_measures,
+)
+from pyterrier_lexirecall.testing import RecordingTest, paired_test
 
+_CALLER = "pt.lexirecall.Experiment"
 _HIDDEN = str(EXECUTION)
 
 
@@ -35,41 +48,46 @@ def Experiment(
 ) -> Any:
     """Run ``pt.Experiment`` and compare the systems by exact preferences, running each system once.
 
+    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (`` +``, `` -``,
+    `` p-value``, and with ``correction`` `` reject`` and `` p-value corrected``), all of them as ``pt.Experiment`` gives
+    them; then the preferences. ``pref:lexirecall`` is a system's mean preference over the baseline where there is one, else
+    against all other systems, over the queries with relevant documents; with a baseline, ``pref:lexirecall +`` and
+    ``pref:lexirecall -`` count the queries that the system wins and loses, ``pref:lexirecall p-value`` is the exact
+    sign test's whatever ``test`` is, and ``correction`` applies to it as to the measures.
+
     Args:
         retr_systems, topics, qrels, eval_metrics, names: as in ``pt.Experiment``.
         preferences: names of preferences (``'lexirecall'``, ``'rpp'``, ... as in ``ir_lexirecall.compare``).
         return_preferences: give the pair (result, ``Preferences``).
-        options: anything else that ``pt.Experiment`` takes (``baseline``, ``correction``, ``batch_size``, ``plan``,
-            ``save_dir``, ``perquery``, ...).
+        options: anything else that ``pt.Experiment`` takes (``correction``, ``batch_size``, ``plan``, ``save_dir``,
+            ``perquery``, ...). ``test`` is ``'t'``, ``'wilcoxon'``, ``'sign'`` (``pt.lexirecall.sign_test``) or a function.
+            ``baseline`` may also be a list of places or names: the columns of the statistics and of the preferences
+            then end with the baseline's name, as in ``AP p-value (bm25)``; the files in ``save_dir`` keep the statistics
+            against the first one.
 
     Returns:
-        What ``pt.Experiment`` gives, with a column for each preference: the system's mean preference against all other
-        systems (over the queries with relevant documents). With ``baseline``, the columns ``+``, ``-``, ``p-value`` (and those of ``correction``) of the preferences
-        and of LexiRecall come from the ranks: wins and losses without rounding, and the exact sign test. The
-        ``Preferences`` are in ``attrs["preferences"]`` of the DataFrame (None for a single system).
+        What ``pt.Experiment`` gives, with the preferences. Per query, ``pref:lexirecall`` is one more measure. The
+        ``Preferences`` between all systems are in ``attrs["preferences"]`` of the DataFrame (None for a single system).
 
     Raises:
-        ValueError: an unknown preference, or bad input to an evaluation.
+        ValueError: an unknown preference, test or baseline, or bad input to an evaluation.
 
     >>> topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
     >>> one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
     >>> two = pd.DataFrame({"qid": "1", "docno": ["a", "c", "b"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
     >>> Experiment([one, two], topics, qrels, ["map"], names=["one", "two"])
-      name       map  lexirecall
-    0  one  1.000000         1.0
-    1  two  0.833333        -1.0
+      name       map  pref:lexirecall
+    0  one  1.000000              1.0
+    1  two  0.833333             -1.0
     """
     preferences = [preferences] if isinstance(preferences, str) else list(preferences)
-    if unknown := [each for each in preferences if each not in NAMES]:
-        raise ValueError(f"preferences: there is no {unknown[0]!r}; there are {', '.join(NAMES)}")
-    baseline = options.get("baseline")
+    for preference in preferences:
+        check_choice(_CALLER, "preference", preference, NAMES)
+    options["test"] = RecordingTest(paired_test(_CALLER, options.get("test", "t")), EXECUTION.has_values)
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
-        if isinstance(baseline, str):
-            if baseline not in names:
-                raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
-            options["baseline"] = names.index(baseline)
+        options["baseline"] = _place_of(options.get("baseline"), names)
     else:
         if not isinstance(retr_systems, list):
             raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
@@ -77,16 +95,45 @@ def Experiment(
         names = [str(system) for system in systems] if names is None else list(names)
         if len(names) != len(systems):
             raise ValueError("names should be the same length as retr_systems")
-    experiment = _Experiment(systems, names, list(eval_metrics), list(preferences), options)
-    result, compared = experiment.run(topics, qrels)
+    experiment = _Experiment(systems, names, list(eval_metrics), preferences, options)
+    result, compared = experiment.run(_read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels))
     return (result, compared) if return_preferences else result
 
 
+def _place_of(baseline: Any, names: list[Any]) -> Any:
+    """The place of a baseline that is given by its name; others pass through."""
+    if not isinstance(baseline, str):
+        return baseline
+    return names.index(check_choice(_CALLER, "baseline", baseline, [name for name in names if isinstance(name, str)]))
+
+
+def _several_places(baselines: Sequence[Any], names: list[Any]) -> list[int]:
+    """The places of baselines that are given by place or name."""
+    places = []
+    for baseline in baselines:
+        if isinstance(baseline, str) and names.count(baseline) == 1:
+            baseline = names.index(baseline)
+        if not is_integer(baseline) or not 0 <= baseline < len(names):
+            raise ValueError(
+                f"{_CALLER}: unknown baseline {baseline!r}; choose from {', '.join(map(str, names))}, or by place from 0 to "
+                f"{len(names) - 1}"
+            )
+        places.append(int(baseline))
+    if len(set(places)) < len(places) or not places:
+        raise ValueError(f"{_CALLER}: baseline={list(baselines)!r} must name one system or several different ones")
+    return places
+
+
+def _read(source: Any, reader: Any) -> Any:
+    """Topics or qrels, read if they are a file, as ``pt.Experiment`` reads them."""
+    return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
+
+
 class _Experiment:
-    """One call of ``pt.Experiment``, with a measure hidden in it that makes our evaluator see every run."""
+    """One call of ``pt.Experiment``, with a measure hidden in it that makes every run seen."""
 
     def __init__(
-        self, systems: list[Any], names: list[str], metrics: list[Any], preferences: list[str], options: dict[str, Any]
+        self, systems: list[Any], names: list[Any], metrics: list[Any], preferences: list[str], options: dict[str, Any]
     ) -> None:
         self.systems = systems
         self.names = names
@@ -95,38 +142,53 @@ class _Experiment:
         self.distinct = [str(name) if unique else f"{i}: {name}" for i, name in enumerate(names)]
         self.metrics = metrics
         self.preferences = preferences
+        self.test: RecordingTest = options["test"]
         self.highlight = options.pop("highlight", None)
         self.as_dataframe = options.get("dataframe", True)
-        self.baseline: int | None = options.get("baseline")
         self.perquery = options.get("perquery", False)
         self.tree = options.get("plan") == "tree"
-        self.options = options
+        self.correction = options.get("correction")
+        self.alpha = options.get("correction_alpha", 0.05)
+        baseline = options.get("baseline")
+        self.several = isinstance(baseline, (list, tuple))
+        self.baselines = [] if baseline is None else _several_places(baseline, names) if self.several else [baseline]
+        self.options = {**options, "baseline": self.baselines[0] if self.baselines else None}
 
     def run(self, topics: Any, qrels: Any) -> tuple[Any, Preferences | None]:
         """The result as the user asked for it, and the preferences."""
-        with collecting() as collector:
+        with collecting(self._judged(topics, qrels)) as collector:
             result = self._run(topics, qrels)
-        order = self._execution_order(result)
-        rankings = collector.rankings(len(self.systems))
-        by_system = {self.distinct[system]: rankings[j] for j, system in enumerate(order)}
-        ranks = {name: by_system[name] for name in self.distinct}
-        compared = compare_ranks(ranks, self.preferences) if len(ranks) > 1 and self.preferences else None
-        return self._finished(result, ranks, compared), compared
+            runs = collector.runs(len(self.systems))
+        by_system = {self.distinct[system]: runs[j] for j, system in enumerate(self._execution_order(result))}
+        compared = self._compared({name: by_system[name] for name in self.distinct})
+        return self._finished(result, compared), compared
+
+    def _judged(self, topics: Any, qrels: Any) -> pd.DataFrame:
+        """The qrels by which ``pt.Experiment`` judges."""
+        if not isinstance(qrels, pd.DataFrame):
+            return pd.DataFrame()  # of which PyTerrier will say what is wrong
+        if self.options.get("filter_by_topics", True) and "qid" in qrels and isinstance(topics, pd.DataFrame):
+            return qrels[qrels["qid"].isin(topics.get("qid", []))]
+        return qrels
+
+    def _compared(self, runs: dict[str, AlignedRun]) -> Preferences | None:
+        if len(runs) < 2 or not self.preferences:
+            return None
+        return Preferences.from_runs(runs, self.preferences, caller=_CALLER)
 
     def _run(self, topics: Any, qrels: Any) -> Any:
-        options = {**self.options, "test": _blind(self.options.get("test", "t"))}
         names = self.distinct if self.tree else self.names
         metrics = [*self.metrics, EXECUTION]
         save_dir = self.options.get("save_dir")
         if save_dir is None:
-            return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **options)
+            return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
         before = _csv_columns(save_dir)
         with warnings.catch_warnings():
             # The files have never held the hidden measure; whether the others differ is said below.
             warnings.filterwarnings("ignore", message="Evaluation measures differ")
-            result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **options)
+            result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
         _remove_from_csv(save_dir)
-        now = self._columns(save_dir)
+        now = self._columns_on_disk(save_dir)
         if before is not None and before != now:
             warnings.warn(
                 f"Evaluation measures differ between the existing aggregated.csv ({', '.join(sorted(before))}) and the "
@@ -135,14 +197,13 @@ class _Experiment:
             )
         return result
 
-    def _columns(self, save_dir: str) -> set[str]:
-        """The columns of this experiment's own rows in ``aggregated.csv``."""
+    def _columns_on_disk(self, save_dir: str) -> set[str]:
+        """The columns of this experiment's rows in ``aggregated.csv``."""
         rows = pd.read_csv(Path(save_dir) / "perquery.csv", dtype=str, keep_default_na=False)
         measures = set(rows.loc[rows["name"].isin([str(name) for name in self.names]), "measure"])
-        kinds = ["+", "-", "p-value"] if self.baseline is not None else []
-        kinds += ["reject", "p-value corrected"] if self.options.get("correction") is not None else []
-        time = {"mrt"} if any(metric == "mrt" for metric in self.metrics if isinstance(metric, str)) else set()
-        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in kinds)}
+        count = 0 if not self.baselines else 3 if self.correction is None else len(STATISTICS)
+        time = {TIME} & {metric for metric in self.metrics if isinstance(metric, str)}
+        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in STATISTICS[:count])}
 
     def _execution_order(self, result: Any) -> list[int]:
         """The systems in the order in which they were scored."""
@@ -162,31 +223,75 @@ class _Experiment:
             return [float(value) for value in result[_HIDDEN]]
         return [float(result[name][_HIDDEN]) for name in self.distinct]
 
-    def _finished(self, result: Any, ranks: dict[str, JudgedRanks], compared: Preferences | None) -> Any:
+    # -- what is given back ------------------------------------------------------------------------
+
+    def _finished(self, result: Any, compared: Preferences | None) -> Any:
         """The result without the hidden measure, with preferences, under the names that the user gave."""
         if self.perquery == "both":
             averages, rows = result
-            averages, rows = self._averages(averages, ranks, compared), self._rows(rows, compared)
+            averages, rows = self._averages(averages, compared), self._rows(rows, compared)
             return type(result)(averages, rows) if self.as_dataframe else (averages, rows)
-        return self._rows(result, compared) if self.perquery else self._averages(result, ranks, compared)
+        return self._rows(result, compared) if self.perquery else self._averages(result, compared)
 
-    def _averages(self, table: Any, ranks: dict[str, JudgedRanks], compared: Preferences | None) -> Any:
+    def _averages(self, result: Any, compared: Preferences | None) -> Any:
         if not self.as_dataframe:
-            return self._averages_dict(table, compared)
-        table = table[_visible(table)].assign(name=self.names)
-        statistics = [column for column in table.columns if self._is_statistic(column)]
-        values = table.drop(columns=statistics)
+            return self._averages_dict(result, compared)
+        table = ColumnBuilder(self.names)
+        measures = [name for name in measure_columns(self.metrics) if name in result]
+        for name in measures:
+            table.add(name, result[name], better="-" if name == TIME else "+")
+        for baseline in self.baselines:
+            statistics = self._statistics(result, baseline)
+            for name in measures:
+                table.add_statistics(name, statistics, self._suffix(baseline))
+        known = {f"{name} {kind}" for name in [*measures, _HIDDEN] for kind in STATISTICS} | {_HIDDEN}
+        for name in result:
+            if name not in known and name not in table.columns:  # whatever else PyTerrier may have to say
+                table.add(name, result[name])
         if compared is not None:
-            for name in self.preferences:
-                values[name] = [self._rounded(name, v) for v in compared.scores(name).mean().tolist()]
-        table = pd.concat([values, table[statistics]], axis=1)
-        if self.baseline is not None and len(ranks) > 1:
-            self._exact_statistics(table, ranks, compared)
-        table.attrs["preferences"] = compared
-        return self._highlighted(table)
+            for baseline in self.baselines or [None]:
+                self._add_preferences(table, compared, baseline)
+        frame = pd.DataFrame(table.columns)
+        frame.attrs["preferences"] = compared
+        return highlighted(frame, self.highlight, table.better)
 
-    def _is_statistic(self, column: str) -> bool:
-        return self.baseline is not None and column.endswith((" +", " -", " p-value", " reject", " corrected"))
+    def _suffix(self, baseline: int | None) -> str:
+        """How columns about this baseline end: with its name where there are several."""
+        return f" ({self.distinct[baseline]})" if self.several and baseline is not None else ""
+
+    def _statistics(self, result: pd.DataFrame, baseline: int) -> Statistics:
+        """The statistics of the measures against a baseline: PyTerrier's own, or made as it makes them."""
+        first = self.baselines[0]
+        if baseline == first or len(self.systems) < 2:
+            return statistics_of(result)
+        values = self.test.values(len(self.systems), first, tested_measures(result.columns))
+        del values[_HIDDEN]
+        return statistics_against(baseline, values, self.test.test, self.correction, self.alpha)
+
+    def _add_preferences(self, table: ColumnBuilder, compared: Preferences, baseline: int | None) -> None:
+        """The columns of all preferences; with a baseline, as PyTerrier names and fills those of measures."""
+        for preference in self.preferences:
+            name, end = f"pref:{preference}", self._suffix(baseline)
+            values = self._means(compared, preference, baseline)
+            table.add(f"{name}{end}", [self._rounded(name, value) for value in values], better="+")
+            if baseline is not None:
+                against = replace(compared, baseline=self.distinct[baseline])
+                tested = against.with_test("sign", correction=self.correction, alpha=self.alpha).table_of(preference)
+                rows = tested.set_index("run_a").reindex(self.distinct)
+                numbers = {"+": "wins", "-": "losses", "p-value": "p"}
+                statistics: Statistics = {(name, kind): rows[c].to_numpy(np.float64) for kind, c in numbers.items()}
+                if self.correction is not None:
+                    statistics[name, "reject"] = rows["reject"].eq(True).to_numpy(bool)
+                    statistics[name, "p-value corrected"] = rows["p_corrected"].to_numpy(np.float64)
+                table.add_statistics(name, statistics, end)
+
+    def _means(self, compared: Preferences, preference: str, baseline: int | None) -> list[float]:
+        """Each system's mean preference over the baseline, or against all others."""
+        if baseline is None:
+            means: list[float] = compared.scores(preference).mean().tolist()
+        else:
+            means = compared.matrix(preference)[self.distinct[baseline]].tolist()
+        return means
 
     def _rounded(self, name: str, value: float) -> float:
         places = self.options.get("round")
@@ -194,59 +299,44 @@ class _Experiment:
             places = places.get(name)
         return value if places is None else round(value, places)
 
-    def _exact_statistics(
-        self, table: pd.DataFrame, ranks: dict[str, JudgedRanks], compared: Preferences | None
-    ) -> None:
-        """Put wins, losses and p-values from the ranks in the place of those from the numbers."""
-        baseline = self.distinct[int(self.baseline or 0)]
-        for name in self.preferences if compared is not None else []:
-            self._put(table, name, compare_ranks(ranks, [name], reference=baseline))
-        for metric in self.metrics:
-            if isinstance(metric, Measure) and metric.NAME == LexiRecall.NAME:
-                exact = compare_ranks(ranks, reference=baseline, rel=metric["rel"], cutoff=metric["cutoff"])
-                self._put(table, str(metric), exact)
-
-    def _put(self, table: pd.DataFrame, name: str, exact: Preferences) -> None:
-        """Columns of one measure or preference, as PyTerrier names and fills them."""
-        rows = exact.with_test("sign", correction=None).table().set_index("system_a")
-        others = [i for i in range(len(self.distinct)) if i != self.baseline]
-        p = rows.loc[[self.distinct[i] for i in others], "p"].to_numpy()
-        for column, values in (("+", rows["wins"]), ("-", rows["losses"]), ("p-value", rows["p"])):
-            table[f"{name} {column}"] = [float(values[d]) if d in values.index else np.nan for d in self.distinct]
-        correction = self.options.get("correction")
-        if correction is not None:
-            alpha = self.options.get("correction_alpha", 0.05)
-            adjusted, reject = significance.corrected(p, correction, alpha)
-            table[f"{name} reject"] = np.insert(reject, int(self.baseline or 0), False)
-            table[f"{name} p-value corrected"] = np.insert(adjusted, int(self.baseline or 0), np.nan)
-
     def _averages_dict(self, means: dict[str, dict[str, float]], compared: Preferences | None) -> dict[str, Any]:
+        order = measure_columns(self.metrics)
+        added: dict[str, list[float]] = {}
+        for baseline in self.baselines or [None]:
+            for preference in self.preferences if compared is not None else []:
+                assert compared is not None
+                added[f"pref:{preference}{self._suffix(baseline)}"] = self._means(compared, preference, baseline)
         finished = {}
-        for name, distinct in zip(self.names, self.distinct, strict=True):
+        for system, (name, distinct) in enumerate(zip(self.names, self.distinct, strict=True)):
             row = means[distinct if self.tree else name]
-            finished[name] = {measure: value for measure, value in row.items() if measure != _HIDDEN}
-            if compared is not None:
-                finished[name] |= {each: float(compared.scores(each)[distinct].mean()) for each in self.preferences}
+            finished[name] = {measure: row[measure] for measure in order if measure in row}
+            finished[name] |= {column: values[system] for column, values in added.items()}
         return finished
 
     def _rows(self, rows: Any, compared: Preferences | None) -> Any:
         """Values per query; a query without relevant documents has no preferences."""
-        values = {name: compared.scores(name) for name in self.preferences} if compared is not None else {}
+        order = measure_columns(self.metrics)
+        values = {f"pref:{name}": compared.scores(name) for name in self.preferences} if compared is not None else {}
         if not self.as_dataframe:
             finished = {}
             for system, by_query in rows.items():
-                finished[system] = {q: {m: v for m, v in row.items() if m != _HIDDEN} for q, row in by_query.items()}
+                finished[system] = {q: {m: row[m] for m in order if m in row} for q, row in by_query.items()}
                 for name, table in values.items():
                     for query_id, value in table[self.distinct[system]].items():
                         finished[system][query_id][name] = value
             return finished
         rows = rows[rows["measure"] != _HIDDEN]
-        given = dict(zip(self.distinct, self.names, strict=True))
+        own_names = dict(zip(self.distinct, self.names, strict=True))
         if self.tree:
-            rows = rows.assign(name=rows["name"].map(given))
+            rows = rows.assign(name=rows["name"].map(own_names))
         further = [
             pd.DataFrame(
-                {"name": given[system], "qid": table.index, "measure": name, "value": table[system].to_numpy()}
+                {
+                    "name": own_names[system],
+                    "qid": table.index.tolist(),
+                    "measure": name,
+                    "value": table[system].to_numpy(),
+                }
             )
             for name, table in values.items()
             for system in self.distinct
@@ -255,38 +345,23 @@ class _Experiment:
             added = pd.concat(further, ignore_index=True)
             added["value"] = [self._rounded(name, v) for name, v in zip(added["measure"], added["value"], strict=True)]
             added.index += rows.index.max() + 1
-            rows = pd.concat([rows, added]).sort_values(["name", "qid"], kind="stable")
+            rows = pd.concat([rows, added])
+        rows = _in_order(rows, [*order, *values])
         rows.attrs["preferences"] = compared
         return rows
 
-    def _highlighted(self, table: pd.DataFrame) -> Any:
-        from pyterrier._evaluation._rendering import _bold_cols, _color_cols  # not public: they may move
 
-        paint = {"bold": _bold_cols, "color": _color_cols, "colour": _color_cols}.get(self.highlight or "")
-        if paint is None:
-            return table
-        counts = (" +", " -")
-        painted = [c for c in table.columns if c != "name" and (c.endswith(counts) or not self._is_statistic(c))]
-        better = {c: "-" if c.endswith(" -") or c == "mrt" else "+" for c in painted if table[c].notna().any()}
-        return table.style.apply(paint, axis=0, col_type=better)
+def _in_order(rows: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
+    """Rows by name and query as ``pt.Experiment`` sorts them, and then by system and measure.
 
-
-def _blind(test: Any) -> Any:
-    """The same test, not bothered with the hidden measure."""
-    if isinstance(test, str):
-        from scipy import stats
-
-        named = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon}
-        if test not in named:
-            raise AssertionError(f"Unknown test function name {test}")
-        test = named[test]
-
-    def on_visible(system: Any, baseline: Any) -> Any:
-        executions, rest = np.divmod(baseline, EXECUTION.STEP)
-        hidden = np.all((executions >= 1) & (rest == 0))
-        return (0.0, 1.0) if hidden else test(system, baseline)
-
-    return on_visible
+    The index numbers the rows system by system: it tells systems of the same name apart.
+    """
+    place = {name: i for i, name in enumerate(measures)}
+    keys = rows[["name", "qid", "measure"]].sort_index()
+    keys = keys.assign(
+        system=keys.groupby(["name", "qid", "measure"], dropna=False).cumcount(), place=keys["measure"].map(place)
+    )
+    return rows.loc[keys.sort_values(["name", "qid", "system", "place"]).index]
 
 
 def _csv_columns(save_dir: str) -> set[str] | None:

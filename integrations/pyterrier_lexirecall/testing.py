@@ -1,12 +1,18 @@
-"""Tests for ``pt.Experiment(test=...)``."""
+"""Tests for ``pt.Experiment(test=...)``, and what ``pt.lexirecall.Experiment`` makes of that option."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall import significance
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import check_choice
+
+PairedTest = Callable[[Floats, Floats], Any]
+"""A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
 
 
 class SignTest(NamedTuple):
@@ -28,3 +34,55 @@ def sign_test(system: Any, baseline: Any) -> SignTest:
     difference = np.asarray(system, dtype=np.float64) - np.asarray(baseline, dtype=np.float64)
     p, effect = significance.sign_test(np.nan_to_num(difference, nan=0.0)[None])
     return SignTest(float(effect[0]), float(p[0]))
+
+
+def paired_test(caller: str, test: str | PairedTest) -> PairedTest:
+    """A test by its name, or the function itself.
+
+    Raises:
+        ValueError: no such name.
+
+    >>> paired_test("pt.lexirecall.Experiment", "foo")
+    Traceback (most recent call last):
+    ValueError: pt.lexirecall.Experiment: unknown test 'foo'; choose from t, wilcoxon, sign
+    """
+    if callable(test):
+        return test
+    from scipy import stats  # takes longer to import than all of this library
+
+    named: dict[str, PairedTest] = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon, "sign": sign_test}
+    return named[check_choice(caller, "test", test, named)]
+
+
+class RecordingTest:
+    """A test that keeps the values that ``pt.Experiment`` gives it, for tests against further baselines.
+
+    Args:
+        test: what to call.
+        is_hidden: whether values are those of a measure that the user did not ask for, which the test never sees.
+    """
+
+    def __init__(self, test: PairedTest, is_hidden: Callable[[Floats], bool]) -> None:
+        self.test = test
+        self.pairs: list[tuple[Floats, Floats]] = []
+        self._is_hidden = is_hidden
+
+    def __call__(self, system: Floats, baseline: Floats) -> Any:
+        self.pairs.append((system, baseline))
+        return (0.0, 1.0) if self._is_hidden(baseline) else self.test(system, baseline)
+
+    def values(self, systems: int, baseline: int, measures: list[str]) -> dict[str, list[Floats]]:
+        """Values per query by measure and system, after ``pt.Experiment`` compared so many systems with the baseline.
+
+        Args:
+            systems: how many there are.
+            baseline: the place of the baseline among them.
+            measures: the measures in the order in which they were compared.
+        """
+        calls = iter(self.pairs)
+        values: dict[str, list[Floats]] = {measure: [np.zeros(0)] * systems for measure in measures}
+        for system in range(systems):
+            if system != baseline:
+                for measure in measures:
+                    values[measure][system], values[measure][baseline] = next(calls)
+        return values

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -225,37 +226,46 @@ class Inputs:
     """Qrels and runs that a command line names.
 
     Attributes:
-        judgments: the judgments, made once.
-        collection: the data set, where its id was given.
+        source: the qrels: a path, a table with further aspects, or the data set of an id.
         runs: paths of the runs by their names in tables.
-        qrels: the file, or the id.
+        qrels: what the command line calls the qrels.
     """
 
-    judgments: Judgments
-    collection: Collection | None
+    source: str | pl.DataFrame | Collection
     runs: Mapping[str, str]
     qrels: str
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Inputs:
-        """Read the judgments and name the runs.
+        """Name the runs, and find the qrels.
 
         Raises:
-            ValueError: no judgments, a run that is named twice, or standard input for two things.
+            ValueError: no such file, a run that is named twice, or standard input for two things.
         """
         aspects = list(_aspects(options.aspect))
         if [options.qrels, *options.runs, *(path for _, path in aspects)].count(STDIN) > 1:
             raise ValueError("-: standard input can be read only once, for the qrels or for one run")
         runs = dict(zip(run_names(options.runs), options.runs, strict=True))
-        collection = None
         if is_file(options.qrels) or options.columns or aspects:
-            judgments = Judgments.from_qrels(_qrels(options.qrels, options.columns, aspects))
-        else:
-            collection = load_collection(options.qrels)
-            judgments = Judgments.from_qrels(collection)
+            return cls(_qrels(options.qrels, options.columns, aspects), runs, options.qrels)
+        return cls(load_collection(options.qrels), runs, options.qrels)
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments, made once.
+
+        Raises:
+            ValueError: there are none.
+        """
+        judgments = Judgments.from_qrels(self.source)
         if len(judgments) == 0:
-            raise ValueError(f"{options.qrels}: there are no judgments in it")
-        return cls(judgments, collection, runs, options.qrels)
+            raise ValueError(f"{self.qrels}: there are no judgments in it")
+        return judgments
+
+    @property
+    def collection(self) -> Collection | None:
+        """The data set, where its id was given."""
+        return self.source if isinstance(self.source, Collection) else None
 
     def rel(self, options: argparse.Namespace) -> float:
         """The smallest grade that counts as relevant: that of ``--rel``, or the collection's own."""
@@ -305,6 +315,7 @@ def run_names(paths: Sequence[str]) -> list[str]:
     names = []
     for path in paths:
         name = "stdin" if path == STDIN else Path(path).name
+        name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         for ending in _ENDINGS:
             name = name.removesuffix(ending) or name
         names.append(name)

@@ -60,6 +60,7 @@ def _ranking(text: str) -> tuple[str, list[float]]:
 
 _SEVERAL: dict[str, Any] = {"nargs": "+"}
 _OPTIONS: dict[str, dict[str, Any]] = {
+    "aggregate": {"action": "store_true", "help": "summed up, a row per measure"},
     "alpha": {"type": float, "help": "significance level"},
     "bounds": {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH"), "help": "range of the parameter"},
     "by": {"help": "what a point is"},
@@ -166,7 +167,9 @@ def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[.
         if name in known:
             short = ["-m"] if name == "measure" else []
             required = known[name].default is inspect.Parameter.empty
-            parser.add_argument(*short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name])
+            parser.add_argument(
+                *short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name]
+            )
     if "rel" in known:
         add_rel(parser)
     for name, parameter in known.items():
@@ -192,7 +195,7 @@ def _add_option(parser: argparse.ArgumentParser, study: str, parameter: inspect.
     if default is inspect.Parameter.empty:
         parser.add_argument(flag, required=True, **spec)
         return
-    if default is not None:
+    if default is not None and "action" not in spec:
         spec["help"] += f" (default: {_shown(default)})"
     parser.add_argument(flag, default=argparse.SUPPRESS, **spec)
 

@@ -50,6 +50,8 @@ _TABLE_DEPTH = 2**20  # ranks whose logarithms are kept
 _PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
 _UNLIMITED = 2**62  # the cutoff where there is none
 
+_Score = Callable[[Measure, "AlignedRun"], "Floats | Utility"]
+
 
 def serves(measure: Measure) -> bool:
     """Whether a measure of ir_measures, with its parameters, is computed here.
@@ -100,15 +102,17 @@ def identical(measure: Measure) -> bool:
     >>> [identical(measure) for measure in (AP, nDCG @ 10, RR, RR @ 10, RBP(rel=1), AP(rel=0))]
     [True, True, True, False, False, False]
     """
-    if not serves(measure) or type(measure) not in _BY_TREC_EVAL:
-        return False
-    return all(_reads(name, value) for name, value in measure.params.items()) and _BY_TREC_EVAL[type(measure)](measure)
+    return (
+        serves(measure)
+        and measure.NAME in _BY_TREC_EVAL
+        and all(_reads(measure, name, value) for name, value in measure.params.items())
+    )
 
 
 # -- parameters --------------------------------------------------------------------------------------
 
 
-def _given(measure: Measure, name: str) -> Any:
+def _optional(measure: Measure, name: str) -> Any:
     """A parameter's value or default, None where there is neither."""
     value = measure[name]
     return None if value is NOT_PROVIDED else value
@@ -116,7 +120,7 @@ def _given(measure: Measure, name: str) -> Any:
 
 def _cutoff(measure: Measure) -> int:
     """The cutoff, ``_UNLIMITED`` where there is none."""
-    k = _given(measure, "cutoff")
+    k = _optional(measure, "cutoff")
     if k is not None and not k >= 1:
         raise ValueError(f"{measure}: the cutoff must be at least 1")
     return _UNLIMITED if k is None else min(k, _UNLIMITED)
@@ -127,27 +131,25 @@ def _down_to(k: int, rank: Ints, terms: NDArray[Any]) -> Floats:
     return terms if k == _UNLIMITED else np.where(rank <= k, terms, 0.0)
 
 
-def _number(measure: Measure, name: str, *, at_most: float = math.inf) -> float:
-    """A parameter that is a finite number of at least 0."""
+def _number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
+    """A parameter that is a finite number between ``low`` and ``high``."""
     value = float(measure[name])
-    if not (0 <= value <= at_most and value < math.inf):
-        expected = "a number of at least 0" if at_most == math.inf else f"a number between 0 and {at_most:g}"
+    if not (low <= value <= high and value < math.inf):
+        expected = f"a number of at least {low:g}" if high == math.inf else f"a number between {low:g} and {high:g}"
         raise ValueError(f"{measure}: {name} must be {expected}, not {measure[name]!r}")
     return value
 
 
-def _target(measure: Measure) -> float:
-    """The gain T that a user hopes for, above 0."""
-    t = _number(measure, "T")
-    if t == 0:
-        raise ValueError(f"{measure}: T must be above 0")
-    return t
-
-
-def _reads(name: str, value: Any) -> bool:
-    """Whether ir_measures hands a parameter to pytrec_eval as it was meant."""
+def _reads(measure: Measure, name: str, value: Any) -> bool:
+    """Whether ir_measures has pytrec_eval compute a measure with this parameter, and hands it on as it was meant."""
+    if (measure.NAME, name) == ("RR", "cutoff"):
+        return False
+    if (measure.NAME, name) == ("NumRel", "rel"):
+        return bool(value == 1)
     if name in ("cutoff", "rel"):
         return type(value) is int and 1 <= value < 2**31
+    if name == "dcg":
+        return bool(value == "log2")
     if name == "gains":
         return all(isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values())
     if name == "beta":
@@ -225,7 +227,7 @@ class _Ranking:
     _cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None) -> _Ranking:
+    def from_run(cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None) -> _Ranking:
         key = ("ranking", judged_only, _key(gains))
         if key not in run._cache:
             run._cache[key] = cls._make(run, judged_only, gains)
@@ -274,7 +276,7 @@ def _hits(measure: Measure, run: AlignedRun) -> _Hits:
 
 def _ranking(measure: Measure, run: AlignedRun) -> _Ranking:
     """The ranking as the measure's parameter ``judged_only`` defines it."""
-    return _Ranking.of(run, measure["judged_only"])
+    return _Ranking.from_run(run, measure["judged_only"])
 
 
 def _key(gains: dict[float, float] | None) -> Any:
@@ -363,8 +365,8 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
-    gains, dcg, k = _given(measure, "gains"), measure["dcg"], _cutoff(measure)
-    actual = _Ranking.of(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(run.judgments))
+    gains, dcg, k = _optional(measure, "gains"), measure["dcg"], _cutoff(measure)
+    actual = _Ranking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(run.judgments))
     return _ratio(actual, _ideal_dcg(run.judgments, gains, dcg, k))
 
 
@@ -402,7 +404,7 @@ def _gain(dcg: str, grade: Floats, query: Ints, judgments: Judgments, judged_gra
 
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
-    ranking, rel, judgments = _Ranking.of(run), measure["rel"], run.judgments
+    ranking, rel, judgments = _Ranking.from_run(run), measure["rel"], run.judgments
     hits = ranking.hits(rel)
     before = hits.row - _first_row(ranking)[hits.query] - (hits.i - 1) - _negative_before(ranking, hits, rel)
     key = ("not relevant", rel)
@@ -416,7 +418,7 @@ def _bpref(measure: Measure, run: AlignedRun) -> Floats:
 
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
-    ranking, rel = _Ranking.of(run), measure["rel"]
+    ranking, rel = _Ranking.from_run(run), measure["rel"]
     hits = ranking.hits(rel)
     pooled = hits.row - _first_row(ranking)[hits.query]
     relevant = hits.i - 1
@@ -456,8 +458,9 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     reached = np.flatnonzero((c <= hits.r) & (hits.r > 0))
     end = np.cumsum(hits.r)[reached]
     first = end - hits.r[reached] + np.maximum(c[reached].astype(np.int64), 1) - 1
-    stretches = np.stack([first, end], axis=1).ravel()  # what lies between two of them is computed, too, and left
-    value[reached] = np.maximum.reduceat(np.r_[hits.precision, 0.0], stretches)[::2] if len(reached) else 0.0
+    if len(reached):
+        bounds = np.stack([first, end], axis=1).ravel()  # every second stretch lies between two queries
+        value[reached] = np.maximum.reduceat(np.append(hits.precision, 0.0), bounds)[::2]
     value[_scored(run) & (ranking.depth == 0) & (c == 0)] = math.nan
     return value
 
@@ -471,7 +474,7 @@ def _setp(measure: Measure, run: AlignedRun) -> Floats:
 
 def _setr(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents retrieved, over m."""
-    hits = _Ranking.of(run).hits(measure["rel"])
+    hits = _Ranking.from_run(run).hits(measure["rel"])
     return _ratio(hits.r, hits.m)
 
 
@@ -493,8 +496,8 @@ def _setf(measure: Measure, run: AlignedRun) -> Floats:
 
 def _numret(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved, with ``rel`` the relevant ones among them."""
-    rel = _given(measure, "rel")
-    count = run.depth * _scored(run) if rel is None else _Ranking.of(run).hits(rel).r
+    rel = _optional(measure, "rel")
+    count = run.depth * _scored(run) if rel is None else _Ranking.from_run(run).hits(rel).r
     return count.astype(np.float64)
 
 
@@ -521,14 +524,14 @@ def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(_GDEVAL_MAX_REL, str(measure))
     top = run.rank <= _cutoff(measure)
-    r = scaled_gain(_Ranking.of(run).grade[top], _GDEVAL_MAX_REL, "exp")
+    r = scaled_gain(_Ranking.from_run(run).grade[top], _GDEVAL_MAX_REL, "exp")
     return cwl.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
-    p, rel, k = _number(measure, "p", at_most=1), _given(measure, "rel"), _cutoff(measure)
-    ranking = _Ranking.of(run)
+    p, rel, k = _number(measure, "p", high=1), _optional(measure, "rel"), _cutoff(measure)
+    ranking = _Ranking.from_run(run)
     gain = np.maximum(ranking.grade, 0) if rel is None else (ranking.grade >= rel).astype(np.float64)
     if rel is not None and k == _UNLIMITED:
         return _weighted(run, gain, p ** np.arange(_PROGRAM_DEPTH + 1.0), _PROGRAM_DEPTH)
@@ -542,7 +545,7 @@ def _linear_gain(measure: Measure, run: AlignedRun) -> Floats:
     if low >= high:
         raise ValueError(f"{measure}: min_rel={low} must be below max_rel={high}")
     run.judgments.check_top_grade(high, str(measure))
-    return np.maximum(np.maximum(_Ranking.of(run).grade, 0) - low, 0) / (high - low)
+    return np.maximum(np.maximum(_Ranking.from_run(run).grade, 0) - low, 0) / (high - low)
 
 
 def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
@@ -581,7 +584,7 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
     from scipy.special import zeta
 
-    t = _target(measure)
+    t = _number(measure, "T", low=0.25)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= _PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -627,7 +630,9 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
     k = _cutoff(measure) if "cutoff" in measure.SUPPORTED_PARAMS else _UNLIMITED
-    r, discount, queries = _linear_gain(measure, run), _NERR_DISCOUNTS[type(measure)](measure), len(run.depth)
+    r, discount, queries = _linear_gain(measure, run), _nerr_discount(measure), len(run.depth)
+    if discount is None:
+        return _weighted(run, r, np.ones(1), 1)
     end = min(k, _PROGRAM_DEPTH)
     items, utility = cwl.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
     total, cost = utility, items
@@ -636,67 +641,49 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     return Utility(utility / items, total, cost, items)
 
 
-_NERR_DISCOUNTS: dict[type[Measure], Callable[[Measure], cwl.Discount]] = {
-    type(ir_measures.NERR8): lambda measure: cwl.Uniform(),
-    type(ir_measures.NERR9): lambda measure: cwl.Reciprocal(),
-    type(ir_measures.NERR10): lambda measure: cwl.Geometric(_number(measure, "p", at_most=1)),
-    type(ir_measures.NERR11): lambda measure: cwl.InverseSquare(_target(measure)),
+def _nerr_discount(measure: Measure) -> cwl.Discount | None:
+    """The discount of NERR8 to NERR11; None where every user stops at rank 1."""
+    if measure.NAME == "NERR10":
+        p = _number(measure, "p", high=1)
+        return cwl.Geometric(p) if p > 0 else None
+    if measure.NAME == "NERR11":
+        t = _number(measure, "T")
+        return cwl.InverseSquare(t) if t > 0 else None
+    return cwl.Uniform() if measure.NAME == "NERR8" else cwl.Reciprocal()
+
+
+_BY_TREC_EVAL: dict[str, _Score] = {
+    "P": _p,
+    "R": _r,
+    "AP": _ap,
+    "nDCG": _ndcg,
+    "RR": _rr,
+    "Rprec": _rprec,
+    "Bpref": _bpref,
+    "Success": _success,
+    "IPrec": _iprec,
+    "infAP": _infap,
+    "SetP": _setp,
+    "SetR": _setr,
+    "SetF": _setf,
+    "SetAP": _setap,
+    "NumRet": _numret,
+    "NumRel": _numrel,
+    "NumQ": _numq,
 }
-
-
-def _always(measure: Measure) -> bool:
-    return True
-
-
-_BY_TREC_EVAL: dict[type[Measure], Callable[[Measure], bool]] = {
-    **{
-        type(measure): _always
-        for measure in (
-            ir_measures.P,
-            ir_measures.R,
-            ir_measures.AP,
-            ir_measures.Rprec,
-            ir_measures.Bpref,
-            ir_measures.Success,
-            ir_measures.IPrec,
-            ir_measures.infAP,
-            ir_measures.SetP,
-            ir_measures.SetR,
-            ir_measures.SetF,
-            ir_measures.SetAP,
-            ir_measures.NumRet,
-            ir_measures.NumQ,
-        )
-    },
-    type(ir_measures.nDCG): lambda measure: measure["dcg"] == "log2",
-    type(ir_measures.RR): lambda measure: "cutoff" not in measure.params,
-    type(ir_measures.NumRel): lambda measure: measure["rel"] == 1,
+_BY_OTHERS: dict[str, _Score] = {
+    "Judged": _judged,
+    "ERR": _err,
+    "RBP": _rbp,
+    "SDCG": _sdcg,
+    "INSQ": _insq,
+    "INST": _inst,
+    "BPM": _bpm,
+    "NERR8": _nerr,
+    "NERR9": _nerr,
+    "NERR10": _nerr,
+    "NERR11": _nerr,
 }
-
-_SCORES: dict[type[Measure], Callable[[Measure, AlignedRun], Floats | Utility]] = {
-    type(ir_measures.P): _p,
-    type(ir_measures.R): _r,
-    type(ir_measures.AP): _ap,
-    type(ir_measures.nDCG): _ndcg,
-    type(ir_measures.RR): _rr,
-    type(ir_measures.Rprec): _rprec,
-    type(ir_measures.Bpref): _bpref,
-    type(ir_measures.Success): _success,
-    type(ir_measures.IPrec): _iprec,
-    type(ir_measures.infAP): _infap,
-    type(ir_measures.SetP): _setp,
-    type(ir_measures.SetR): _setr,
-    type(ir_measures.SetF): _setf,
-    type(ir_measures.SetAP): _setap,
-    type(ir_measures.NumRet): _numret,
-    type(ir_measures.NumRel): _numrel,
-    type(ir_measures.NumQ): _numq,
-    type(ir_measures.Judged): _judged,
-    type(ir_measures.ERR): _err,
-    type(ir_measures.RBP): _rbp,
-    type(ir_measures.SDCG): _sdcg,
-    type(ir_measures.INSQ): _insq,
-    type(ir_measures.INST): _inst,
-    type(ir_measures.BPM): _bpm,
-    **dict.fromkeys(_NERR_DISCOUNTS, _nerr),
+_SCORES: dict[type[Measure], _Score] = {
+    type(getattr(ir_measures, name)): function for name, function in {**_BY_TREC_EVAL, **_BY_OTHERS}.items()
 }

@@ -1,32 +1,32 @@
 """Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure.
 
-Every function takes measures (objects, or strings as in ``ir_measures``) and gives a tidy DataFrame, a ``Study``, that
-says in ``attrs`` what was run and draws itself with ``plot()``.
+Every function takes measures (objects, or strings as in ``ir_measures``) and gives a tidy DataFrame that says in ``attrs``
+what was run; ``plot`` draws it.
 
 >>> from ir_lexirecall import meta
->>> study = meta.tie_probabilities(n=1000, m=10)
->>> study.attrs["function"], study["measure"].tolist()
+>>> table = meta.tie_probabilities(n=1000, m=10)
+>>> table.attrs["function"], table["measure"].tolist()
 ('tie_probabilities', ['LexiRecall', 'TSE', 'RR', 'R@1000', 'Rprec'])
 """
 
-from ir_lexirecall.meta.balancing import balancing_index, partial_order
-from ir_lexirecall.meta.behaviour import (
-    agreement,
-    orientation,
-    provider_exposure,
-    tie_probabilities,
-    ties,
-    worst_case,
-)
+from ir_lexirecall.meta.agreements import agreement, per_query_kendall
+from ir_lexirecall.meta.balancing import balancing_index
 from ir_lexirecall.meta.checking import axioms, check, properties
-from ir_lexirecall.meta.relations import correlation, fit, per_topic_kendall, unanimity
+from ir_lexirecall.meta.correlations import correlation
+from ir_lexirecall.meta.degradation import degrade
+from ir_lexirecall.meta.fitting import fit
+from ir_lexirecall.meta.metric_unanimity import unanimity
+from ir_lexirecall.meta.orientations import orientation
+from ir_lexirecall.meta.partial_orders import partial_order
+from ir_lexirecall.meta.providers import provider_exposure
 from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
-from ir_lexirecall.meta.simulation import simulate_rankings
-from ir_lexirecall.meta.stability import degrade
-from ir_lexirecall.meta.study import Study
+from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
+from ir_lexirecall.meta.tie_rates import tie_probabilities, ties
+from ir_lexirecall.meta.worst_cases import worst_case
+from ir_lexirecall.plots.studies import plot
 
 __all__ = [
-    "Study",
+    "SimulatedRankings",
     "achieved_significance",
     "agreement",
     "axioms",
@@ -38,7 +38,8 @@ __all__ = [
     "fit",
     "orientation",
     "partial_order",
-    "per_topic_kendall",
+    "per_query_kendall",
+    "plot",
     "properties",
     "provider_exposure",
     "simulate_rankings",

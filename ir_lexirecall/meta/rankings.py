@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from ir_measures.measures.base import Measure
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import JudgedRanks
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Bools, Floats, Ints
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.provider import base_values, by_others
-from ir_lexirecall.scoring.arrays import Bools, Floats, Ints
+from ir_lexirecall.measures import scoring
 
 Label = int | tuple[int, ...]
+"""Of a document: its grade, or its grade for each of several aspects."""
+
 _DOCUMENTS = 2**18  # that are scored at once
 
 
@@ -56,10 +58,10 @@ def _spelt(labels: Sequence[Label]) -> str:
     return " ".join(words)
 
 
-def judged_ranks(
+def made_up_run(
     query: Ints, rank: Ints, grade: Floats, depth: Ints, *, columns: Sequence[str] = (), weights: Sequence[float] = ()
-) -> JudgedRanks:
-    """Rankings given by where their judged documents stand.
+) -> AlignedRun:
+    """Rankings, given by where their judged documents stand.
 
     Args:
         query: ranking (0, 1, ...) of each judged document, ascending; every ranking has at least one.
@@ -80,8 +82,9 @@ def judged_ranks(
         table = table.with_columns(pl.lit("0").alias("aspect"), pl.Series("doc", np.arange(len(query))))
         judgments = Judgments(query_ids.to_list(), query, rows["doc_id"], table["relevance"].to_numpy(), table)
     elif columns:
-        own = {name: grade[:, t].astype(np.float64) for t, name in enumerate(columns)}
-        judgments = Judgments.of(pl.DataFrame({**rows, "relevance": grade.max(axis=1).astype(np.float64), **own}))
+        aspects = {name: grade[:, t].astype(np.float64) for t, name in enumerate(columns)}
+        top = grade.max(axis=1).astype(np.float64)
+        judgments = Judgments.from_qrels(pl.DataFrame({**rows, "relevance": top, **aspects}))
     else:
         parts = [
             pl.DataFrame({**rows, "relevance": grade[:, t].astype(np.float64)}).with_columns(
@@ -89,9 +92,9 @@ def judged_ranks(
             )
             for t in range(grade.shape[1])
         ]
-        judgments = Judgments.of(pl.concat(parts))
+        judgments = Judgments.from_qrels(pl.concat(parts))
     there = np.flatnonzero(rank > 0)
-    return JudgedRanks(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
+    return AlignedRun(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
 
 
 def _names(numbers: Ints) -> pl.Series:
@@ -100,28 +103,28 @@ def _names(numbers: Ints) -> pl.Series:
     return pl.Series(numbers).cast(pl.String).str.zfill(width)
 
 
-def score(measure: Measure, ranks: JudgedRanks) -> Floats:
-    """Values of a measure for rankings that ``judged_ranks`` made, shape ``(Q,)``.
+def score(measure: IRMeasure, run: AlignedRun) -> Floats:
+    """Values of a measure for rankings that ``made_up_run`` made, shape ``(Q,)``.
 
     Raises:
         ValueError: nothing installed computes the measure.
     """
-    return base_values(measure, _threshold(measure), ranks)
+    return scoring.values(measure, run, _threshold(measure))
 
 
-def _threshold(measure: Measure) -> float | None:
+def _threshold(measure: IRMeasure) -> float | None:
     """The smallest grade that is relevant to the measure where it names none and needs one."""
     default = measure.SUPPORTED_PARAMS["rel"].default if "rel" in measure.SUPPORTED_PARAMS else 1
-    return None if isinstance(default, (int, float)) or by_others(measure) else 1
+    return None if isinstance(default, (int, float)) or not scoring.is_native(measure) else 1
 
 
-def values(measure: Measure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:
+def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:
     """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
 
     For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
     a label that is one number means it for every aspect.
     """
-    parts = [score(measure, _ranks_of(measure, some, weights)) for some in _blocks(rankings)]
+    parts = [score(measure, _run_of(measure, some, weights)) for some in _blocks(rankings)]
     return np.concatenate([np.zeros(0), *parts])
 
 
@@ -136,25 +139,25 @@ def _blocks(rankings: Sequence[Ranking]) -> Iterator[Sequence[Ranking]]:
     yield rankings[start:]
 
 
-def _ranks_of(measure: Measure, rankings: Sequence[Ranking], weights: Sequence[float]) -> JudgedRanks:
-    depth = np.array([len(each.retrieved) for each in rankings], dtype=np.int64)
-    size = np.array([each.size for each in rankings], dtype=np.int64)
+def _run_of(measure: IRMeasure, rankings: Sequence[Ranking], weights: Sequence[float]) -> AlignedRun:
+    depth = np.array([len(ranking.retrieved) for ranking in rankings], dtype=np.int64)
+    size = np.array([ranking.size for ranking in rankings], dtype=np.int64)
     query = np.repeat(np.arange(len(rankings)), size)
     rank = np.arange(len(query)) - np.repeat(np.cumsum(size) - size, size) + 1
-    labels = np.array([label for each in rankings for label in (*each.retrieved, *each.missing)], dtype=np.float64)
+    labels = np.array([label for r in rankings for label in (*r.retrieved, *r.missing)], dtype=np.float64)
     columns = list(measure["aspects"]) if has_aspects(measure) else []
     if columns:
-        there = np.broadcast_to(labels[:, None], (len(labels), len(columns))) if labels.ndim == 1 else labels
-        labels = np.stack([_named_labels(measure, name, there[:, t] > 0) for t, name in enumerate(columns)], axis=1)
-    return judged_ranks(query, np.where(rank <= depth[query], rank, 0), labels, depth, columns=columns, weights=weights)
+        top = np.broadcast_to(labels[:, None], (len(labels), len(columns))) if labels.ndim == 1 else labels
+        labels = np.stack([_named_labels(measure, name, top[:, t] > 0) for t, name in enumerate(columns)], axis=1)
+    return made_up_run(query, np.where(rank <= depth[query], rank, 0), labels, depth, columns=columns, weights=weights)
 
 
-def has_aspects(measure: Measure) -> bool:
+def has_aspects(measure: IRMeasure) -> bool:
     """Whether the measure names the aspects it judges."""
     return "aspects" in measure.SUPPORTED_PARAMS
 
 
-def _named_labels(measure: Measure, name: str, top: Bools) -> Floats:
+def _named_labels(measure: IRMeasure, name: str, top: Bools) -> Floats:
     scale = measure["aspects"][name]
     lowest, highest = (min(scale), max(scale)) if isinstance(scale, dict) else (0, scale)
     return np.where(top, float(highest), float(lowest))

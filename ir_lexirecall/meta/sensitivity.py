@@ -1,60 +1,56 @@
-"""Sensitivity: how many differences between systems a measure finds significant (Sakai's discriminative power)."""
+"""Sensitivity: how many differences between runs a measure finds significant (Sakai's discriminative power)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.meta.study import Study, other
-from ir_lexirecall.meta.systems import Systems, read_systems
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.result import study
+from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.significance import Test as Testing
+from ir_lexirecall.significance import SignificanceTest, TestOptions
 
-_BLOCK = 2**22  # differences that are tested at once
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_UNCORRECTED = SignificanceTest(correction=None)
 
 
 def discriminative_power(
-    measures: Any,
-    qrels: Any,
-    runs: Mapping[str, Any],
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
     *,
-    test: str = "bootstrap",
-    alpha: float = 0.05,
-    correction: str | None = None,
+    test: str | SignificanceTest = "bootstrap",
     rel: float = 1,
     cutoff: int | None = None,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> Study:
-    """Discriminative power: the share of pairs of systems whose difference a test finds significant.
+    **options: Unpack[TestOptions],
+) -> pd.DataFrame:
+    """Discriminative power: the share of pairs of runs whose difference a test finds significant.
 
     What is tested per pair are a measure's differences per query, a preference's preferences per query; the sign test
     sees only their signs. Tukey's HSD tests all pairs at once: on a measure's values, on a preference's means against
-    all other systems.
+    all other runs.
 
     Args:
         measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
-        qrels: judgments in any format that ``evaluate`` takes.
-        runs: at least two runs by name, in any format that ``evaluate`` takes, or ``JudgedRanks``.
-        test: ``'bootstrap'`` (paired, on studentised means), ``'t'``, ``'wilcoxon'``, ``'sign'`` or ``'tukey'``
-            (randomised Tukey HSD), as in ``compare``.
-        alpha: significance level; a p-value of at most that is significant.
-        correction: for several comparisons, by any name that statsmodels' ``multipletests`` knows; None for none
-            (Tukey's HSD needs none).
-        rel: smallest grade that counts as relevant for preferences; queries without a relevant document take no part.
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
+        test: a test's name, as in ``compare``, or a ``SignificanceTest``.
+        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
-        n_resamples, seed: of the bootstrap and Tukey's HSD.
-        progress: show progress bars; by default on a terminal only.
+        options: of the test, as in ``SignificanceTest``: ``correction`` (None), ``alpha`` (0.05), ``n_resamples`` (10,000),
+            ``seed`` (0), ``progress``.
 
     Returns:
-        A row per measure: ``measure``, ``pairs``, ``significant``, ``share``. Its plot is the curve of
-        ``achieved_significance``.
+        A row per measure: ``measure``, ``pairs``, ``significant``, ``share``.
 
     Raises:
         ValueError: bad input, fewer than two runs, or an unknown test or correction.
@@ -66,114 +62,82 @@ def discriminative_power(
     >>> table["pairs"].tolist(), bool(table["share"].between(0, 1).all())
     ([10, 10], True)
     """
-    curve = achieved_significance(
-        measures,
-        qrels,
-        runs,
-        test=test,
-        alpha=alpha,
-        correction=correction,
-        rel=rel,
-        cutoff=cutoff,
-        n_resamples=n_resamples,
-        seed=seed,
-        progress=progress,
-    )
+    caller = "discriminative_power"
+    tested = SignificanceTest.coerce(test, caller=caller, like=_UNCORRECTED, **options)
+    curve = _curves(caller, measures, qrels, runs, tested, rel, cutoff)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    return Study.of(table, other(curve), **curve.attrs | {"function": "discriminative_power"})
+    return study(table, **curve.attrs)
 
 
 def achieved_significance(
-    measures: Any,
-    qrels: Any,
-    runs: Mapping[str, Any],
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
     *,
-    test: str = "bootstrap",
-    alpha: float = 0.05,
-    correction: str | None = None,
+    test: str | SignificanceTest = "bootstrap",
     rel: float = 1,
     cutoff: int | None = None,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = None,
-) -> Study:
-    """The achieved significance level of every pair of systems, largest first: what ``discriminative_power`` counts.
+    **options: Unpack[TestOptions],
+) -> pd.DataFrame:
+    """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
 
     Args and errors: as in ``discriminative_power``.
 
     Returns:
-        A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``system_a``, ``system_b``,
-        ``difference`` (mean over the queries), ``p``, ``p_corrected``, ``significant``.
+        A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``run_a``, ``run_b``, ``difference``
+        (mean over the queries of a measure's differences, or of a preference), ``p``, ``p_corrected``, ``significant``.
 
     >>> from ir_lexirecall import demo
     >>> curve = achieved_significance("AP", demo.qrels(), demo.runs(), test="t")
     >>> len(curve), bool(curve["p"].is_monotonic_decreasing)
     (10, True)
     """
-    testing = Testing(test, correction, alpha, n_resamples, seed, progress)
-    systems = read_systems("discriminative_power", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
-    tables = [_curve(systems, label, testing) for label in progress_bar(progress, systems.asked, desc="measures")]
-    return Study.of(
+    caller = "achieved_significance"
+    tested = SignificanceTest.coerce(test, caller=caller, like=_UNCORRECTED, **options)
+    return _curves(caller, measures, qrels, runs, tested, rel, cutoff)
+
+
+def _curves(
+    caller: str,
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    test: SignificanceTest,
+    rel: float,
+    cutoff: int | None,
+) -> pd.DataFrame:
+    """The pairs of runs of every measure, in the order of their p-values, largest first."""
+    decisions = Decisions.from_runs(caller, measures, qrels, runs, rel=rel, cutoff=cutoff, progress=test.progress)
+    shown = progress_bar(test.progress, decisions.labels, desc="measures")
+    names = {label: measure if isinstance(measure, str) else label for label, measure in decisions.labels.items()}
+    unique = list(dict.fromkeys(names.values()))
+    compared = Preferences.from_runs(decisions.scored, unique, rel=rel, cutoff=cutoff, test=test, caller=caller)
+    tables = [_curve(decisions, label, compared.table_of(names[label])) for label in shown]
+    return study(
         pd.concat(tables, ignore_index=True),
-        _draw,
-        function="achieved_significance",
-        test=test,
-        alpha=alpha,
-        correction=testing.counted_correction,
-        n_resamples=n_resamples if testing.resampled else None,
-        seed=seed if testing.resampled else None,
-        **systems.provenance,
+        caller,
+        test=test.name,
+        alpha=test.alpha,
+        correction=test.counted_correction,
+        n_resamples=test.n_resamples if test.resampled else None,
+        seed=test.seed if test.resampled else None,
+        **decisions.provenance,
     )
 
 
-def _curve(systems: Systems, label: str, testing: Testing) -> pd.DataFrame:
-    """The pairs of systems in the order of their p-values, largest first."""
-    a, b = systems.pairs
-    asked = systems.asked[label]
-    if isinstance(asked, str):
-        table = replace(systems.preferences, test=testing).table_of(asked)
-        p, difference = table["p"].to_numpy(), table["mean"].to_numpy()
+def _curve(decisions: Decisions, label: str, tested: pd.DataFrame) -> pd.DataFrame:
+    """The tested pairs, largest p-value first."""
+    if isinstance(decisions.labels[label], str):
+        difference = tested["mean"].to_numpy()
     else:
-        p, difference = _tested(systems.values(label), testing, a, b)
-    adjusted, significant = testing.corrected(p)
-    names = np.array(systems.names, dtype=object)
-    table = pd.DataFrame(
-        {
-            "measure": label,
-            "system_a": names[a],
-            "system_b": names[b],
-            "difference": difference,
-            "p": p,
-            "p_corrected": adjusted,
-            "significant": significant,
-        }
-    )
+        a, b = decisions.pairs
+        mean = decisions.values(label).mean(axis=1)
+        difference = mean[a] - mean[b]
+    table = tested[["run_a", "run_b", "p", "p_corrected"]].assign(significant=tested["reject"])
+    table.insert(0, "measure", label)
+    table.insert(3, "difference", difference)
     table = table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
     table.insert(1, "place", np.arange(1, len(table) + 1))
+    table.attrs = {}
     return table
-
-
-def _tested(values: Floats, testing: Testing, a: Ints, b: Ints) -> tuple[Floats, Floats]:
-    """p-values and mean differences of pairs of systems by their values per query, shape ``(S, Q)``."""
-    mean = values.mean(axis=1)
-    difference = mean[a] - mean[b]
-    if testing.name == "tukey":
-        return testing.of_all(values.T)[a, b], difference
-    p = np.empty(len(a))
-    step = max(1, _BLOCK // values.shape[1])
-    for start in range(0, len(a), step):
-        some = slice(start, start + step)
-        p[some], _ = testing.of_pairs(values[a[some]] - values[b[some]])
-    return p, difference
-
-
-def _draw(table: pd.DataFrame, ax: Any) -> Any:
-    """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
-    for label, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["place"], rows["p"], label=f"{label} ({rows['significant'].mean():.1%})")
-    ax.axhline(table.attrs["alpha"], color="grey", linewidth=0.8, linestyle=":")
-    ax.set_xlabel("pairs of systems, by p-value")
-    ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
-    ax.legend(fontsize="small")
-    return ax

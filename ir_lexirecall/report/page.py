@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ir_lexirecall.benchmark import Benchmark
+from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
 
@@ -150,7 +151,7 @@ class Report:
         return cls(result.table, result.per_query, result.preferences, **options)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page into a file, which is replaced if it exists.
+        """Write the page into a file, which is replaced if it exists: by the whole page, or not at all.
 
         Returns:
             The file's path.
@@ -163,7 +164,9 @@ class Report:
         path = Path(path)
         if not path.parent.is_dir():
             raise ValueError(f"{path}: there is no folder {str(path.parent)!r} to write into")
-        path.write_text(self.html(), encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
+        page = self.html()
+        with written_whole(path) as temporary:
+            temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
         return path
 
     def html(self) -> str:

@@ -9,12 +9,13 @@ import textwrap
 from pathlib import Path
 
 import ir_datasets
+import ir_datasets_lexirecall
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 
-NAME = "lexirecall/demo"
+NAME = ir_datasets_lexirecall.NAME
 
 
 def test_it_has_documents_queries_and_judgments() -> None:
@@ -43,10 +44,27 @@ def test_its_id_is_enough() -> None:
     assert (by_id == by_table).all().all()
 
 
-@pytest.mark.parametrize(("first", "second"), [("ir_datasets", "ir_lexirecall"), ("ir_lexirecall", "ir_datasets")])
-def test_it_is_registered_whatever_is_imported_first(first: str, second: str) -> None:
-    code = f"import {first}, {second}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
+@pytest.mark.parametrize("modules", ["ir_datasets, ir_datasets_lexirecall", "ir_datasets_lexirecall, ir_lexirecall"])
+def test_importing_the_module_registers_it(modules: str) -> None:
+    code = f"import {modules}; import ir_datasets; print(ir_datasets.load({NAME!r}).queries_count())"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "16"
+
+
+def test_importing_the_library_alone_registers_nothing() -> None:
+    code = f"""
+        import sys
+        before = list(sys.meta_path)
+        import ir_lexirecall, ir_datasets
+        print({NAME!r} in ir_datasets.registry, sys.meta_path == before)
+    """
+    done = subprocess.check_output([sys.executable, "-c", textwrap.dedent(code)], text=True)
+    assert done.split() == ["False", "True"]
+
+
+def test_a_second_registration_changes_nothing() -> None:
+    before = ir_datasets.registry[NAME]
+    ir_datasets_lexirecall.register()
+    assert ir_datasets.registry[NAME] is before
 
 
 def test_importing_the_library_imports_neither_ir_datasets_nor_pandas() -> None:
@@ -57,7 +75,7 @@ def test_importing_the_library_imports_neither_ir_datasets_nor_pandas() -> None:
 def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
     before = sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))
     code = f"""
-        import ir_datasets, ir_lexirecall
+        import ir_datasets, ir_datasets_lexirecall
         data_set = ir_datasets.load({NAME!r})
         data_set.docs_store().get("bee-01")
         print(data_set.docs.lookup("bee-02").doc_id)
@@ -74,7 +92,7 @@ def test_pyterrier_finds_it_both_ways() -> None:
     ours, theirs = pt.get_dataset("lexirecall:demo"), pt.get_dataset(f"irds:{NAME}")
     assert ours.get_topics().equals(theirs.get_topics())
     assert ours.get_qrels()["label"].tolist() == theirs.get_qrels()["label"].tolist()
-    ids = [[doc["docno"] for doc in each.get_corpus_iter(verbose=False)] for each in (ours, theirs)]
+    ids = [[doc["docno"] for doc in dataset.get_corpus_iter(verbose=False)] for dataset in (ours, theirs)]
     assert ids[0] == ids[1] == demo.docs()["doc_id"].tolist()
     with pytest.raises(KeyError, match="nope"):
         pt.get_dataset("lexirecall:nope")

@@ -35,6 +35,7 @@ from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
+    pytest.mark.xdist_group("spark"),  # one session, in one process
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
     pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),
@@ -74,6 +75,10 @@ def spark() -> Iterator[SparkSession]:
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.sql.session.timeZone", "UTC")
+            # compiling takes longer than interpreting a few rows
+            .config("spark.sql.codegen.wholeStage", "false")
+            .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
             .getOrCreate()
         )
         yield session

@@ -18,10 +18,9 @@ from ir_datasets.datasets.base import Dataset
 from ir_datasets.datasets.clueweb12 import EhealthQrels, MsinfoQrels
 from ir_datasets.formats import TrecQrels, touche
 from ir_datasets.util import LocalDownload
-from ir_datasets_lexirecall import ASPECTS, load
-from ir_datasets_lexirecall.collection import aspect_fields
 
 import ir_lexirecall as irl
+from ir_lexirecall.collections import ASPECTS, aspect_fields
 
 _numbers = itertools.count()
 
@@ -59,9 +58,9 @@ def test_all_special_data_sets_are_found() -> None:
 
 @pytest.mark.parametrize("name", special_data_sets())
 def test_a_special_data_set_is_understood_without_a_download(name: str) -> None:
-    collection = load(name)
-    mapping = aspect_fields(collection.dataset.qrels_cls())
-    assert collection.has_subtopics != bool(mapping)
+    collection = irl.load(name)
+    assert collection.aspect_fields == aspect_fields(ir_datasets.registry[name].qrels_cls())
+    assert collection.has_subtopics != bool(collection.aspect_fields)
     assert (collection.n or 0) > 1000
 
 
@@ -71,8 +70,8 @@ def test_every_class_of_qrels_is_known() -> None:
         for name in ir_datasets.registry
         if ir_datasets.registry[name].has_qrels()
     }
-    for each in classes:
-        aspect_fields(each)
+    for qrel_class in classes:
+        aspect_fields(qrel_class)
 
 
 def test_a_new_field_fails_loudly() -> None:
@@ -87,7 +86,7 @@ def test_ehealth_judgments_give_their_aspects(tmp_path: Path) -> None:
     rel = written(tmp_path, "101 0 d1 2\n101 0 d2 0\n")
     trust = written(tmp_path, "101 0 d1 40\n101 0 d2 90\n")
     under = written(tmp_path, "101 0 d1 10\n101 0 d2 20\n")
-    collection = load(registered(EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"})))
+    collection = irl.load(registered(EhealthQrels([rel], [trust], [under], {0: "no", 1: "somewhat", 2: "highly"})))
     assert collection.aspects == {"relevance": 2, "trustworthiness": 90, "understandability": 20}
     assert not collection.has_subtopics
     names = [measure.NAME for measure in collection.recommended()]
@@ -100,13 +99,13 @@ def test_ehealth_judgments_give_their_aspects(tmp_path: Path) -> None:
 def test_the_latest_round_of_ehealth_judgments_counts(tmp_path: Path) -> None:
     rounds = [[written(tmp_path, f"101 0 d1 {grade}\n") for grade in (relevance, 50, 50)] for relevance in (0, 2)]
     rel, trust, under = map(list, zip(*rounds, strict=True))
-    collection = load(registered(EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"})))
+    collection = irl.load(registered(EhealthQrels(rel, trust, under, {0: "no", 1: "somewhat", 2: "highly"})))
     assert collection.qrels["relevance"].tolist() == [2]
 
 
 def test_the_misspelt_field_of_misinfo_judgments_is_credibility(tmp_path: Path) -> None:
     source = written(tmp_path, "1 0 d1 2 1 1\n1 0 d2 1 0 -1\n")
-    collection = load(registered(MsinfoQrels(source, {0: "no", 1: "relevant", 2: "highly"})))
+    collection = irl.load(registered(MsinfoQrels(source, {0: "no", 1: "relevant", 2: "highly"})))
     assert collection.aspects == {"relevance": 2, "effectiveness": 1, "credibility": 1}
     measure = irl.TOMA(aspects=collection.aspects) @ 10
     assert measure.calc_aggregate(collection.qrels, {"1": {"d1": 2.0, "d2": 1.0}}) == 1.0
@@ -121,7 +120,7 @@ def test_the_misspelt_field_of_misinfo_judgments_is_credibility(tmp_path: Path) 
 )
 def test_touche_judgments_give_their_aspects(tmp_path: Path, qrels_class: Any, aspects: dict[str, int]) -> None:
     sources = [written(tmp_path, f"1 0 d1 2\n1 0 d2 {grade}\n") for grade in range(len(aspects))]
-    collection = load(registered(qrels_class(*sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"})))
+    collection = irl.load(registered(qrels_class(*sources, {0: "not relevant", 1: "relevant", 2: "highly relevant"})))
     assert collection.aspects == aspects
 
 
@@ -129,13 +128,13 @@ def test_a_stance_is_no_aspect(tmp_path: Path) -> None:
     relevance, quality = written(tmp_path, "1 0 d1 2\n"), written(tmp_path, "1 0 d1 1\n")
     stance = written(tmp_path, "1 0 d1 FIRST\n")
     qrels = touche.ToucheQualityComparativeStanceQrels(relevance, quality, stance, {0: "no", 1: "yes", 2: "highly"})
-    collection = load(registered(qrels))
+    collection = irl.load(registered(qrels))
     assert collection.aspects == {"relevance": 2, "quality": 1}
     assert "stance" not in collection.qrels
 
 
 def test_plain_judgments_recommend_neither_rbu_nor_toma(tmp_path: Path) -> None:
-    collection = load(registered(TrecQrels(written(tmp_path, "1 0 d1 1\n"), {0: "no", 1: "yes"})))
+    collection = irl.load(registered(TrecQrels(written(tmp_path, "1 0 d1 1\n"), {0: "no", 1: "yes"})))
     assert collection.aspects == {}
     assert {measure.NAME for measure in collection.recommended()} == {
         "nDCG",
@@ -148,7 +147,7 @@ def test_plain_judgments_recommend_neither_rbu_nor_toma(tmp_path: Path) -> None:
 
 
 def test_thresholds_come_from_the_official_measures() -> None:
-    collection = load("msmarco-passage/trec-dl-2019/judged")
+    collection = irl.load("msmarco-passage/trec-dl-2019/judged")
     assert collection.rel == 2
     assert [str(measure) for measure in collection.official_measures] == ["nDCG@10", "RR(rel=2)", "AP(rel=2)"]
 
@@ -156,7 +155,38 @@ def test_thresholds_come_from_the_official_measures() -> None:
 @pytest.mark.parametrize("name", ["no/such", "msmarco-passage"])
 def test_an_unusable_id_is_named(name: str) -> None:
     with pytest.raises(ValueError, match=name):
-        load(name)
+        irl.load(name)
+
+
+# -- the embedded collection -----------------------------------------------------------------------
+
+
+def test_the_demo_needs_neither_ir_datasets_nor_a_registration() -> None:
+    printed = in_new_process(
+        """
+        import sys
+        import ir_lexirecall as irl
+        collection = irl.load("lexirecall/demo")
+        print(collection.n, len(collection.queries), collection.max_rel, collection.aspects["credibility"])
+        print("ir_datasets" in sys.modules, any("lexirecall" in type(finder).__module__ for finder in sys.meta_path))
+        """,
+        dict(os.environ),
+    )
+    assert printed.split() == ["90", "16", "3", "2", "False", "False"]
+
+
+def test_the_demo_is_the_same_collection_through_ir_datasets() -> None:
+    import ir_datasets_lexirecall
+
+    ours, theirs = irl.load(ir_datasets_lexirecall.NAME), ir_datasets.load(ir_datasets_lexirecall.NAME)
+    assert ours.n == theirs.docs_count() == theirs.metadata()["docs"]["count"]
+    assert ours.max_rel == max(theirs.qrels_defs())
+    assert dict(ours.aspect_fields) == aspect_fields(theirs.qrels_cls())
+    columns = list(ours.qrels)
+    rows = [tuple(getattr(qrel, name) for name in columns) for qrel in theirs.qrels_iter()]
+    assert sorted(ours.qrels.itertuples(index=False, name=None)) == sorted(dict.fromkeys(rows))
+    ids = ["bee-01", "tide-01"]
+    assert ours.texts(ids) == {d: f"{theirs.docs_store().get(d).title}\n{theirs.docs_store().get(d).text}" for d in ids}
 
 
 # -- real collections, from a prepared folder ------------------------------------------------------
@@ -191,12 +221,12 @@ def test_rbu_by_id_equals_rbu_by_file(data: Any, home: dict[str, str]) -> None:
     assert printed.split() == ["50", "True"]
 
 
-def test_vaswani_loads_offline_with_topics_and_size(home: dict[str, str]) -> None:
+def test_vaswani_loads_offline_with_queries_and_size(home: dict[str, str]) -> None:
     printed = in_new_process(
         """
-        from ir_datasets_lexirecall import load
-        collection = load("vaswani")
-        print(collection.n, len(collection.topics), len(collection.qrels), collection.max_rel)
+        import ir_lexirecall as irl
+        collection = irl.load("vaswani")
+        print(collection.n, len(collection.queries), len(collection.qrels), collection.max_rel)
         """,
         home,
     )
@@ -210,7 +240,7 @@ def test_toma_through_ehealth_tuples_equals_the_known_answers(data: Any, tmp_pat
         with gzip.open(data.path(f"clef-ehealth-2016/{aspect}.qrels.gz")) as packed:
             file.write_bytes(packed.read())
         sources.append([LocalDownload(file)])
-    collection = load(registered(EhealthQrels(*sources, {0: "Not", 1: "Somewhat", 2: "Highly"})))
+    collection = irl.load(registered(EhealthQrels(*sources, {0: "Not", 1: "Somewhat", 2: "Highly"})))
     for text, systems in data.vectors("toma.json")["clef"].items():
         measure = ir_measures.parse_measure(text)
         for system, expected in systems.items():

@@ -1,0 +1,119 @@
+"""Correlation of measures over runs and queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import check_choice
+from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.meta.decisions import Decisions, means
+from ir_lexirecall.meta.result import study
+
+BY = ("values", "runs")
+
+
+def _pearson(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.pearsonr(x, y).statistic)
+
+
+def _spearman(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.spearmanr(x, y).statistic)
+
+
+def _kendall(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.kendalltau(x, y).statistic)
+
+
+def _top_weighted_kendall(x: Floats, y: Floats) -> float:
+    """Vigna's weighted tau: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over
+    both orders."""
+    from scipy import stats
+
+    return float(stats.weightedtau(x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True).statistic)
+
+
+COEFFICIENTS: dict[str, Callable[[Floats, Floats], float]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall": _kendall,
+    "top_weighted_kendall": _top_weighted_kendall,
+}
+
+
+def coefficient(name: str, x: Floats, y: Floats) -> float:
+    """A coefficient of correlation; NaN where one side is constant or not finite, or there are fewer than two points."""
+    if len(x) < 2 or np.all(x == x[0]) or np.all(y == y[0]):
+        return float("nan")
+    if name == "pearson" and not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return float("nan")
+    return COEFFICIENTS[name](x, y)
+
+
+def correlation(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    *,
+    by: str = "values",
+    rel: float = 1,
+    cutoff: int | None = None,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Correlation of every two measures over runs and queries.
+
+    Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall: scipy's ``weightedtau``,
+    in which an exchange of places s and s' (from 0, best first) weighs 1/(s+1) + 1/(s'+1).
+
+    Args:
+        measures: measures or strings; preferences (``'lexirecall'``, ...) count as the mean preference of a run over all
+            others.
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
+        by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the queries.
+        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
+        cutoff: of preferences: what is ranked below counts as not retrieved.
+        progress: show a progress bar; by default on a terminal only.
+
+    Returns:
+        A row per pair of measures: ``measure_a``, ``measure_b``, ``points``, ``pearson``, ``spearman``, ``kendall``,
+        ``top_weighted_kendall`` (NaN where a measure is constant).
+
+    Raises:
+        ValueError: bad input, fewer than two measures or runs, or another ``by``.
+
+    Source: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L, ICTIR 2021, doi 10.1145/3471158.3472239.
+
+    >>> from ir_lexirecall import demo
+    >>> table = correlation(["AP", "RR"], demo.qrels(), demo.runs(), by="runs")
+    >>> table["points"].tolist(), bool(table["kendall"][0] <= 1)
+    ([5], True)
+    """
+    check_choice("correlation", "by", by, BY)
+    decisions = Decisions.from_runs(
+        "correlation", measures, qrels, runs, least_measures=2, rel=rel, cutoff=cutoff, progress=progress
+    )
+    at = {label: points(decisions.values(label), by) for label in decisions.labels}
+    rows = [
+        {"measure_a": a, "measure_b": b, "points": len(at[a])}
+        | {name: coefficient(name, at[a], at[b]) for name in COEFFICIENTS}
+        for a, b in combinations(at, 2)
+    ]
+    return study(pd.DataFrame(rows), "correlation", by=by, **decisions.provenance)
+
+
+def points(values: Floats, by: str) -> Floats:
+    """What is correlated: all values, or their means over the queries (the last axis)."""
+    return values.ravel() if by == "values" else means(values)

@@ -1,0 +1,241 @@
+"""Several runs, scored once, and what every measure or preference decides about every two of them on every query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+from ir_measures.providers.base import NOT_PROVIDED
+from numpy.typing import NDArray
+
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import check_integer, check_number
+from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
+from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.measures.scoring import is_native
+from ir_lexirecall.preferences.counts import PreferenceCounts
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.runs import ScoredRuns, check_runs
+
+Signs = NDArray[np.int8]
+INCOMPARABLE = 2  # beside the signs -1, 0 and 1
+_BLOCK = 2**22  # differences that are held at once
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What measures and preferences say of several runs, on the queries with relevant documents.
+
+    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they tie (0).
+
+    Attributes:
+        scored: the runs, scored with the measures.
+        labels: the measures, or names of preferences, by the label that tables give them.
+        rel, cutoff: of the preferences; ``rel`` also says which queries have relevant documents.
+    """
+
+    scored: ScoredRuns
+    labels: dict[str, IRMeasure | str]
+    rel: float = 1
+    cutoff: int | None = None
+
+    @classmethod
+    def from_runs(
+        cls,
+        caller: str,
+        measures: MeasuresLike,
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike],
+        *,
+        least_measures: int = 1,
+        rel: float = 1,
+        cutoff: int | None = None,
+        progress: bool | None = None,
+    ) -> Decisions:
+        """Read at least two runs once and score them with every measure.
+
+        Args:
+            caller: the function that the user called; it begins the messages of errors.
+            measures: measures, and names of preferences.
+            qrels: judgments in any form that ``evaluate`` takes.
+            runs: runs by name, in any form that ``evaluate`` takes, or aligned with ``qrels``.
+            least_measures: how many different measures are needed.
+            rel: smallest grade that counts as relevant; queries without a relevant document take no part.
+            cutoff: of preferences: what is ranked below counts as not retrieved.
+            progress: show a progress bar; by default on a terminal only.
+
+        Raises:
+            ValueError: bad input; the message names the offender.
+        """
+        check_number(caller, "rel", rel, above=0)
+        if cutoff is not None:
+            check_integer(caller, "cutoff", cutoff)
+        labels = parse_labels(caller, measures)
+        if len(labels) < least_measures:
+            raise ValueError(f"{caller}: at least {least_measures} different measures are needed, not {len(labels)}")
+        check_runs(caller, runs, 2)
+        judgments = Judgments.from_qrels(qrels)
+        check_relevant(caller, judgments, rel)
+        parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
+        scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
+        scored.check_defined(caller)
+        return cls(scored, labels, rel, cutoff)
+
+    @property
+    def judgments(self) -> Judgments:
+        """What the runs are aligned with."""
+        return self.scored.judgments
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs."""
+        return self.scored.names
+
+    @property
+    def queries(self) -> Ints:
+        """Positions, in the judgments, of the queries with relevant documents."""
+        return self.counts.queries
+
+    @property
+    def query_ids(self) -> list[str]:
+        """Their ids."""
+        return [self.judgments.query_ids[q] for q in self.queries]
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, Ints]:
+        """The runs of every pair, by their place."""
+        first, second = np.triu_indices(len(self.names), 1)
+        return first, second
+
+    @cached_property
+    def counts(self) -> PreferenceCounts:
+        """The preferences, counted."""
+        return PreferenceCounts(self.scored.runs, self.rel, self.cutoff, {})
+
+    def values(self, label: str) -> Floats:
+        """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
+        measure = self.labels[label]
+        if isinstance(measure, str):
+            return self.counts.of(measure).against_others.T
+        return self.scored.values[label][:, self.queries]
+
+    def signs(self, label: str, incomparable: int = 0) -> Signs:
+        """Which run of each pair is better on each query, shape ``(P, queries)``: 1, -1, or 0 for a tie.
+
+        Args:
+            label: of a measure or preference.
+            incomparable: what stands where a partial order does not say.
+        """
+        measure = self.labels[label]
+        if not isinstance(measure, str):
+            return self.value_signs(label)
+        a, b = self.pairs
+        signs = np.empty((len(a), len(self.queries)), dtype=np.int8)
+        for queries, block in self.counts.blocks(measure):
+            of_pairs = block[:, a, b].T
+            signs[:, queries] = np.where(np.isnan(of_pairs), incomparable, np.sign(of_pairs))
+        return signs
+
+    def value_signs(self, label: str) -> Signs:
+        """Which run of each pair has the better value on each query, shape ``(P, queries)``."""
+        a, b = self.pairs
+        values = self.values(label)
+        signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
+        step = max(1, _BLOCK // max(1, values.shape[1]))
+        for start in range(0, len(a), step):
+            some = slice(start, start + step)
+            first, second = values[a[some]], values[b[some]]
+            signs[some] = (first > second).astype(np.int8) - (first < second)  # infinite values may tie
+        return signs
+
+    def with_judgments(self, judgments: Judgments) -> Decisions:
+        """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
+        return replace(self, scored=self.scored.with_judgments(judgments))
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What a study says of its input."""
+        return {
+            "measures": {label: str(measure) for label, measure in self.labels.items()},
+            "runs": self.names,
+            "queries": len(self.queries),
+            "excluded_queries": len(self.judgments) - len(self.queries),
+            "rel": self.rel,
+            "cutoff": self.cutoff,
+        }
+
+
+def parse_labels(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure | str]:
+    """Measures and names of preferences by label: a string as it is, an object as it prints.
+
+    >>> parse_labels("ties", ["lexirecall", "nDCG@10"])
+    {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
+
+    Raises:
+        ValueError: none are named, or one is neither a measure nor a preference.
+    """
+    try:
+        unparsed = by_label(measures)
+        preferences = {label: item for label, item in unparsed.items() if isinstance(item, str) and item in NAMES}
+        parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
+    except ValueError as error:
+        raise ValueError(f"{caller}: {error}; preferences are {', '.join(NAMES)}") from None
+    if not unparsed:
+        raise ValueError(f"{caller}: no measure was named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
+    for label, measure in parsed.items():
+        check_rel(caller, measure)
+        if label in NAMES:
+            raise ValueError(f"{caller}: {label!r} is the name of a preference; label the measure {measure} otherwise")
+    return {label: preferences.get(label) or parsed[label] for label in unparsed}
+
+
+def parse_measures_for(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure]:
+    """Measures by label; errors begin with the function that the user called.
+
+    Raises:
+        ValueError: none are named, or one is not a measure.
+    """
+    try:
+        parsed = parse_measures(measures)
+    except ValueError as error:
+        raise ValueError(f"{caller}: {error}") from None
+    if not parsed:
+        raise ValueError(f"{caller}: no measure was named; give at least one, such as TSE or 'nDCG@10'")
+    return parsed
+
+
+def with_defaults(caller: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a function, and the defaults of those that were not given.
+
+    Raises:
+        TypeError: the function has no such option.
+
+    >>> with_defaults("degrade", {"rel": 2}, {"rel": 1, "cutoff": None})
+    {'rel': 2, 'cutoff': None}
+    """
+    unknown = [name for name in options if name not in defaults]
+    if unknown:
+        raise TypeError(f"{caller}() got an unexpected keyword argument {unknown[0]!r}")
+    return {**defaults, **options}
+
+
+def check_rel(caller: str, measure: IRMeasure) -> None:
+    """Refuse a measure whose ``rel`` is needed and was not given."""
+    if "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is NOT_PROVIDED and is_native(measure):
+        raise ValueError(f"{caller}: {measure} needs rel, the smallest grade that counts as relevant")
+
+
+def check_relevant(caller: str, judgments: Judgments, rel: float) -> None:
+    """Refuse judgments without a relevant document."""
+    if not judgments.m(rel).any():
+        raise ValueError(f"{caller}: no query of the qrels has a relevant document (rel={rel:g})")
+
+
+def means(values: Floats) -> Floats:
+    """Means over the queries, to 12 digits: runs that are equally good must tie, whatever the last bits of sums say."""
+    return np.array([float(f"{mean:.12g}") for mean in values.mean(axis=1).tolist()])

@@ -1,0 +1,187 @@
+"""Label degradation: what becomes of a measure's decisions when relevance labels are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.arrays import Bools, Ints, position_in_segment
+from ir_lexirecall.errors import check_choice, check_integer, is_number
+from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.meta.correlations import coefficient
+from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, means, with_defaults
+from ir_lexirecall.meta.result import study
+from ir_lexirecall.progress import progress_bar
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+POLICIES = ("random", "pool")
+_LABELS = ("query_id", "doc_id", "doc", "aspect", "subtopic_id", "iteration", "relevance", "weight")
+_NEVER = np.iinfo(np.int64).max
+
+
+class DegradeOptions(TypedDict, total=False):
+    """Options of ``degrade``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``, ``progress``."""
+
+    seed: int
+    rel: float
+    cutoff: int | None
+    progress: bool | None
+
+
+_DEFAULTS = DegradeOptions(seed=0, rel=1, cutoff=None, progress=None)
+
+
+def degrade(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    fractions: Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+    *,
+    policy: str = "random",
+    n_samples: int = 10,
+    aggregate: bool = False,
+    **options: Unpack[DegradeOptions],
+) -> pd.DataFrame:
+    """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
+
+    Of the m relevant documents of a query, ceil((1 - fraction) m) keep their labels, at least one; the others count as
+    judged not relevant (grade 0, lowest label of every aspect). Within a sample, what a smaller fraction removes a
+    larger one removes too.
+
+    - ``policy='random'``: they are drawn at random.
+    - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth is the smallest rank
+      that any of the runs gives it; the deepest go first, before them those that no run retrieved, equals at random.
+
+    The runs are read and aligned once, then judged again. A decision is which of two runs is better on a query.
+
+    Args:
+        measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
+        fractions: of the relevant labels to remove, each between 0 and 1.
+        policy: which ones.
+        n_samples: how often to draw.
+        aggregate: give the means over the samples, a row per measure and fraction.
+        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None) and ``progress`` as in ``ties``.
+
+    Returns:
+        A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
+        queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels: ties, and
+        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the
+        runs' orders by mean). ``attrs["ties"]`` has the shares of ties with the full labels.
+
+    Raises:
+        ValueError: bad input, fewer than two runs, or an unknown policy.
+        TypeError: an unknown option.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 14 and 15,
+    doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import demo
+    >>> table = degrade(["LR", "R@10"], demo.qrels(), demo.runs(), [0, 0.5], n_samples=2)
+    >>> table[table["fraction"] == 0]["agreement"].tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    >>> degrade("LR", demo.qrels(), demo.runs(), [0.2, 0.5], n_samples=3, aggregate=True)["fraction"].tolist()
+    [0.2, 0.5]
+    """
+    chosen = with_defaults("degrade", options, _DEFAULTS)
+    shares = _checked_fractions(fractions)
+    check_choice("degrade", "policy", policy, POLICIES)
+    check_integer("degrade", "n_samples", n_samples)
+    seed, progress = check_integer("degrade", "seed", chosen["seed"], least=0), chosen["progress"]
+    full = Decisions.from_runs(
+        "degrade", measures, qrels, runs, rel=chosen["rel"], cutoff=chosen["cutoff"], progress=progress
+    )
+    before = {label: full.signs(label, INCOMPARABLE) for label in full.labels}
+    means_before = {label: means(full.values(label)) for label in full.labels}
+    rows = []
+    samples = removals(full, shares, policy, n_samples, seed)
+    steps = len(shares) * n_samples
+    for fraction, sample, removed in progress_bar(progress, samples, total=steps, desc="degraded labels"):
+        fewer = full.with_judgments(without_labels(full.judgments, removed))
+        for label in full.labels:
+            after = fewer.signs(label, INCOMPARABLE)
+            rows.append(
+                {
+                    "measure": label,
+                    "fraction": fraction,
+                    "sample": sample,
+                    "removed": int(removed.sum()),
+                    "ties": float((after == 0).mean()),
+                    "agreement": float((after == before[label]).mean()),
+                    "reversals": float((after * before[label] == -1).mean()),
+                    "kendall": coefficient("kendall", means_before[label], means(fewer.values(label))),
+                }
+            )
+    table = pd.DataFrame(rows)
+    if aggregate:
+        mean = table.groupby(["measure", "fraction"], sort=False).mean(numeric_only=True)
+        table = mean.drop(columns="sample").reset_index()
+    return study(
+        table,
+        "degrade",
+        fractions=shares,
+        policy=policy,
+        n_samples=n_samples,
+        seed=seed,
+        ties={label: float((signs == 0).mean()) for label, signs in before.items()},
+        **full.provenance,
+    )
+
+
+def _checked_fractions(fractions: Any) -> list[float]:
+    several = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
+    bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
+    if bad or not several:
+        raise ValueError(f"degrade: fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
+    return [float(share) for share in several]
+
+
+def removals(
+    decisions: Decisions, fractions: Iterable[float], policy: str, n_samples: int, seed: int
+) -> Iterator[tuple[float, int, Bools]]:
+    """Fractions, samples, and which of the judged documents lose their label."""
+    judgments = decisions.judgments
+    relevant = np.flatnonzero(judgments.grade >= decisions.rel)
+    query = judgments.query[relevant]
+    m = judgments.m(decisions.rel)
+    depth = pool_depth(decisions)[relevant] if policy == "pool" else np.zeros(len(relevant), dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    for sample in range(n_samples):
+        order = np.lexsort((rng.random(len(relevant)), -depth, query))
+        place = position_in_segment(query[order])
+        for fraction in fractions:
+            # Rounded first: (1 - 0.9) * 10 must keep one label, not two.
+            kept = np.maximum(np.ceil(np.round((1 - fraction) * m, 9)), 1)
+            removed = np.zeros(len(judgments.grade), dtype=bool)
+            removed[relevant[order]] = place < (m - kept)[query[order]]
+            yield fraction, sample, removed
+
+
+def pool_depth(decisions: Decisions) -> Ints:
+    """The smallest rank that any run gives each judged document; the largest integer where none retrieved it."""
+    depth: Ints = np.full(len(decisions.judgments.grade), _NEVER, dtype=np.int64)
+    for run in decisions.scored.runs.values():
+        np.minimum.at(depth, run.doc, run.rank)
+    return depth
+
+
+def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
+    """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
+    rows = judgments.rows
+    gone = pl.Series(removed[rows["doc"].to_numpy()])
+    aspects = [name for name in rows.columns if name not in _LABELS]
+    rows = rows.with_columns(
+        pl.when(gone).then(0.0).otherwise(pl.col("relevance")).alias("relevance"),
+        *(pl.when(gone).then(None).otherwise(pl.col(name)).alias(name) for name in aspects),
+    )
+    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), rows=rows, _cache={})

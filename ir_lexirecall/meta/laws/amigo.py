@@ -1,0 +1,236 @@
+"""Ten constraints on relevance and diversity (Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018).
+
+The first five are about one aspect, with gains near 0 (nobody is ever nearly satisfied); the first four compare rankings of
+equal length. The others are about two subtopics, of equal weight but in the last one. Where documents are added for two
+subtopics in turn, the topic mirrors every document, so that measures that know all relevant documents normalise alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ir_lexirecall.meta.laws.base import Claim, Property, Space, appended, more, nothing_missing, replaced, swapped
+from ir_lexirecall.meta.rankings import Label, Ranking
+
+SOURCE = "Amigó 2018"
+_MANY = 20  # documents within which a small number must be found
+_THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be large enough
+
+
+# -- one aspect ------------------------------------------------------------------------------------
+
+
+def _swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    labels: Any = ranking.retrieved
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        if labels[i] < labels[j]:
+            yield more(swapped(ranking, i, j), ranking)
+
+
+def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    labels: Any = ranking.retrieved
+    for i, j in itertools.combinations(range(len(labels) - 1), 2):
+        if labels[i] < labels[i + 1] and labels[i : i + 2] == labels[j : j + 2]:
+            yield more(swapped(ranking, i, i + 1), swapped(ranking, j, j + 1))
+
+
+def _top_and_tail(n: int, grade: int) -> tuple[Ranking, Ranking]:
+    """One relevant document above 2n-1 others, and n relevant ones below n others, in one topic."""
+    return (
+        Ranking((grade,) + (0,) * (2 * n - 1), (grade,) * (n - 1)),
+        Ranking((0,) * n + (grade,) * n, (0,) * (n - 1)),
+    )
+
+
+def _deep_tails(space: Space) -> Iterator[Claim]:
+    for n in _THRESHOLDS:
+        if 2 * n <= space.longest:
+            top, tail = _top_and_tail(n, space.top)
+            yield more(top, tail, number=n)
+
+
+def _close_tails(space: Space) -> Iterator[Claim]:
+    for n in range(1, _MANY + 1):
+        if 2 * n <= space.longest:
+            top, tail = _top_and_tail(n, space.top)
+            yield more(tail, top, number=n)
+
+
+def _nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    longer, shorter = appended(ranking, 0)
+    yield more(shorter, longer)
+
+
+# -- two subtopics ---------------------------------------------------------------------------------
+
+
+def _pairs(grades: Sequence[int]) -> list[Label]:
+    """Documents with any grade for either subtopic."""
+    return [(a, b) for a in grades for b in grades]
+
+
+def _no_overlap(grades: Sequence[int]) -> list[Label]:
+    """Documents that are relevant to one subtopic at most."""
+    return [(a, b) for a in grades for b in grades if a == 0 or b == 0]
+
+
+def _better_for_all(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    labels: Any = ranking.retrieved
+    for i, label in itertools.product(range(len(labels)), _pairs(space.grades)):
+        if all(a > b for a, b in zip(label, labels[i], strict=True)):  # type: ignore[arg-type]
+            yield more(*replaced(ranking, i, label))
+
+
+def _mirrored(labels: Sequence[Any]) -> tuple[Label, ...]:
+    return tuple((b, a) for a, b in labels)
+
+
+def _other_subtopic(ranking: Ranking, grade: int) -> Claim:
+    """A further document is about the second subtopic only, rather than about the first."""
+    first, second = (grade, 0), (0, grade)
+    others = (*ranking.missing, *_mirrored((*ranking.retrieved, *ranking.missing)))
+    return more(
+        Ranking((*ranking.retrieved, second), (first, *others)), Ranking((*ranking.retrieved, first), (second, *others))
+    )
+
+
+def _redundant_by_number(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    labels: Any = ranking.retrieved
+    if sum(a > 0 for a, _ in labels) > sum(b > 0 for _, b in labels):
+        yield _other_subtopic(ranking, space.top)
+
+
+def _redundant_throughout(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    for grade in space.three[1:]:
+        if grade >= space.least:
+            yield _other_subtopic(ranking, grade)
+
+
+def _after_full_relevance(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """A document of the top grade for the first subtopic comes last; then a further one about it."""
+    full = Ranking((*ranking.retrieved, space.exclusive(0)), ranking.missing)
+    for grade in space.grades[1:]:
+        longer, shorter = appended(full, space.exclusive(0, grade))
+        yield more(shorter, longer)
+
+
+def _weightier(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Any one place of a ranking that is not relevant to either subtopic."""
+    labels = ranking.retrieved
+    for i, grade in itertools.product(range(len(labels)), space.grades[1:]):
+        heavy, light = ((*labels[:i], space.exclusive(t, grade), *labels[i + 1 :]) for t in (0, 1))
+        yield more(
+            Ranking(heavy, (space.exclusive(1, grade), *ranking.missing)),
+            Ranking(light, (space.exclusive(0, grade), *ranking.missing)),
+        )
+
+
+PROPERTIES = (
+    Property(
+        "priority",
+        SOURCE,
+        "swapping two documents, of which the lower one has the higher grade, raises the value (gains near 0)",
+        strict=True,
+        around=_swaps,
+        gains="small",
+    ),
+    Property(
+        "deepness",
+        SOURCE,
+        "of two swaps of neighbours with the same two grades in one ranking, the higher one leads to the higher value (gains "
+        "near 0)",
+        strict=True,
+        around=_deeper_swaps,
+        gains="small",
+    ),
+    Property(
+        "deepness threshold",
+        SOURCE,
+        "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n relevant documents below n "
+        "nonrelevant ones (gains near 0)",
+        strict=True,
+        claims=_deep_tails,
+        needs="last",
+        searched="n = 1, 2, 4, ..., {last}",
+        gains="small",
+    ),
+    Property(
+        "closeness threshold",
+        SOURCE,
+        "for some small n, n relevant documents below n nonrelevant ones score more than one relevant document above 2n-1 "
+        "nonrelevant ones (gains near 0)",
+        strict=True,
+        claims=_close_tails,
+        needs="one",
+        searched="n = 1 to {last}",
+        gains="small",
+    ),
+    Property(
+        "confidence",
+        SOURCE,
+        "one more nonrelevant document at the end lowers the value (gains near 0)",
+        strict=True,
+        around=_nonrelevant_appended,
+        gains="small",
+    ),
+    Property(
+        "query aspect diversity",
+        SOURCE,
+        "replacing a document by one that is more relevant to every subtopic raises the value (gains near 0)",
+        strict=True,
+        around=_better_for_all,
+        labels=lambda space: _pairs(space.grades),
+        missing=nothing_missing,
+        subtopics=True,
+        gains="small",
+    ),
+    Property(
+        "redundancy",
+        SOURCE,
+        "where more documents above are about subtopic t than about t' (each about one of them at most, with the same gain "
+        "below 1), a further document about t' only scores more than one about t only",
+        strict=True,
+        around=_redundant_by_number,
+        labels=lambda space: [(0, 0), space.exclusive(0), space.exclusive(1)],
+        missing=nothing_missing,
+        subtopics=True,
+        gains="partial",
+    ),
+    Property(
+        "monotonic redundancy",
+        SOURCE,
+        "where every document above is more relevant to subtopic t than to t', but may be relevant to both, a further document "
+        "about t' only scores more than one about t only (gains near 0)",
+        strict=True,
+        around=_redundant_throughout,
+        labels=lambda space: [(a, b) for a in space.three for b in space.three if a > b],
+        missing=nothing_missing,
+        subtopics=True,
+        gains="low",
+    ),
+    Property(
+        "aspect relevance saturation",
+        SOURCE,
+        "after a fully relevant document (gain 1) about one subtopic, a further document about it never raises the value",
+        around=_after_full_relevance,
+        labels=lambda space: _no_overlap(space.grades),
+        missing=nothing_missing,
+        subtopics=True,
+        gains="full",
+    ),
+    Property(
+        "aspect relevance",
+        SOURCE,
+        "where nothing else is relevant to subtopics t and t', and t weighs twice as much as t', a document about t scores more "
+        "than an equally relevant one about t' at the same rank (gains below 1)",
+        strict=True,
+        around=_weightier,
+        labels=lambda space: [(0, 0)],
+        missing=nothing_missing,
+        subtopics=True,
+        weighted=True,
+        gains="partial",
+    ),
+)

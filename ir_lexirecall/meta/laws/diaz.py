@@ -1,0 +1,217 @@
+"""Properties of recall-oriented measures (Diaz, Ekstrand, Mitra, TORS 2026, Appendix B, Table 8). Relevance is binary.
+
+Documents are added at the end of a ranking, never within it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ir_lexirecall.meta.laws.base import (
+    Claim,
+    Property,
+    Space,
+    appended,
+    changed,
+    equal,
+    more,
+    relevant_or_not,
+    replaced,
+    strictly,
+    swapped,
+)
+from ir_lexirecall.meta.rankings import Ranking
+
+SOURCE = "Diaz 2026"
+_MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
+
+
+def _any_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    for grade in space.binary:
+        yield more(*appended(ranking, grade))
+
+
+def _nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    longer, shorter = appended(ranking, 0)
+    yield more(shorter, longer)
+
+
+def _relevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    yield more(*appended(ranking, space.top))
+
+
+def _swaps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """A relevant document changes places with a nonrelevant one above it, also from below the retrieved ones."""
+    labels = ranking.retrieved
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        if labels[i] == 0 != labels[j]:
+            yield more(swapped(ranking, i, j), ranking)
+    if ranking.missing:
+        first, *others = ranking.missing
+        for i in range(len(labels)):
+            if labels[i] == 0 != first:
+                yield more(Ranking(changed(labels, (i, first)), (0, *others)), ranking)
+
+
+def _two_steps_up(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    labels = ranking.retrieved
+    for i in range(len(labels) - 2):
+        if labels[i] == labels[i + 1] == 0 != labels[i + 2]:
+            once, twice = swapped(ranking, i + 1, i + 2), swapped(ranking, i, i + 2)
+            yield Claim(((1, twice), (-2, once), (1, ranking)))
+
+
+def _other_tails(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Another document below the cutoff; where there is none, anywhere but at the top."""
+    for i in range(max(1, space.cutoff), len(ranking.retrieved)):
+        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
+
+
+def _other_heads(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Another document anywhere but at the end."""
+    for i in range(len(ranking.retrieved) - 1):
+        yield from equal(*replaced(ranking, i, space.top if ranking.retrieved[i] == 0 else 0))
+
+
+def _others_missing(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """Another tail, or one more relevant document that is missing."""
+    yield from _other_tails(ranking, space)
+    if len(ranking.retrieved) >= space.cutoff and any((*ranking.retrieved, *ranking.missing)):
+        yield from equal(Ranking(ranking.retrieved, (*ranking.missing, space.top)), ranking)
+
+
+def _bounds(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    yield Claim(((1, ranking),))
+    yield Claim(((-1, ranking),), constant=1.0)
+
+
+def _without_relevant(space: Space) -> Iterator[Claim]:
+    for size in range(1, 6):
+        for retrieved in range(size + 1):
+            yield Claim(((1, Ranking((0,) * retrieved, (0,) * (size - retrieved))),))
+
+
+def _ideal_rankings(space: Space) -> Iterator[Claim]:
+    most = max(_MOST_RELEVANT, space.cutoff + 1)
+    for m in range(1, int(min(most, space.longest)) + 1):
+        yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)
+
+
+_RETRIEVAL_SIZE = Property(
+    "increasing in retrieval size",
+    SOURCE,
+    "one more document at the end, relevant or not, never lowers the value",
+    around=_any_appended,
+    labels=relevant_or_not,
+)
+_NONRELEVANCE = Property(
+    "decreasing in nonrelevance",
+    SOURCE,
+    "one more nonrelevant document at the end never raises the value",
+    around=_nonrelevant_appended,
+    labels=relevant_or_not,
+)
+_RELEVANCE = Property(
+    "increasing in relevance",
+    SOURCE,
+    "one more relevant document at the end never lowers the value",
+    around=_relevant_appended,
+    labels=relevant_or_not,
+)
+_SWAPPING_UP = Property(
+    "increasing in swapping up",
+    SOURCE,
+    "swapping a nonrelevant document with a lower, or missing, relevant one never lowers the value",
+    around=_swaps_up,
+    labels=relevant_or_not,
+)
+_STEPS = "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
+_CONCAVITY = Property(
+    "concavity",
+    SOURCE,
+    "a relevant document gains at least as much by moving up one rank as by the same move from the rank below",
+    around=_two_steps_up,
+    labels=relevant_or_not,
+    counterexample=f"{_STEPS} less",
+)
+
+PROPERTIES = (
+    _RETRIEVAL_SIZE,
+    strictly(
+        _RETRIEVAL_SIZE,
+        "strictly increasing in retrieval size",
+        "one more document at the end, relevant or not, raises the value",
+    ),
+    _NONRELEVANCE,
+    strictly(
+        _NONRELEVANCE,
+        "strictly decreasing in nonrelevance",
+        "one more nonrelevant document at the end lowers the value",
+    ),
+    _RELEVANCE,
+    strictly(
+        _RELEVANCE,
+        "strictly increasing in relevance",
+        "one more relevant document at the end raises the value",
+    ),
+    _SWAPPING_UP,
+    strictly(
+        _SWAPPING_UP,
+        "strictly increasing in swapping up",
+        "swapping a nonrelevant document with a lower, or missing, relevant one raises the value",
+    ),
+    _CONCAVITY,
+    strictly(
+        _CONCAVITY,
+        "strict concavity",
+        "a relevant document gains more by moving up one rank than by the same move from the rank below",
+        f"{_STEPS} no more",
+    ),
+    Property(
+        "suffix invariance",
+        SOURCE,
+        "rankings that agree down to the cutoff (without one: down to some rank) have the same value, whatever follows",
+        around=_other_tails,
+        labels=relevant_or_not,
+    ),
+    Property(
+        "prefix invariance",
+        SOURCE,
+        "rankings of equal length that agree from some rank on have the same value, whatever stands above",
+        around=_other_heads,
+        labels=relevant_or_not,
+    ),
+    Property(
+        "boundedness",
+        SOURCE,
+        "every value lies between 0 and 1",
+        around=_bounds,
+        labels=relevant_or_not,
+        counterexample="{r0} scores {v0}",
+    ),
+    Property(
+        "localization",
+        SOURCE,
+        "suffix invariance, and the value does not depend on how many relevant documents are missing",
+        around=_others_missing,
+        labels=relevant_or_not,
+    ),
+    Property(
+        "completeness",
+        SOURCE,
+        "the value is a number also for topics without relevant documents",
+        claims=_without_relevant,
+        searched="all rankings of topics of up to 5 nonrelevant documents",
+        needs="number",
+        counterexample="{r0} scores {v0}",
+    ),
+    Property(
+        "realizability",
+        SOURCE,
+        "the ranking of all m relevant documents and nothing else scores 1, for every m",
+        claims=_ideal_rankings,
+        searched="m = 1 to {last}",
+        counterexample="{r0} scores {v0}, not 1",
+    ),
+)

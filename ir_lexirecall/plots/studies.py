@@ -1,0 +1,253 @@
+"""Pictures of studies: one drawing function per study, found by the name in ``table.attrs["function"]``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall.plots.axes import new_axes
+
+_RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
+
+
+def plot(table: Any, ax: Any = None) -> Any:
+    """Draw a study.
+
+    Args:
+        table: what a function of ``ir_lexirecall.meta`` gave, or some of its rows; ``attrs["function"]`` names that function.
+        ax: matplotlib axes; new ones by default.
+
+    Returns:
+        The axes.
+
+    Raises:
+        ValueError: the table is not a study.
+    """
+    function = getattr(table, "attrs", {}).get("function")
+    if function not in _DRAWN:
+        raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
+    return _DRAWN[function](table, new_axes(ax, (6.0, 4.0)))
+
+
+def _bars(column: str, label: str | None = None) -> Callable[[Any, Any], Any]:
+    """Draws a column as a bar per measure, the largest on top."""
+
+    def draw(table: Any, ax: Any) -> Any:
+        order = table.sort_values(column, ascending=True)
+        ax.barh(order["measure"], order[column])
+        ax.set_xlabel(label or column.replace("_", " "))
+        return ax
+
+    return draw
+
+
+def _matrix(
+    column: str, *, lowest: float = -1, cmap: str = "RdBu", label: str | None = None
+) -> Callable[[Any, Any], Any]:
+    """Draws a table of pairs of measures as a matrix of one of its columns, which reaches up to 1."""
+
+    def draw(table: Any, ax: Any) -> Any:
+        names = list(dict.fromkeys([*table["measure_a"], *table["measure_b"]]))
+        place = {name: i for i, name in enumerate(names)}
+        values = np.eye(len(names))
+        pairs = set(zip(table["measure_a"], table["measure_b"], strict=True))
+        for a, b, value in table[["measure_a", "measure_b", column]].itertuples(index=False, name=None):
+            values[place[a], place[b]] = value
+            if (b, a) not in pairs:
+                values[place[b], place[a]] = value
+        image = ax.imshow(values, cmap=cmap, vmin=lowest, vmax=1)
+        for (i, j), value in np.ndenumerate(values):
+            colour = "white" if abs(value) > 0.6 else "black"
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
+        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+        ax.set_yticks(range(len(names)), names)
+        ax.figure.colorbar(image, ax=ax, label=label or column.replace("_", " "), shrink=0.8)
+        return ax
+
+    return draw
+
+
+def _ties(table: Any, ax: Any) -> Any:
+    """Share of tied pairs over all queries, a bar per measure."""
+    totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum()
+    ax.barh(totals.index.tolist(), (totals["ties"] / totals["pairs"]).to_numpy())
+    ax.invert_yaxis()
+    ax.set_xlabel("share of pairs of runs that tie")
+    return ax
+
+
+_TIE_AXES = {
+    "n": ("documents n", "log"),
+    "depth": ("documents retrieved", "log"),
+    "m": ("relevant documents m", "linear"),
+}
+
+
+def _tie_probabilities(table: Any, ax: Any) -> Any:
+    """Tie probability against the number that varies: n, the depth, or else m."""
+    x = next((name for name in ("depth", "n") if table[name].nunique() > 1), "m")
+    if x == "depth" and (table["depth"] == table["n"]).all():
+        x = "n"
+    rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
+    for (measure, *_), rows in table.groupby(["measure", *rest], sort=False):
+        ax.plot(rows[x], rows["probability"], marker=".", label=measure)
+    label, scale = _TIE_AXES[x]
+    ax.set_xscale(scale)
+    ax.set_yscale("linear" if x == "depth" else "log")
+    ax.set_xlabel(label)
+    ax.set_ylabel("probability of a tie")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _orientation(table: Any, ax: Any) -> Any:
+    """Precision orientation (dashed) and recall orientation (solid) against m."""
+    several = table["n"].nunique() > 1
+    for number, ((measure, n), rows) in enumerate(table.groupby(["measure", "n"], sort=False)):
+        label = f"{measure}, n={n}" if several else measure
+        ax.plot(rows["m"], rows["recall"], f"C{number % 10}-", marker=".", label=label)
+        ax.plot(rows["m"], rows["precision"], f"C{number % 10}--")
+    ax.set_xlabel("relevant documents m")
+    ax.set_ylabel("orientation: recall (solid), precision (dashed)")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _worst_case(table: Any, ax: Any) -> Any:
+    """Mean over queries of what the worst-off user gets, a group of bars per run."""
+    best_known = table["user"].fillna(table["closed_form"])
+    means = table.assign(value=best_known).groupby(["run", "measure"], sort=False)["value"].mean().unstack()
+    means.plot.bar(ax=ax)
+    ax.set_ylabel("mean value of the worst-off user")
+    return ax
+
+
+def _provider_exposure(table: Any, ax: Any) -> Any:
+    """Mean over queries of the least exposure of a provider, a bar per run."""
+    least = table.groupby(["run", "query_id"], sort=False)["exposure"].min().groupby("run", sort=False).mean()
+    ax.barh(least.index.tolist(), least.to_numpy())
+    ax.invert_yaxis()
+    ax.set_xlabel("mean exposure of the worst-off provider")
+    return ax
+
+
+def _partial_order(table: Any, ax: Any) -> Any:
+    """A matrix: whether the row's ranking is better, equal, worse or not comparable with the column's."""
+    names = list(dict.fromkeys([*table["ranking_a"], *table["ranking_b"]]))
+    matrix = np.zeros((len(names), len(names)))
+    symbols = {">": (1, ">"), "<": (-1, "<"), "=": (0, "="), "not comparable": (np.nan, "?")}
+    mirrored = {">": "<", "<": ">"}
+    for a, b, order in table[["ranking_a", "ranking_b", "order"]].itertuples(index=False):
+        i, j = names.index(a), names.index(b)
+        for x, y, way in ((i, j, order), (j, i, mirrored.get(order, order))):
+            matrix[x, y], symbol = symbols[way]
+            ax.text(y, x, symbol, ha="center", va="center")
+    ax.imshow(matrix, cmap="RdBu", vmin=-2, vmax=2)
+    ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
+    ax.set_yticks(range(len(names)), names)
+    return ax
+
+
+def _balancing_index(table: Any, ax: Any) -> Any:
+    """B(n) against n, a line per measure."""
+    for measure, rows in table.groupby("measure", sort=False):
+        ax.plot(rows["n"], rows["B"], marker=".", label=measure)
+    ax.set_xlabel("length of the ranking n")
+    ax.set_ylabel("balancing index B(n)")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _axioms(table: Any, ax: Any) -> Any:
+    """Measures in columns, properties in rows: what holds is blue, what fails red, the rest grey."""
+    matrix = table.assign(colour=table["result"].map(_RESULTS)).pivot(
+        index="property", columns="measure", values="colour"
+    )
+    matrix = matrix.loc[table["property"].drop_duplicates(), table["measure"].drop_duplicates()]
+    ax.imshow(matrix.to_numpy(), cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
+    ax.set_xticks(range(matrix.shape[1]), list(matrix.columns), rotation=45, ha="right")
+    ax.set_yticks(range(matrix.shape[0]), list(matrix.index), fontsize="small")
+    for (i, j), result in np.ndenumerate(matrix.to_numpy()):
+        ax.text(j, i, {1.0: "+", -1.0: "-", 0.0: "n/a"}[result], ha="center", va="center", fontsize="x-small")
+    return ax
+
+
+def _properties(table: Any, ax: Any) -> Any:
+    """Number of properties of each source."""
+    counts = table["source"].value_counts(sort=False)
+    ax.barh(counts.index.tolist(), counts.to_numpy())
+    ax.invert_yaxis()
+    ax.set_xlabel("properties")
+    return ax
+
+
+def _fit(table: Any, ax: Any) -> Any:
+    """The correlation at every value tried, the best one marked."""
+    ax.plot(table["value"], table["correlation"], ".-")
+    best = table[table["best"]]
+    ax.plot(best["value"], best["correlation"], "o", color="tab:red")
+    ax.set_xlabel(f"{table.attrs['parameter']} of {table.attrs['measure']}")
+    ax.set_ylabel(f"{table.attrs['coefficient']} with {table.attrs['target']}")
+    return ax
+
+
+def _achieved_significance(table: Any, ax: Any) -> Any:
+    """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
+    for label, rows in table.groupby("measure", sort=False):
+        ax.plot(rows["place"], rows["p"], label=f"{label} ({rows['significant'].mean():.1%})")
+    ax.axhline(table.attrs["alpha"], color="grey", linewidth=0.8, linestyle=":")
+    ax.set_xlabel("pairs of runs, by p-value")
+    ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _degrade(table: Any, ax: Any) -> Any:
+    """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
+    for i, (label, rows) in enumerate(table.groupby("measure", sort=False)):
+        mean = rows.groupby("fraction")[["agreement", "ties"]].mean()
+        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=label)
+        ax.plot(mean.index, mean["ties"], color=f"C{i}", linestyle="--")
+    ax.set_xlabel(f"fraction of relevant labels removed ({table.attrs['policy']})")
+    ax.set_ylabel("share of decisions: agreement (solid), ties (dashed)")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _simulate_rankings(table: Any, ax: Any) -> Any:
+    """Relevant documents found by rank, on average over the queries."""
+    m = table.attrs["m"]
+    relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
+    for name, rows in table.groupby("run", observed=False):
+        rank = np.sort(rows["rank"].to_numpy())
+        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=name)
+    ax.set_xscale("log")
+    ax.set_xlabel("rank")
+    ax.set_ylabel("recall")
+    ax.legend(fontsize="small")
+    return ax
+
+
+_DRAWN: dict[str, Callable[[Any, Any], Any]] = {
+    "achieved_significance": _achieved_significance,
+    "agreement": _matrix("agreement", lowest=0, cmap="Blues", label="agreement of the row with the column"),
+    "axioms": _axioms,
+    "balancing_index": _balancing_index,
+    "check": _axioms,
+    "correlation": _matrix("kendall"),
+    "degrade": _degrade,
+    "discriminative_power": _bars("share", "share of pairs of runs with a significant difference"),
+    "fit": _fit,
+    "orientation": _orientation,
+    "partial_order": _partial_order,
+    "per_query_kendall": _matrix("kendall"),
+    "properties": _properties,
+    "provider_exposure": _provider_exposure,
+    "simulate_rankings": _simulate_rankings,
+    "tie_probabilities": _tie_probabilities,
+    "ties": _ties,
+    "unanimity": _bars("unanimity"),
+    "worst_case": _worst_case,
+}

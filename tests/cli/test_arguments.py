@@ -1,0 +1,124 @@
+"""Which words of a command line are measures, runs and options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+from ir_lexirecall import demo
+from ir_lexirecall.cli.arguments import split_measures, with_lists
+from ir_lexirecall.judgments import Judgments
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "nDCG@10"),
+        ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR nDCG@10"),
+        ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "-m", "nDCG@10"),
+        ("qrels.txt", "bm25.run", "dph.txt", "--measures", "LR", "--measures=nDCG@10"),
+        ("qrels.txt", "bm25.run", "dph.txt", "-mLR", "nDCG@10"),
+        ("-m", "LR", "nDCG@10", "qrels.txt", "bm25.run", "dph.txt"),
+        ("-m", "LR", "nDCG@10", "--", "qrels.txt", "bm25.run", "dph.txt"),
+        ("qrels.txt", "-m", "LR", "nDCG@10", "--", "bm25.run", "dph.txt"),
+        ("qrels.txt", "-m", "LR", "nDCG@10", "bm25.run", "dph.txt"),
+        ("qrels.txt", "bm25.run", "-m", "LR", "nDCG@10", "dph.txt"),
+        ("qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "nDCG@10", "--format", "table"),
+    ],
+    ids=" ".join,
+)
+def test_measures_are_words_in_one_or_several_options(words: tuple[str, ...], cli: Cli) -> None:
+    said = cli("eval", *words)
+    assert (said.code, said.err) == (0, "")
+    assert said.rows[0] == ["run", "LR", "nDCG@10"]
+    assert [row[0] for row in said.rows[1:]] == ["bm25", "dph"]
+
+
+def test_a_file_that_is_called_like_no_measure_is_a_file(cli: Cli) -> None:
+    for name in ("bm25", "ql.v2"):
+        Path(name).write_text(Path("bm25.run").read_text())
+    said = cli("eval", "-m", "LR", "AP", "qrels.txt", "bm25", "ql.v2")
+    assert (said.code, said.rows[0]) == (0, ["run", "LR", "AP"])
+    assert [row[0] for row in said.rows[1:]] == ["bm25", "ql.v2"]
+
+
+def test_a_measure_is_a_measure_although_a_file_is_called_like_it(cli: Cli) -> None:
+    Path("AP").write_text("")
+    assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == ["run", "LR", "AP"]
+
+
+def test_an_id_after_measures_is_an_id(cli: Cli) -> None:
+    run = str(demo.FOLDER / "runs" / "bm25.run")
+    assert cli("eval", "-m", "LR", "lexirecall/demo", run) == cli("eval", "lexirecall/demo", run, "-m", "LR")
+    assert with_lists(["eval", "-m", "LR", "vaswani", "x.run"]) == ["eval", "-m", "LR", "vaswani", "x.run"]
+
+
+@pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndcg@10", "RBU(p=0.9", "Foo(x=1)"])
+def test_a_misspelt_measure_is_called_a_measure(slip: str, cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "-m", "LR", slip)
+    assert (said.code, said.out) == (1, "")
+    assert slip in said.err
+    assert "measure" in said.err
+
+
+def test_a_missing_file_is_called_a_file(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "-m", "LR", "nowhere.run")
+    assert (said.code, said.out) == (1, "")
+    assert "nowhere.run: there is no such file" in said.err
+
+
+def test_preferences_are_words_too(cli: Cli) -> None:
+    expected = cli("compare", "qrels.txt", "bm25.run", "dph.txt", "-p", "lexirecall rpp AP", "--format", "tsv")
+    assert expected.code == 0
+    for words in (
+        ("qrels.txt", "bm25.run", "dph.txt", "-p", "lexirecall", "rpp", "AP"),
+        ("-p", "lexirecall", "rpp", "AP", "qrels.txt", "bm25.run", "dph.txt"),
+        ("-p", "lexirecall", "rpp", "--preference", "AP", "qrels.txt", "bm25.run", "dph.txt"),
+    ):
+        assert cli("compare", *words, "--format", "tsv") == expected
+
+
+def test_an_option_without_measures_is_bad_usage(cli: Cli) -> None:
+    for words in (("-m",), ("-m", "--by-query"), ("-m", "--")):
+        said = cli("eval", "qrels.txt", "bm25.run", *words)
+        assert (said.code, said.out) == (2, "")
+        assert "-m/--measures" in said.err
+
+
+def test_what_follows_two_dashes_is_no_option(cli: Cli) -> None:
+    Path("-m").write_text(Path("bm25.run").read_text())
+    said = cli("eval", "-m", "LR", "--", "qrels.txt", "-m")
+    assert (said.code, said.rows[1][0]) == (0, "-m")
+
+
+def test_several_words_of_measures() -> None:
+    assert split_measures(["LR AP", "nDCG@10", "P@5;P@10"]) == ["LR", "AP", "nDCG@10", "P@5", "P@10"]
+    assert split_measures(None) == []
+
+
+# -- what is read ------------------------------------------------------------------------------------
+
+RUNS = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("eval", "lexirecall/demo", *RUNS),
+        ("eval", "lexirecall/demo", *RUNS, "--baseline", "bm25"),
+        ("compare", "lexirecall/demo", *RUNS),
+        ("report", "lexirecall/demo", *RUNS, "-o", "report.html"),
+    ],
+    ids=" ".join,
+)
+def test_the_judgments_of_an_id_are_made_once(words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, read = [], []
+    from_table, qrels = Judgments._from_table.__func__, demo.qrels  # type: ignore[attr-defined]
+    monkeypatch.setattr(
+        Judgments, "_from_table", classmethod(lambda cls, *a: made.append(1) or from_table(cls, *a))  # type: ignore[func-returns-value]
+    )
+    monkeypatch.setattr(demo, "qrels", lambda: read.append(1) or qrels())  # type: ignore[func-returns-value]
+    assert cli(*words).code == 0
+    assert (len(made), len(read)) == (1, 1)

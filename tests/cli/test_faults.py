@@ -1,0 +1,382 @@
+"""Whatever happens, the command line ends with one line and a documented exit code, and writes files whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pandas as pd
+import pytest
+from command_line import BM25, ROOT, Cli, exit_code, program
+
+import ir_lexirecall as irl
+from ir_lexirecall.cli import commands, main
+from ir_lexirecall.cli.output import FORMATS, render
+
+EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")
+
+
+def failing(error: BaseException) -> Callable[..., NoReturn]:
+    def fail(*_: Any, **__: Any) -> NoReturn:
+        raise error
+
+    return fail
+
+
+# -- input -------------------------------------------------------------------------------------------
+
+
+def test_a_directory_is_a_directory(cli: Cli) -> None:
+    Path("folder").mkdir()
+    for words in (("folder", "bm25.run"), ("qrels.txt", "folder"), ("qrels.txt", "folder/")):
+        said = cli("eval", *words, "-m", "LR")
+        assert (said.code, said.out) == (1, "")
+        assert "is a directory" in said.err
+        assert "no such file" not in said.err
+
+
+def test_plain_text_that_is_named_gz_says_so(cli: Cli) -> None:
+    for ending in ("gz", "bz2", "xz"):
+        Path(f"plain.{ending}").write_text(BM25)
+        said = cli("eval", "qrels.txt", f"plain.{ending}", "-m", "LR")
+        assert (said.code, said.out) == (1, "")
+        assert f"plain.{ending} cannot be read: it is not compressed" in said.err
+
+
+def test_standard_input(process: Cli) -> None:
+    expected = process("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP", "--format", "tsv")
+    said = process("eval", "qrels.txt", "-", "-m", "LR", "AP", "--format", "tsv", stdin=BM25)
+    assert (said.code, said.err) == (0, "")
+    assert said.out == expected.out.replace("bm25", "stdin")
+    qrels = Path("qrels.txt").read_text()
+    assert process("eval", "-", "bm25.run", "-m", "LR", "AP", "--format", "tsv", stdin=qrels) == expected
+
+
+def test_standard_input_is_read_once(cli: Cli) -> None:
+    for words in (("-", "-"), ("qrels.txt", "-", "-"), ("-", "bm25.run", "--aspect", "quality=-")):
+        said = cli("eval", *words, "-m", "LR")
+        assert (said.code, said.out) == (1, "")
+        assert said.err.startswith("ir-lexirecall: -: ")
+
+
+def test_process_substitution(folder: Path) -> None:
+    command = " ".join(f"'{word}'" for word in program("eval"))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} <(cat qrels.txt) <(cat bm25.run) dph.txt -m LR AP --format tsv"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    expected = [repr(value) for value in irl.evaluate(["LR", "AP"], "qrels.txt", "bm25.run", aggregate=True).tolist()]
+    assert [row[1:] for row in rows[:2]] == [["LR", "AP"], expected]
+
+
+def test_errors_in_standard_input_name_the_line(process: Cli) -> None:
+    said = process("eval", "qrels.txt", "-", "-m", "LR", stdin=BM25 + "q9 Q0 a 1\n")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("ir-lexirecall: -, line 5: 4 fields")
+
+
+# -- interruptions -----------------------------------------------------------------------------------
+
+
+def test_an_interruption_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(KeyboardInterrupt()))
+    assert cli(*EVAL) == (130, "", "ir-lexirecall: interrupted\n")
+
+
+def test_ctrl_c_while_it_reads(folder: Path) -> None:
+    with subprocess.Popen(
+        program("eval", "qrels.txt", "-", "-m", "LR"),
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        wait_until(lambda: reads(running.pid, "pipe_read") or running.poll() is not None)
+        running.send_signal(signal.SIGINT)
+        out, err = running.stdout.read(), running.stderr.read()  # type: ignore[union-attr]
+        assert (running.wait(), out, err) == (130, b"", b"ir-lexirecall: interrupted\n")
+
+
+def reads(pid: int, call: str) -> bool:
+    """Whether a process waits for what comes out of a pipe."""
+    try:
+        return call in Path(f"/proc/{pid}/wchan").read_text() or Path(f"/proc/{pid}/syscall").read_text().startswith("0 0x0 ")
+    except OSError:
+        pytest.skip("this system does not say what a process waits for")
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", (130, "ir-lexirecall: interrupted\n")),
+        ("raise ImportError('no numpy')", (1, "ir-lexirecall: cannot start: ImportError: no numpy\n")),
+    ],
+)
+def test_ctrl_c_while_it_starts(code: str, expected: tuple[int, str], tmp_path: Path) -> None:
+    package = tmp_path / "ir_lexirecall"
+    package.mkdir()
+    (package / "__init__.py").write_text(code)
+    script = tmp_path / "command.py"
+    script.write_text((ROOT / "ir_lexirecall_command.py").read_text())
+    done = subprocess.run([sys.executable, str(script), "demo"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (expected[0], "", expected[1])
+
+
+def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> None:
+    package = tmp_path / "ir_lexirecall"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "cli.py").write_text("import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0")
+    script = tmp_path / "command.py"
+    script.write_text((ROOT / "ir_lexirecall_command.py").read_text())
+    done = subprocess.run(
+        ["bash", "-c", "trap '' INT; exec \"$@\"", "bash", sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# -- output ------------------------------------------------------------------------------------------
+
+
+def test_a_closed_pipe_is_no_error(folder: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(program(*EVAL), cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
+@pytest.mark.parametrize("words", [EVAL, ("--help",), ("measures",)], ids=" ".join)
+def test_a_full_disk_is_an_error(words: tuple[str, ...], folder: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(program(*words), cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "ir-lexirecall: standard output: No space left on device\n")
+
+
+def test_closed_output_is_an_error(folder: Path) -> None:
+    command = " ".join(f"'{word}'" for word in program(*EVAL))
+    done = subprocess.run(["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "ir-lexirecall: standard output is closed; -o FILE writes into a file\n"
+
+
+def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In services, there is no standard error."""
+    printed = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(sys, "stdout", printed)
+    assert exit_code(*EVAL) == 0
+    assert exit_code("eval", "nowhere.txt", "bm25.run", "-m", "LR") == 1
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["run", "bm25", "dph"]
+
+
+def test_names_that_the_terminal_cannot_print(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("文書.run").write_text(BM25)
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    assert exit_code("eval", "qrels.txt", "文書.run", "-m", "LR") == 0
+    assert printed.getvalue().decode().split() == ["run", "LR", "\\u6587\\u66f8", "0.4667"]
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "there is not enough memory"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (PermissionError(13, "Permission denied", "a.run"), "a.run: Permission denied"),
+        (ValueError("two\nlines \x1b[31m"), r"two lines \x1b[31m"),
+        (RuntimeError(), "RuntimeError"),
+        (TypeError("no"), "unexpected TypeError: no; please report it"),
+        (type("PanicException", (BaseException,), {})("index out of bounds"), "unexpected PanicException: index out of"),
+        (RecursionError("maximum recursion depth exceeded"), "maximum recursion depth exceeded"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_no_traceback_reaches_a_user(
+    error: BaseException, line: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(error))
+    said = cli(*EVAL)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith(f"ir-lexirecall: {line}")
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_developer_sees_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(TypeError("no")))
+    monkeypatch.setenv("IR_LEXIRECALL_TRACEBACK", "1")
+    said = cli(*EVAL)
+    assert said.code == 1
+    assert "Traceback" in said.err
+
+
+# -- files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_table_goes_into_a_file(form: str, cli: Cli) -> None:
+    printed = cli(*EVAL, "--format", form)
+    assert cli(*EVAL, "--format", form, "-o", "table") == (0, "", "")
+    assert Path("table").read_text() == printed.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*EVAL, "-o", "old"),
+        ("compare", *EVAL[1:4], "-o", "old"),
+        ("compare", *EVAL[1:4], "--plot", "old"),
+        ("compare", *EVAL[1:4], "--plot", "old", "--explain", "bm25", "dph"),
+        ("report", *EVAL[1:], "-o", "old"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device"), MemoryError()])
+def test_an_existing_file_survives(
+    words: tuple[str, ...], error: BaseException, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    Path("old").write_text("old")
+    before = set(os.listdir())
+    if "--plot" in words:
+        monkeypatch.setattr(Figure, "savefig", failing(error))
+    else:
+        monkeypatch.setattr(Path, "write_text", failing(error))
+    said = cli(*words)
+    assert said.code == (130 if isinstance(error, KeyboardInterrupt) else 1)
+    assert len(said.err.splitlines()) == 1
+    assert set(os.listdir()) == before
+    assert Path("old").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("path", ["none/x.svg", "folder", "x.nope"])
+def test_a_picture_that_cannot_be_written_is_an_error(path: str, cli: Cli) -> None:
+    pytest.importorskip("matplotlib")
+    Path("folder").mkdir()
+    before = set(os.listdir())
+    said = cli("compare", *EVAL[1:4], "--plot", path)
+    assert (said.code, said.out) == (1, "")
+    assert path in said.err
+    assert len(said.err.splitlines()) == 1
+    assert set(os.listdir()) == before
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf", ""])
+def test_pictures_are_written(ending: str, cli: Cli) -> None:
+    pytest.importorskip("matplotlib")
+    assert cli("compare", *EVAL[1:4], "--plot", f"heatmap{ending}").code == 0
+    beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[ending]
+    assert Path(f"heatmap{ending}").read_bytes().startswith(beginning)
+
+
+# -- strict JSON -------------------------------------------------------------------------------------
+
+
+def strict(text: str) -> Any:
+    def refuse(constant: str) -> NoReturn:
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_json_has_no_numbers_that_json_does_not_know() -> None:
+    table = pd.DataFrame({"run": ["a", "b", "c", None], "x": [float("nan"), float("inf"), -float("inf"), 1.5]})
+    for places in (None, 2):
+        assert strict(render(table, "json", places)[0]) == [
+            {"run": "a", "x": None},
+            {"run": "b", "x": "Infinity"},
+            {"run": "c", "x": "-Infinity"},
+            {"run": None, "x": 1.5},
+        ]
+
+
+@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap"])
+@pytest.mark.parametrize("explain", [(), ("--explain", "bm25", "dph")])
+def test_comparisons_of_one_query_are_strict_json(test: str, explain: tuple[str, ...], cli: Cli) -> None:
+    Path("one.txt").write_text("q1 0 a 1\nq1 0 c 1\n")
+    words = ("-p", "lexirecall", "AP", "--test", test, "--n-resamples", "10", "--format", "json")
+    said = cli("compare", "one.txt", "bm25.run", "dph.txt", *words, *explain)
+    assert said.code == 0
+    documents = said.out.split("]\n[") if explain else [said.out]
+    assert len(documents) == (2 if explain else 1)
+    assert strict("[" + said.out.replace("]\n[", "],[") + "]")
+
+
+# -- names -------------------------------------------------------------------------------------------
+
+NAMES = ["\x1b[31mred", "a\tb", "a\nb", "=cmd()", "a|b", "a,b", '"q', "文書", "\\input{x}", "<b>", "&amp", "_x_", "\udcff"]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_data(name: str, form: str, cli: Cli) -> None:
+    for path in (f"{name}.run", "other.run"):
+        Path(path).write_text(BM25)
+    said = cli("eval", "qrels.txt", f"{name}.run", "other.run", "-m", "LR", "--format", form)
+    assert (said.code, said.err) == (0, "")
+    assert not set(said.out) & {"\x1b", "\r", "\x9b", "\udcff"}
+    if form == "json":
+        assert strict(said.out)[0]["run"] == name.replace("\udcff", "\\xff")
+        return
+    lines = said.out.splitlines()
+    row = lines[{"table": 1, "tsv": 1, "csv": 1, "latex": 4, "markdown": 2}[form]]
+    assert len(lines) == {"table": 3, "tsv": 3, "csv": 3, "latex": 8, "markdown": 4}[form]
+    if form == "tsv":
+        assert row.count("\t") == 1
+    if form == "csv":
+        assert not row.startswith(("=", '"=', "+", "-", "@"))
+    if form == "markdown":
+        assert row.replace("\\|", "").count("|") == 3
+    if form == "latex":
+        assert row.count("&") - row.count("\\&") == 1
+
+
+def test_bad_usage_shows_names_only(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "--\x1b[31mred")
+    assert said.code == 2
+    assert "\x1b" not in said.err
+
+
+def test_the_exit_codes_are_documented(cli: Cli) -> None:
+    for words in (("--help",), ("eval", "--help"), ("compare", "--help"), ("report", "--help"), ("meta", "--help")):
+        said = cli(*words)
+        assert said.code == 0
+        assert "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted" in said.out
+
+
+def test_main_leaves_the_process_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import warnings
+
+    before = (sys.stdout, sys.stderr, warnings.showwarning, warnings.filters[:], signal.getsignal(signal.SIGINT))
+    assert main(EVAL) == 0
+    assert main(["eval", "nowhere", "bm25.run", "-m", "LR"]) == 1
+    after = (sys.stdout, sys.stderr, warnings.showwarning, warnings.filters[:], signal.getsignal(signal.SIGINT))
+    assert before == after

@@ -1,0 +1,205 @@
+"""Files are written whole or not at all; pipes are read like files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.files import content_path, rereadable, written_whole
+
+QRELS = "q1 0 a 1\nq1 0 c 2\nq2 0 a 2\n"
+RUN = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
+
+
+def write(path, content="new"):
+    with written_whole(path) as temporary:
+        temporary.write_text(content)
+
+
+def test_a_new_file_and_an_existing_one(tmp_path):
+    path = tmp_path / "table.txt"
+    write(path)
+    assert path.read_text() == "new"
+    write(str(path), "newer")
+    assert path.read_text() == "newer"
+    assert os.listdir(tmp_path) == ["table.txt"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError, SystemExit, GeneratorExit])
+@pytest.mark.parametrize("existing", [True, False])
+def test_what_is_not_finished_leaves_everything_as_it_was(error, existing, tmp_path):
+    path = tmp_path / "table.txt"
+    if existing:
+        path.write_text("old")
+
+    def fail():
+        with written_whole(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert os.listdir(tmp_path) == (["table.txt"] if existing else [])
+    assert not existing or path.read_text() == "old"
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "table.txt"
+    path.write_text("old")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        write(path)
+    assert caught.value.filename == str(path)  # not the temporary one
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["table.txt"]
+
+
+def test_the_temporary_file_stands_beside_and_has_the_ending(tmp_path):
+    with written_whole(tmp_path / "picture.svg") as temporary:
+        assert temporary.parent == tmp_path
+        assert temporary.suffix == ".svg"
+        temporary.write_bytes(b"")
+
+
+def test_permissions_stay(tmp_path):
+    path = tmp_path / "private"
+    path.touch(0o600)
+    write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o664)
+    write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o664
+
+
+def test_the_content_of_a_private_file_is_private_from_the_start(tmp_path):
+    path = tmp_path / "private"
+    path.touch(0o600)
+    with written_whole(path) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+        temporary.write_text("secret")
+
+
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
+    (tmp_path / "other").touch()
+    write(tmp_path / "new")
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+@pytest.mark.parametrize(("name", "error"), [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)])
+def test_errors_name_the_file(name, error, tmp_path):
+    (tmp_path / "file").touch()
+    path = str(tmp_path / name)
+    with pytest.raises(error) as caught:
+        write(path)
+    assert caught.value.filename == path
+
+
+def test_errors_about_other_files_keep_their_names(tmp_path):
+    def fail():
+        with written_whole(tmp_path / "new"):
+            open(tmp_path / "elsewhere")
+
+    with pytest.raises(FileNotFoundError) as caught:
+        fail()
+    assert caught.value.filename == str(tmp_path / "elsewhere")
+
+
+def test_what_is_not_a_regular_file_gets_the_content(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    write(pipe)
+    reader.join()
+    assert read == ["new"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write("/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+# -- pipes -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    """Gives the path of a pipe out of which a text comes, once."""
+    writers = []
+
+    def make(name, content):
+        path = tmp_path / name
+        os.mkfifo(path)
+        content = content if isinstance(content, bytes) else content.encode()
+        writers.append(threading.Thread(target=path.write_bytes, args=(content,)))
+        writers[-1].start()
+        return str(path)
+
+    yield make
+    for writer in writers:
+        writer.join()
+
+
+def test_runs_and_qrels_come_out_of_pipes(pipe, tmp_path):
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "bm25.run"
+    qrels.write_text(QRELS)
+    run.write_text(RUN)
+    expected = irl.evaluate(["LR", "AP"], str(qrels), str(run))
+    assert irl.evaluate(["LR", "AP"], pipe("q", QRELS), pipe("r", RUN)).equals(expected)
+
+
+def test_tables_and_packed_files_come_out_of_pipes(pipe, tmp_path):
+    import gzip
+
+    expected = irl.evaluate("LR", {"q1": {"a": 1}}, {"q1": {"b": 2.0, "a": 1.0}})
+    for ending, content in {
+        ".csv": b"query_id,doc_id,score\nq1,b,2\nq1,a,1\n",
+        ".run.gz": gzip.compress(b"q1 Q0 b 1 2 t\nq1 Q0 a 2 1 t\n"),
+    }.items():
+        assert irl.evaluate("LR", {"q1": {"a": 1}}, pipe(f"r{ending}", content)).equals(expected)
+
+
+def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
+    scattered = "q1 Q0 a 1 3 t\nq2 Q0 x 1 1 t\nq1 Q0 c 2 2 t\n"
+    expected = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}})
+    with pytest.warns(UserWarning, match="second reading"):
+        values = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered))
+    assert values.equals(expected)
+
+
+def test_errors_name_the_pipe_and_the_line(pipe):
+    path = pipe("r", RUN + "q3 Q0 a 1 high t\n")
+    with pytest.raises(ValueError, match=rf"^{path}, line 5: .*'high'"):
+        irl.evaluate("LR", {"q1": {"a": 1}}, path)
+
+
+def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
+    with rereadable(pipe("p", "text")) as path:
+        copy = Path(content_path(path))
+        assert path.endswith("p")
+        assert copy.read_text() == "text"
+        assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
+    assert not copy.parent.exists()
+
+
+def test_a_file_is_not_copied(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    with rereadable(str(path)) as same:
+        assert same == content_path(same) == str(path)

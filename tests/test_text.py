@@ -1,0 +1,152 @@
+"""Names, numbers and tables as readers see them."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import math
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import text
+
+NASTY = ["\x1b[31mred\x1b[0m", "a\tb", "a\nb\r", "\u202egnp.exe", "\x9b2J", "\ud800", "\u2028", "\x00", "\x7f"]
+NAMES = st.text(st.characters() | st.sampled_from("\x1b\t\n|<>&\\_*[]{}$%#~^'\"=+-@"))
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize(
+    "escape", [text.printable, text.escape_html, text.escape_latex, text.escape_markdown, text.escape_csv]
+)
+def test_no_reader_is_given_a_character_to_obey(escape, name):
+    shown = escape(name)
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert len(shown.splitlines()) == 1
+
+
+def test_what_a_terminal_obeys_is_shown_as_its_escape():
+    assert text.printable("\x1b[31mred\n\t") == r"\x1b[31mred\n\t"
+    assert text.printable("\u202e") == r"\u202e"
+    assert text.printable("\ud800") == r"\ud800"
+
+
+@pytest.mark.parametrize("name", ["bm25", "文書", "é", "e\u0301", "क्\u200dष", "a b", "run-1.2_x", "🐈"])
+def test_words_of_all_languages_stay_as_they_are(name):
+    assert text.printable(name) == name
+
+
+@given(NAMES)
+def test_html_gives_the_text_back(name):
+    assert html.unescape(text.escape_html(name)) == text.printable(name)
+    assert not set("<>\"'") & set(text.escape_html(name))
+
+
+@given(NAMES)
+def test_latex_sees_no_command_of_the_name(name):
+    escaped = text.escape_latex(name)
+    plain = re.sub(r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\}|\\[{}$&%#_]", "", escaped)
+    assert not set(re.sub(r"\{[\[\]*]\}", "", plain)) & set("\\{}$&%#_~^|<>[]*")
+
+
+@given(NAMES)
+def test_markdown_sees_no_markup_in_the_name(name):
+    escaped = text.escape_markdown(name)
+    assert not re.findall(r"(?<!\\)(?:\\\\)*[|`*\[\]<>~$]", escaped)
+    assert not re.findall(r"(?<![\\\w])_|(?<!\\)_(?!\w)", escaped)
+    assert "\n" not in escaped
+
+
+def test_markdown_keeps_underscores_within_words():
+    assert text.escape_markdown("CWL_ERR10(max_rel=2)") == "CWL_ERR10(max_rel=2)"
+    assert text.escape_markdown("_x_") == "\\_x\\_"
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+1", "-1", "@sum", "\t=1", "=1+1|x"])
+def test_spreadsheets_see_no_formula(name):
+    assert text.escape_csv(name)[0] == "'"
+
+
+@given(NAMES)
+def test_csv_reads_back(name):
+    stream = io.StringIO()
+    csv.writer(stream).writerow([text.escape_csv(name), "x"])
+    ((cell, _),) = csv.reader(io.StringIO(stream.getvalue()))
+    assert cell.removeprefix("'").removeprefix("'") == text.printable(name).removeprefix("'").removeprefix("'")
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+# -- numbers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"),
+    [
+        (1, "1.00"),
+        (0.5, "0.500"),
+        (0.0703125, "0.0703"),
+        (0.04999, "0.0500"),
+        (0.999999, "1.00"),
+        (1e-4, "0.000100"),
+        (9.99e-5, "< 1e-4"),
+        (0, "< 1e-4"),
+        (math.nan, "-"),
+    ],
+)
+def test_p_values(p, shown):
+    assert text.format_p(p) == shown
+
+
+@given(st.floats(1e-4, 1))
+def test_p_values_have_three_significant_digits(p):
+    assert float(text.format_p(p)) == pytest.approx(p, rel=0.5e-2)
+    assert len(text.format_p(p).replace(".", "").lstrip("0")) == 3
+
+
+def test_decimal_points_stand_below_each_other():
+    cells = text.align_points([text.format_p(p) for p in (0.0703, 0.5, 1, 0.00012, 1e-9)])
+    points = {len(cell) - cell.index(".") for cell in cells if "." in cell}
+    assert points == {7}
+    assert cells[-1] == "< 1e-4"
+    assert text.align_points(["0.50", "0.125"], lambda n: f"<{n}>") == ["0.50<1>", "0.125"]
+
+
+# -- width -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"), [("", 0), ("bm25", 4), ("文書", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), ("a\u200db", 2), ("각", 2)]
+)
+def test_width(name, columns):
+    assert text.width(name) == columns
+
+
+@given(st.text(st.characters(exclude_categories=["Cc", "Cs"])), st.integers(3, 30))
+def test_a_shortened_name_fits_and_keeps_its_ends(name, columns):
+    shortened = text.shorten(name, columns)
+    assert text.width(shortened) <= columns
+    if text.width(name) <= columns:
+        assert shortened == name
+    else:
+        start, end = shortened.split("…", 1) if "…" not in name else (shortened[:0], shortened[:0])
+        assert name.startswith(start)
+        assert name.endswith(end)
+
+
+@given(st.lists(st.text("ab12", min_size=1, max_size=30), min_size=1, max_size=8, unique=True), st.integers(3, 12))
+def test_names_that_differ_differ_when_shortened(names, columns):
+    assert len(set(text.shorten_all(names, columns))) == len(names)
+
+
+def test_the_same_name_is_shortened_alike():
+    a, b, c = text.shorten_all(["experiment-one", "experiment-one", "experiment-two"], 8)
+    assert a == b != c
+
+
+def test_columns_of_wide_characters_stand_below_each_other():
+    table = text.text_table([["run", "LR"], ["文書", "0.5"], ["bm25", "10.5"]], ["left", "right"])
+    assert {text.width(line) for line in table.splitlines()} == {10}
