@@ -76,9 +76,18 @@ def test_every_distribution_that_is_imported_is_asked_for() -> None:
 
 
 def imports(code: ast.AST) -> set[str]:
-    """Top-level names of the modules that a module imports anywhere."""
+    """Top-level names of the modules that a module imports anywhere but for type checkers."""
     names = []
+    for_type_checkers = {
+        inner
+        for node in ast.walk(code)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     for node in ast.walk(code):
+        if node in for_type_checkers:
+            continue
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
