@@ -15,6 +15,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ir_lexirecall.standard_measures import identical, score, serves, values
 from ir_measures import (
     AP,
     BPM,
@@ -49,7 +50,6 @@ from ir_measures import (
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall import Judgments, align, standard_measures
-from ir_lexirecall.standard_measures import identical, score, serves, values
 from tests.conftest import collections, judged, retrieved
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
