@@ -10,7 +10,6 @@ import ir_measures
 import numpy as np
 from ir_measures import Metric
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.providers.base import Evaluator
 
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
@@ -18,7 +17,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import standard
 from ir_lexirecall.measures.base import Measure, Utility
-from ir_lexirecall.measures.scoring import score
+from ir_lexirecall.measures.scoring import aggregate, score
 from ir_lexirecall.provider import LexiRecallProvider, metrics
 
 NAME = "ir_lexirecall_accelerated"
@@ -81,7 +80,9 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             if self._ours:
                 raise
             return {}, np.zeros(0, dtype=np.int64), listed
-        leave = self._leaves_standard_measures()
+        # An empty ranking is not a missing one to pytrec_eval.
+        leave = self._leaves_standard_measures() or (isinstance(listed, Mapping) and not all(map(len, listed.values())))
+        leave = leave and bool(self._standard)
         wanted = self._ours if leave else self.measures
         return {measure: score(measure, aligned) for measure in wanted}, _order(aligned), listed if leave else None
 
@@ -99,7 +100,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         result = {}
         for measure, array in values.items():
             column = (array.value if isinstance(array, Utility) else array)[order]
-            result[measure] = _aggregate(measure, column)
+            result[measure] = aggregate(measure, column)
         return result if left is None else result | self._left_to.calc_aggregate(left)
 
 
@@ -108,16 +109,6 @@ def _order(run: AlignedRun) -> Ints:
     rest = np.ones(len(run.depth), dtype=bool)
     rest[run.ranked] = False
     return np.concatenate([run.ranked, np.flatnonzero(rest)])
-
-
-def _aggregate(measure: IRMeasure, values: Floats) -> float:
-    aggregator = measure.aggregator()
-    if type(aggregator) in (MeanAgg, SumAgg) and len(values):
-        total = np.cumsum(values)[-1]  # added up one by one, as the aggregators do
-        return float(total / len(values)) if type(aggregator) is MeanAgg else float(total)
-    for value in values.tolist():
-        aggregator.add(value)
-    return aggregator.result()  # type: ignore[no-any-return]
 
 
 class AcceleratedProvider(LexiRecallProvider):

@@ -35,6 +35,8 @@ else:
 RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
 
+_NONE = np.zeros(0, dtype=np.int64)
+_FEW_QUERIES, _SHORT = 4, 256  # of a run that is aligned by counting, and documents of each ranking
 _ROWS = 2**18  # of a run that are aligned at once
 
 
@@ -113,6 +115,8 @@ class AlignedRun:
         Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
         """
         aspects = self.judgments.aspects
+        if len(aspects.doc) == len(self.judgments.grade):  # one for each document
+            return aspects.aspect[self.doc], self.rank, aspects.grade[self.doc]
         first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
         row = ranges(first, end)
         return aspects.aspect[row], np.repeat(self.rank, end - first), aspects.grade[row]
@@ -185,6 +189,9 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
         with rereadable(os.fspath(run)) as path:
             parts = _align_file(judgments, path)
     elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
+        aligned = _align_few(judgments, nested) if len(nested) <= _FEW_QUERIES else None
+        if aligned is not None:
+            return aligned
         parts = _align_dict(judgments, nested)
     else:
         parts = _align_table(judgments, run_table(run))
@@ -427,6 +434,50 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
         doc_block=block[row],
         doc_score=score[row],
     )
+
+
+def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
+    """Align short rankings of few queries by counting what stands before each judged document; None where that is no way.
+
+    Ties of judged documents are left to the general way, and so is naming what is no number.
+    """
+    query, doc, rank = [], [], []
+    depth = np.zeros(len(judgments), dtype=np.int64)
+    ranked = []
+    for name, ranking in run.items():
+        q = judgments.place.get(name)
+        score = packed_numbers([list(ranking.values())])
+        if score is None or not len(score) or len(score) > _SHORT:
+            return None
+        if q is None:
+            if np.isnan(score).any():
+                return None
+            continue
+        own = judgments.rows_of_query(q)
+        hits = [(row, ranking[doc_id]) for row, doc_id in own if doc_id in ranking]
+        if len(hits) > _SHORT:
+            return None
+        rows = np.array([row for row, _ in hits], dtype=np.int64)
+        rounded, wanted = _float32(score), _float32(np.array([value for _, value in hits], dtype=np.float64))
+        if np.isnan(rounded).any():
+            return None
+        before = np.count_nonzero(rounded > wanted[:, None], axis=1)
+        if np.count_nonzero(rounded == wanted[:, None]) > len(wanted):
+            return None
+        order = before.argsort()
+        query.append(np.full(len(rows), q))
+        doc.append(rows[order])
+        rank.append(before[order] + 1)
+        depth[q] = len(score)
+        ranked.append(q)
+    if any(first > second for first, second in pairwise(ranked)):
+        return None
+    columns = (
+        [np.concatenate(parts) if len(parts) != 1 else parts[0] for parts in (query, doc, rank)]
+        if query
+        else [_NONE] * 3
+    )
+    return AlignedRun(judgments, *columns, depth, None, np.array(ranked, dtype=np.int64))
 
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+_FEW_SEGMENTS = 8  # that are quicker one by one
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,6 +34,30 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
     return terms if ratio == 1 else np.expm1(terms * np.log(ratio)) / (ratio - 1)
 
 
+def starts_segment(segment: NDArray[Any]) -> Bools:
+    """Which values differ from the one before; the first one does.
+
+    >>> starts_segment(np.array([4, 4, 7]))
+    array([ True, False,  True])
+    """
+    starts = np.empty(len(segment), dtype=bool)
+    starts[:1] = True
+    np.not_equal(segment[1:], segment[:-1], out=starts[1:])
+    return starts
+
+
+def segment_lengths(starts: Ints, end: int) -> Ints:
+    """Lengths of the segments that begin at ``starts``, the last of which ends at ``end``.
+
+    >>> segment_lengths(np.array([0, 2]), 5)
+    array([2, 3])
+    """
+    lengths = np.empty(len(starts), dtype=np.int64)
+    lengths[:-1] = starts[1:]
+    lengths[-1:] = end
+    return np.subtract(lengths, starts, out=lengths)
+
+
 def position_in_segment(segment: Ints) -> Ints:
     """0, 1, 2, ... within every run of equal, adjacent values of ``segment``.
 
@@ -38,9 +65,7 @@ def position_in_segment(segment: Ints) -> Ints:
     array([0, 1, 2, 0, 0, 1])
     """
     rows = np.arange(len(segment))
-    first = np.ones(len(segment), dtype=bool)
-    first[1:] = segment[1:] != segment[:-1]
-    return rows - np.maximum.accumulate(np.where(first, rows, 0))
+    return rows - np.maximum.accumulate(np.where(starts_segment(segment), rows, 0))
 
 
 def ranges(first: Ints, end: Ints) -> Ints:
@@ -72,12 +97,15 @@ def running_sum(segment: Ints, terms: Floats) -> Floats:
 
 
 def _running(combine: np.ufunc, neutral: float, segment: Ints, values: Floats) -> Floats:
-    """Segments of similar length share one padded block, so memory stays within twice the input."""
+    """Segments of similar length share one padded block, so memory stays within twice the input; few go one by one."""
     results = np.empty(len(values))
-    if len(values) == 0:
+    starts = starts_segment(segment).nonzero()[0]
+    if len(starts) <= _FEW_SEGMENTS:
+        bounds = [*starts.tolist(), len(values)]
+        for first, end in pairwise(bounds):
+            combine.accumulate(values[first:end], out=results[first:end])
         return results
-    starts = np.flatnonzero(np.r_[True, segment[1:] != segment[:-1]])
-    lengths = np.diff(np.r_[starts, len(segment)])
+    lengths = segment_lengths(starts, len(segment))
     size_class = np.frexp(lengths)[1]
     for size in np.unique(size_class):
         alike = np.flatnonzero(size_class == size)
@@ -98,5 +126,5 @@ def shifted_within_segment(segment: Ints, values: NDArray[Any], first: float) ->
     """
     shifted = np.empty_like(values)
     shifted[1:] = values[:-1]
-    shifted[np.r_[True, segment[1:] != segment[:-1]][: len(values)]] = first
+    shifted[starts_segment(segment)] = first
     return shifted

@@ -11,8 +11,9 @@ from ir_lexirecall.alignment import AlignedRun, RunLike
 from ir_lexirecall.arrays import Bools, Floats
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.measures.scoring import aggregate
 from ir_lexirecall.provenance import versions
-from ir_lexirecall.runs import ScoredRuns, aggregate, check_runs
+from ir_lexirecall.runs import ScoredRuns, check_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,8 +100,10 @@ def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
     changed = np.zeros(value.shape, dtype=bool)
     for a in range(len(value)):
         better, worse = value[a] > value, value[a] < value
-        sure = (better & (low[a] > high)) | (worse & (high[a] < low)) | (
-            (value[a] == value) & (low[a] == high[a]) & (low == high)
+        sure = (
+            (better & (low[a] > high))
+            | (worse & (high[a] < low))
+            | ((value[a] == value) & (low[a] == high[a]) & (low == high))
         )
         sure[a] = True
         changed[a] = ~sure.all(axis=0)

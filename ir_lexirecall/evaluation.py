@@ -13,8 +13,8 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, UnknownParameter
+from ir_lexirecall.measures.scoring import aggregate as aggregated
 from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.runs import aggregate as aggregated
 from ir_lexirecall.runs import read_run
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]

@@ -303,6 +303,15 @@ class Judgments:
         """The position of each query id."""
         return {query_id: q for q, query_id in enumerate(self.query_ids)}
 
+    def rows_of_query(self, q: int) -> list[tuple[int, str]]:
+        """The rows and ids of a query's judged documents."""
+        key = ("rows", q)
+        if key not in self._cache:
+            first, end = (int(np.searchsorted(self.query, q, side=side)) for side in ("left", "right"))
+            self._cache[key] = list(zip(range(first, end), self.doc_ids[first:end], strict=True))
+        rows: list[tuple[int, str]] = self._cache[key]
+        return rows
+
     def lookup(self, query: Ints) -> tuple[Lookup, Ints]:
         """The judged documents of (at least) some queries, to be found in a run; and the row of each one here.
 
@@ -423,8 +432,15 @@ class Judgments:
             }
         )
 
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade of all documents, minus infinity without any."""
+        return float(self.grade.max(initial=-np.inf))
+
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first."""
+        if self.highest_grade <= max_rel:
+            return
         above = np.flatnonzero(self.grade > max_rel)
         if len(above):
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import ir_measures
-import numpy as np
 from ir_measures import CwlMetric, Metric
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator, Provider
@@ -15,7 +14,7 @@ from ir_lexirecall.alignment import RunLike, align
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, Utility
-from ir_lexirecall.measures.scoring import is_native, score
+from ir_lexirecall.measures.scoring import aggregate, is_native, score
 
 NAME = "ir_lexirecall"
 
@@ -33,23 +32,22 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
             if isinstance(measure, Measure):
                 measure.check_judgments(self.judgments)
 
-    def score(self, run: RunLike) -> dict[IRMeasure, Floats | Utility]:
-        """Values of all queries, in the order of ``judgments.query_ids``, by measure."""
+    def score(self, run: RunLike) -> list[Floats | Utility]:
+        """Values of all queries, in the order of ``judgments.query_ids``, of every measure."""
         aligned = align(self.judgments, run)
-        return {measure: score(measure, aligned) for measure in self.measures}
+        return [score(measure, aligned) for measure in self.measures]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Metrics of every query of the qrels, measure by measure, in the order of the query ids."""
-        for measure, result in self.score(run).items():
+        for measure, result in zip(self.measures, self.score(run), strict=True):
             yield from metrics(measure, result, self.judgments.query_ids)
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Aggregate of each measure over the queries of the qrels, added up in the order of the query ids."""
-        means = {}
-        for measure, result in self.score(run).items():
-            values = result.value if isinstance(result, Utility) else result
-            means[measure] = float(np.cumsum(values)[-1] / len(values)) if len(values) else float("nan")
-        return means
+        return {
+            measure: aggregate(measure, result.value if isinstance(result, Utility) else result)
+            for measure, result in zip(self.measures, self.score(run), strict=True)
+        }
 
 
 def metrics(

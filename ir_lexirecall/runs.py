@@ -20,7 +20,7 @@ from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import Measure
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -159,14 +159,6 @@ class ScoredRuns:
                     f"{caller}: {name} is not a number for run {self.names[run]!r} on query "
                     f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
                 )
-
-
-def aggregate(measure: IRMeasure, per_query: Floats) -> float:
-    """One number from the values of all queries, as the measure's own aggregator makes it, in the order of the queries."""
-    aggregator = measure.aggregator()
-    for value in per_query.tolist():
-        aggregator.add(value)
-    return float(aggregator.result())
 
 
 def check_runs(caller: str, runs: Any, least: int) -> None:

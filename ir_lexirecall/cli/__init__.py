@@ -14,8 +14,8 @@ from subprocess import CalledProcessError
 from ir_lexirecall import __version__
 from ir_lexirecall.cli.arguments import Parser, with_lists
 from ir_lexirecall.cli.commands import add_commands
-from ir_lexirecall.cli.output import emit
 from ir_lexirecall.cli.meta import add_studies
+from ir_lexirecall.cli.output import emit
 from ir_lexirecall.text import printable
 
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)

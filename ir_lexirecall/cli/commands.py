@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from ir_lexirecall import demo
 from ir_lexirecall.benchmark import benchmark
 from ir_lexirecall.cli.arguments import (
     Inputs,
-    Parser,
     add_measures,
     add_preference,
     add_rel,
@@ -66,7 +64,9 @@ def add_commands(commands: Any) -> None:
     add_measures(parser, text="measures, one or several (default: those that a collection recommends)")
     parser.add_argument("--by-query", action="store_true", help="a row per run and query")
     parser.add_argument(
-        "--baseline", metavar="RUN", help="test all others against this run: + is better, - is worse (its name in the table)"
+        "--baseline",
+        metavar="RUN",
+        help="test all others against this run: + is better, - is worse (its name in the table)",
     )
     add_rel(parser)
     add_test(parser, "t")
@@ -164,7 +164,9 @@ def _described(tested: Preferences) -> str:
     """The test in a few words."""
     test = tested.test
     family = len(tested.pairs)
-    corrected = f", {test.counted_correction} over {family} comparisons" if test.counted_correction and family > 1 else ""
+    corrected = (
+        f", {test.counted_correction} over {family} comparisons" if test.counted_correction and family > 1 else ""
+    )
     return f"{test.name} test on {len(tested.query_ids)} queries{corrected}, p <= {test.alpha:g}"
 
 

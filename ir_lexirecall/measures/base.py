@@ -131,6 +131,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     DEFAULT = 0.0
     params: dict[str, Any]
     validated: bool
+    _text: str | None = None
 
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -177,6 +178,11 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
 
     def check_together(self) -> None:
         """Raise a ``ValueError`` for parameters that do not go together."""
+
+    def __repr__(self) -> str:
+        if self._text is None:  # printed often: it is what measures are told apart by
+            self._text = super().__repr__()
+        return self._text
 
     def _param_repr(self, value: Any) -> str:
         if isinstance(value, dict):

@@ -53,15 +53,18 @@ class _CWL(Measure, register=False):
         judgments.check_top_grade(top, str(self))
         best = float(gains.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
         has_relevant = judgments.m() > 0  # a query without scores 0: grades between 0 and 1 have a gain
+        r, unjudged = gains.gain(run.grade, top, kind), np.full(len(judgments), best)
+        if not has_relevant.all():
+            r, unjudged = np.where(has_relevant[run.query], r, 0.0), np.where(has_relevant, best, 0.0)
         items, etu = cwl(
             run.query,
             run.rank,
-            np.where(has_relevant[run.query], gains.gain(run.grade, top, kind), 0.0),
+            r,
             len(judgments),
             self.discount(),
             end=self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf,
             cascade=self.CASCADE,
-            unjudged=np.where(has_relevant, best, 0.0),
+            unjudged=unjudged,
         )
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
@@ -264,6 +267,8 @@ def cwl(
 
 def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
     """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
+    if not (q < 1).any():
+        return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
     total = np.zeros(len(first))
     closed = (q == 1) & (length > 0)
     total[closed] = discount.total(first[closed], first[closed] + length[closed] - 1)

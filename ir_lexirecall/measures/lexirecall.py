@@ -8,7 +8,15 @@ from math import comb, perm
 import numpy as np
 
 from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    per_query_count,
+    position_in_segment,
+    segment_lengths,
+    starts_segment,
+)
 from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
 
@@ -81,9 +89,10 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
     ``query`` and ``rank`` are the retrieved relevant documents, by query and rank; ``m`` has shape ``(Q,)``.
     """
     value = np.zeros(len(m))
-    found, first, r = np.unique(query, return_index=True, return_counts=True)
-    if len(found) == 0:
+    first = starts_segment(query).nonzero()[0]
+    if len(first) == 0:
         return value
+    found, r = query[first], segment_lengths(first, len(query))
     done = np.zeros(len(found), dtype=bool)
     if len(found) > _FEW:
         value[found], done = _nested_of_all(query, rank, m[found], first, r)

@@ -83,8 +83,9 @@ class RBU(Measure):
         pair, rank, grade = run.aspect_rows()
         keep = (grade > 0) & (rank <= (inf if k is None else k))
         pair, rank, grade = pair[keep], rank[keep], grade[keep]
-        order = np.lexsort((rank, pair))  # pairs are numbered by query
-        pair, rank, grade = pair[order], rank[order], grade[order]
+        if np.any(pair[1:] < pair[:-1]):
+            order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
+            pair, rank, grade = pair[order], rank[order], grade[order]
         r = gains.gain(grade, self._top_grades(judgments)[pair], self["gain"])
         queries = len(judgments)
         value = utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], queries, p=p)

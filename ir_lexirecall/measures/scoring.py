@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import AlignedRun
@@ -31,6 +32,17 @@ def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) 
         measure = measure(rel=threshold)
     result = score(measure, run)
     return result.value if isinstance(result, Utility) else result
+
+
+def aggregate(measure: IRMeasure, per_query: Floats) -> float:
+    """One number from the values of all queries, as the measure's own aggregator makes it, added up in their order."""
+    aggregator = measure.aggregator()
+    if type(aggregator) in (MeanAgg, SumAgg) and len(per_query):
+        total = float(np.cumsum(per_query)[-1]) if len(per_query) > 1 else float(per_query[0])  # one by one, as they do
+        return total / len(per_query) if type(aggregator) is MeanAgg else total
+    for value in per_query.tolist():
+        aggregator.add(value)
+    return float(aggregator.result())
 
 
 def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Floats | Utility:

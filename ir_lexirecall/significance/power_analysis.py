@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance import resampling, signed_rank
 from ir_lexirecall.significance.closed_form import sign_test_p
 from ir_lexirecall.significance.intervals import effect_of_mean, mean_and_deviation

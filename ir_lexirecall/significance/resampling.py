@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance.intervals import (
     RELATIVE,
     TestResult,

@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.arrays import Floats, Ints, ranges
+from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance.intervals import RELATIVE, TestResult
 
 EXACT = 50  # differences up to which the distribution is exact

@@ -33,7 +33,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
-from ir_lexirecall import LR, RBU, TOMA, TSE, judgments
+from ir_lexirecall import LR, RBU, TOMA, TSE, Judgments
 from ir_lexirecall.preferences.functions import NAMES
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
@@ -1382,26 +1382,30 @@ def test_the_order_is_the_one_asked_whatever_the_hash_seed() -> None:
 
 
 @pytest.fixture
-def tables_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of rows of the tables that judgments are made of."""
+def judgments_made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of documents of judgments that are made, of tables or of dicts."""
     sizes: list[int] = []
-    plain = judgments.qrel_table
 
-    def counted(source: Any) -> Any:
-        table = plain(source)
-        sizes.append(len(table))
-        return table
+    def counted(plain: Any) -> Any:
+        def make(cls: type[Judgments], *data: Any) -> Judgments | None:
+            judgments = plain(cls, *data)
+            if judgments is not None:
+                sizes.append(len(judgments.query))
+            return judgments
 
-    monkeypatch.setattr(judgments, "qrel_table", counted)
+        return classmethod(make)
+
+    for name in ("_from_table", "_from_dicts"):
+        monkeypatch.setattr(Judgments, name, counted(getattr(Judgments, name).__func__))
     return sizes
 
 
 @pytest.mark.parametrize("options", [{}, {"filter_by_topics": False}, {"filter_by_qrels": True}], ids=str)
 @pytest.mark.parametrize("perquery", [False, True])
-@pytest.mark.parametrize("batch_size", [None, 1, 2, BATCH])
+@BATCHES
 @PLANS
 def test_judgments_are_made_once(
-    plan: str, batch_size: int | None, perquery: bool, options: dict[str, bool], tables_read: list[int]
+    plan: str, batch_size: int | None, perquery: bool, options: dict[str, bool], judgments_made: list[int]
 ) -> None:
     """Five systems in several batches, whose judgments are made of one table, with the values of PyTerrier's."""
 
@@ -1412,9 +1416,9 @@ def test_judgments_are_made_once(
     call = {"batch_size": batch_size, "plan": plan, "perquery": perquery, **options}
     ours = outcome(pt.lexirecall.Experiment, systems, metrics, **call).result
     judged = qrels() if options.get("filter_by_topics", True) is False else qrels()[qrels()["qid"].isin(TOPIC_IDS)]
-    assert tables_read == [len(judged)]
+    assert judgments_made == [len(judged)]
     plain = outcome(pt.Experiment, systems, metrics, **call).result
-    assert len(tables_read) >= 5
+    assert len(judgments_made) >= 5
     if perquery:
         assert_plain_rows(ours, plain)
     else:
@@ -1424,14 +1428,14 @@ def test_judgments_are_made_once(
         )
 
 
-def test_an_experiment_reads_qrels_and_topics_from_files(tmp_path: Path, tables_read: list[int]) -> None:
+def test_qrels_in_a_file_are_read_once(tmp_path: Path, judgments_made: list[int]) -> None:
     judged = qrels()
     lines = [f"{qid} 0 {docno} {label}\n" for qid, docno, label in judged.itertuples(index=False)]
     (tmp_path / "qrels.txt").write_text("".join(lines))
     ours, plain = both(transformers, ["map", LR], qrels=str(tmp_path / "qrels.txt"), batch_size=BATCH, baseline=0)
     assert_same_columns(ours, plain)
     assert ours[PREF].tolist() == pytest.approx(brute_force(transformers).means(baseline=0))
-    assert tables_read.count(len(judged[judged["qid"].isin(TOPIC_IDS)])) == 1
+    assert judgments_made.count(len(judged[judged["qid"].isin(TOPIC_IDS)])) == 1
 
 
 def test_qrels_that_change_after_an_experiment_are_read_again() -> None:
@@ -1480,12 +1484,16 @@ def test_aspects_that_only_some_batches_name() -> None:
         ],
         columns=["qid", "docno", "label", "iteration"],
     )
+
+    def complete(calls: Calls) -> list[Any]:
+        return [Retrieve(name, calls) for name in "abd"]
+
     metrics = [TSE, TOMA(aspects={"relevance": 2, "quality": 3})]
     call = {"topics": topics(["1", "2", "3"]), "qrels": judged}
-    whole = outcome(pt.lexirecall.Experiment, transformers, metrics, **call).result
-    batched = outcome(pt.lexirecall.Experiment, transformers, metrics, batch_size=1, **call).result
+    whole = outcome(pt.lexirecall.Experiment, complete, metrics, **call).result
+    batched = outcome(pt.lexirecall.Experiment, complete, metrics, batch_size=1, **call).result
     assert_frame_equal(batched, whole)
-    assert_same_columns(whole, outcome(pt.Experiment, transformers, metrics, **call).result)
+    assert_same_columns(whole, outcome(pt.Experiment, complete, metrics, **call).result)
 
 
 def test_only_pyterrier_s_public_names_are_used() -> None:

@@ -15,7 +15,7 @@ from scipy.stats import ttest_rel
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
-from ir_lexirecall.measures import MEASURES
+from ir_lexirecall.measures import REGISTRY
 
 pytest.importorskip("pyterrier.measures")
 import pyterrier as pt
@@ -110,7 +110,7 @@ def alone() -> Any:
     """What a fresh Python knows after ``import pyterrier``."""
     tables = json.dumps([table.to_dict("list") for table in (TOPICS, QRELS, results()[0])])
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", ALONE, tables, json.dumps([*MEASURES])],
+        [sys.executable, "-W", "ignore", "-c", ALONE, tables, json.dumps([*REGISTRY])],
         capture_output=True,
         text=True,
         check=False,
@@ -120,7 +120,7 @@ def alone() -> Any:
 
 
 def test_importing_pyterrier_is_enough_for_the_names(alone: Any) -> None:
-    assert alone["known"] == [*MEASURES]
+    assert alone["known"] == [*REGISTRY]
     assert alone["same"]
     assert alone["module"] == "pyterrier_lexirecall"
 
