@@ -90,6 +90,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "rankings": {"type": _ranking, **_SEVERAL, "metavar": "NAME=G,G,...", "help": "grades from rank 1 on, by name"},
     "seed": {"type": int, "help": "of random numbers"},
     "size": {"type": int, "help": "documents up to which all rankings are tried"},
+    "systems": {"type": int, "help": "how many runs"},
     "test": {"choices": TESTS, "help": "significance test"},
     "top": {"type": float, "help": "top grade"},
 }
@@ -173,7 +174,9 @@ def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[.
         if name in known:
             short = ["-m"] if name == "measure" else []
             required = known[name].default is inspect.Parameter.empty
-            parser.add_argument(*short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name])
+            parser.add_argument(
+                *short, f"--{name}", action="append", metavar="M", required=required, help=_MEASURES[name]
+            )
     if "rel" in known:
         add_rel(parser)
     for name, parameter in known.items():
@@ -201,7 +204,7 @@ def _add_option(parser: argparse.ArgumentParser, study: str, parameter: inspect.
     if default is inspect.Parameter.empty:
         parser.add_argument(flag, required=True, **spec)
         return
-    if default is not None and default is not False:
+    if default is not None and "action" not in spec:
         spec["help"] += f" (default: {_shown(default)})"
     parser.add_argument(flag, default=argparse.SUPPRESS, **spec)
 
