@@ -205,9 +205,7 @@ def test_a_cell_that_runs_again_takes_the_place_of_the_measure() -> None:
 
 def test_a_cell_may_change_the_parameters_and_the_description() -> None:
     defined(example())
-    defined(
-        example().replace("params = {", 'SHORT_DESC = "Reading in vain."\n    params = {"alpha": cutoff(), ')
-    )
+    defined(example().replace("params = {", 'SHORT_DESC = "Reading in vain."\n    params = {"alpha": cutoff(), '))
     measure = ir_measures.parse_measure("ESL(alpha=2)")
     assert list(measure.SUPPORTED_PARAMS) == ["alpha", "cutoff", "rel", "judged_only"]
     assert measure.SHORT_DESC == "Reading in vain."
@@ -221,7 +219,11 @@ def test_a_measure_needs_no_more_than_score() -> None:
             return run.depth
 
     assert (Depth.NAME, Depth.PRETTY_NAME, Depth.SHORT_DESC) == ("Depth", "Depth", "Documents retrieved.")
-    assert irl.evaluate(["Depth", "Depth(judged_only=True)"], QRELS, RUN).to_numpy().tolist() == [[4, 2], [1, 1], [2, 0]]
+    assert irl.evaluate(["Depth", "Depth(judged_only=True)"], QRELS, RUN).to_numpy().tolist() == [
+        [4, 2],
+        [1, 1],
+        [2, 0],
+    ]
     with pytest.raises(ValueError, match="Depth has no parameter 'rel'; it has judged_only"):
         Depth(rel=2)
 
