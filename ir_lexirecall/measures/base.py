@@ -102,10 +102,13 @@ class Param(ParamInfo):  # type: ignore[misc]
 
 
 class _Callable(type):
-    """Lets a class of measures be cut off as its instances can: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
+    """Lets a class of measures be cut off and printed as its instances are: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
 
     def __matmul__(cls, cutoff: Any) -> Any:
         return cls() @ cutoff
+
+    def __str__(cls) -> str:
+        return getattr(cls, "NAME", "") or cls.__name__
 
 
 class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
