@@ -165,6 +165,14 @@ def test_cutoffs_beyond_every_ranking(measure):
         irl.evaluate(measure @ 2**63, qrels, RUN)
 
 
+def test_cutoffs_of_diversity_measures_beyond_every_ranking():
+    qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "c", 1, "2")]
+    for measure in (ir_measures.alpha_DCG(alpha=0.25), ir_measures.ERR_IA, ir_measures.alpha_nDCG(alpha=0)):
+        assert value(measure @ 10**15, qrels) == pytest.approx(value(measure @ 2000, qrels), rel=1e-14)
+    with pytest.raises(ValueError, match="the cutoff must be at most 16,777,216"):
+        irl.evaluate(ir_measures.alpha_DCG(alpha=0) @ 10**15, qrels, RUN)
+
+
 @pytest.mark.parametrize("parameter", [{"rel": 10**400}, {"max_rel": 10**400, "gain": "linear"}])
 def test_numbers_beyond_floats_are_refused(parameter):
     measure = LR(**parameter) if "rel" in parameter else CWL_RBP(**parameter)
