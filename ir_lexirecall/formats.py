@@ -191,10 +191,9 @@ def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[
         if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:
             names, columns = names[:3], columns[:3]  # ir_measures.Qrel
     else:
-        names = getattr(data, "columns", None)
-        if names is None or not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
+        if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
             return None
-        names = tuple(names)
+        names = tuple(data.columns)
         if len(names) != 3 or len(set(names)) != 3:
             return None
         columns = [data[name].tolist() for name in names]

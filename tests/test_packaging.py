@@ -37,7 +37,7 @@ def requirements(extra: str | None = None) -> set[str]:
 def test_names() -> None:
     project = pyproject()["project"]
     assert project["name"] == "ir-lexirecall"
-    assert project["version"] == irl.__version__
+    assert "version" in project["dynamic"]
     assert project["scripts"] == {"ir-lexirecall": "ir_lexirecall.cli:main"}
     assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
     assert (ROOT / project["readme"]).is_file()
@@ -155,3 +155,12 @@ def test_public_methods_have_docstrings(name: str) -> None:
         if not m.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))
     ]
     assert [method for method in methods if not inspect.getdoc(getattr(kind, method))] == []
+
+
+def test_every_public_name_has_a_note_on_its_stability() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Stability")[2]
+    assert set(irl.__all__) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert pyproject()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "ir_lexirecall.__version__"}

@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
@@ -64,7 +65,8 @@ def _run(words: list[str]) -> int:
             emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
-    options.command(options)
+    with ExitStack() as options.resources:
+        options.command(options)
     return 0
 
 
