@@ -71,6 +71,12 @@ class Ties:
     first: Ints
     size: Ints
 
+    @classmethod
+    def among(cls, first: NDArray[Any], size: NDArray[Any]) -> Ties | None:
+        """The ties among all rows, from the first rank of each row's score and how many documents share it (1: none)."""
+        row = np.flatnonzero(size > 1)
+        return cls(row, first[row], size[row]) if len(row) else None
+
 
 @dataclass(frozen=True)
 class AlignedRun:
@@ -124,6 +130,13 @@ class AlignedRun:
     def with_grades(self, grade: Floats) -> AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
+
+    def tied(self) -> tuple[Ints, Ints]:
+        """For every row, the rank at which the documents of its score begin, and how many these are (1: itself)."""
+        first, size = self.rank.copy(), np.ones(len(self.rank), dtype=np.int64)
+        if self.ties is not None:
+            first[self.ties.row], size[self.ties.row] = self.ties.first, self.ties.size
+        return first, size
 
     def condensed(self) -> AlignedRun:
         """The ranking without the documents that have no judgment (a condensed list)."""
@@ -284,9 +297,7 @@ def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     depth[ranked] = column("depth")
     ties = None
     if any((part.size > 1).any() for part in parts):
-        first, size = column("first")[order], column("size")[order]
-        row = np.flatnonzero(size > 1)
-        ties = Ties(row, first[row], size[row])
+        ties = Ties.among(column("first")[order], column("size")[order])
     return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 

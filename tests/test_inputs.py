@@ -140,9 +140,9 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         "pandas nullable values": lambda: frame(rows, value).convert_dtypes(),
         "pandas values as objects": lambda: frame(rows, value).astype(object),
         "pandas with PyTerrier's names": lambda: frame(rows, value).rename(columns=PYTERRIER_NAMES),
-        "pandas with PyTerrier's names and more": lambda: frame(rows, value)
-        .rename(columns=PYTERRIER_NAMES)
-        .assign(query="the text", rank=0),
+        "pandas with PyTerrier's names and more": lambda: (
+            frame(rows, value).rename(columns=PYTERRIER_NAMES).assign(query="the text", rank=0)
+        ),
         "polars": lambda: pl.DataFrame(columns(rows, value)),
         "polars with PyTerrier's names": lambda: pl.DataFrame(columns(rows, value)).rename(
             PYTERRIER_NAMES, strict=False

@@ -187,9 +187,7 @@ def test_ir_measures_knows_the_provider() -> None:
     assert ours[0].is_available()
 
 
-@pytest.mark.parametrize(
-    "measure", [CWL_ERR10(max_rel=2), TSE, LR @ 5, RBU, TOMA(aspects={"relevance": 2})], ids=str
-)
+@pytest.mark.parametrize("measure", [CWL_ERR10(max_rel=2), TSE, LR @ 5, RBU, TOMA(aspects={"relevance": 2})], ids=str)
 def test_only_this_library_supports_its_measures(measure: Any) -> None:
     assert [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(measure)] == ["ir_lexirecall"]
 

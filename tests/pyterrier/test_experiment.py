@@ -1428,6 +1428,25 @@ def test_judgments_are_made_once(
         )
 
 
+@BATCHES
+@PLANS
+def test_preferences_rest_on_the_runs_as_align_gives_them(batch_size: int | None, plan: str) -> None:
+    def complete(calls: Calls) -> list[Any]:
+        return [Retrieve(name, calls) for name in "abd"]
+
+    table = outcome(pt.lexirecall.Experiment, complete, ["map"], batch_size=batch_size, plan=plan).result
+    runs = table.attrs["preferences"].counts.runs
+    tied = 0
+    for run, system in zip(runs.values(), complete([]), strict=True):
+        wanted = irl.align(run.judgments, pt.model.to_ir_measures(system.transform(topics())))
+        for name in ("query", "doc", "rank", "depth"):
+            np.testing.assert_array_equal(getattr(run, name), getattr(wanted, name), strict=True)
+        for ours, theirs in zip(run.tied(), wanted.tied(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        tied += int((run.tied()[1] > 1).sum())
+    assert tied > 0
+
+
 def test_qrels_in_a_file_are_read_once(tmp_path: Path, judgments_made: list[int]) -> None:
     judged = qrels()
     lines = [f"{qid} 0 {docno} {label}\n" for qid, docno, label in judged.itertuples(index=False)]
