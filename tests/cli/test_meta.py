@@ -49,7 +49,9 @@ def meta(capsys: pytest.CaptureFixture[str], files: tuple[str, dict[str, str]]) 
     known = {"QRELS": [qrels], "RUNS": list(runs.values()), "PROVIDERS": [str(Path(qrels).parent / "providers.csv")]}
 
     def call(*words: str) -> Said:
-        return Said(exit_code("meta", *(part for word in words for part in known.get(word, [word]))), *capsys.readouterr())
+        return Said(
+            exit_code("meta", *(part for word in words for part in known.get(word, [word]))), *capsys.readouterr()
+        )
 
     return call
 
@@ -161,7 +163,23 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.simulate_rankings(50, 3, 20, 4, 3, seed=5).table,
         ),
         (
-            ("--n", "50", "--m", "3", "1", "--depth", "20", "--queries", "2", "--systems", "a", "b", "--quality", "1", "3"),
+            (
+                "--n",
+                "50",
+                "--m",
+                "3",
+                "1",
+                "--depth",
+                "20",
+                "--queries",
+                "2",
+                "--systems",
+                "a",
+                "b",
+                "--quality",
+                "1",
+                "3",
+            ),
             lambda q, r: studies.simulate_rankings(50, [3, 1], 20, 2, ["a", "b"], quality=[1.0, 3.0]).table,
         ),
     ],

@@ -38,7 +38,9 @@ def table_of(said: Said) -> list[str]:
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
-@pytest.mark.parametrize("command", ["eval", "eval --by-query", "eval --baseline dph", "compare", "compare --explain", "meta"])
+@pytest.mark.parametrize(
+    "command", ["eval", "eval --by-query", "eval --baseline dph", "compare", "compare --explain", "meta"]
+)
 def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal, runs: list[str]) -> None:
     words = {
         "eval": ("eval", "qrels.txt", *runs, "-m", *MEASURES),
@@ -248,7 +250,10 @@ def test_compare_marks_what_is_significant(cli: Cli) -> None:
             expected.reject and expected.mean < 0,
         )
     assert any(row[5][-1] in "+-" for row in rows)
-    assert "+ run_a is better, - worse than run_b (sign test on 16 queries, holm over 10 comparisons, p <= 0.05)" in said.out
+    assert (
+        "+ run_a is better, - worse than run_b (sign test on 16 queries, holm over 10 comparisons, p <= 0.05)"
+        in said.out
+    )
 
 
 def test_p_values_have_three_digits_everywhere(cli: Cli) -> None:
