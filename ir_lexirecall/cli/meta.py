@@ -90,7 +90,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "rankings": {"type": _ranking, **_SEVERAL, "metavar": "NAME=G,G,...", "help": "grades from rank 1 on, by name"},
     "seed": {"type": int, "help": "of random numbers"},
     "size": {"type": int, "help": "documents up to which all rankings are tried"},
-    "systems": {"type": int, "help": "how many runs"},
+    "systems": {"type": _value, **_SEVERAL, "metavar": "NAME", "help": "how many systems, or their names"},
     "test": {"choices": TESTS, "help": "significance test"},
     "top": {"type": float, "help": "top grade"},
 }
@@ -100,11 +100,10 @@ _OF_ONE_STUDY: dict[tuple[str, str], dict[str, Any]] = {
     ("simulate-rankings", "depth"): {"nargs": None, "help": "documents that a run retrieves"},
     ("simulate-rankings", "m"): {"help": "relevant documents of each query: one number, or one for every query"},
     ("simulate-rankings", "n"): {"nargs": None, "help": "documents in the collection"},
-    ("simulate-rankings", "runs"): {"type": _value, **_SEVERAL, "metavar": "RUN", "help": "how many runs, or their names"},
 }
 _LISTS = ("measures", "measure", "target", "among")  # parameters that are measures
-_ELSEWHERE = ("qrels", "rel", "progress", *_LISTS)
-_ONE_OR_SEVERAL = ("m", "quality", "runs")  # options of simulate-rankings of which one value is not a list
+_ELSEWHERE = ("qrels", "runs", "rel", "progress", *_LISTS)
+_ONE_OR_SEVERAL = ("m", "quality", "systems")  # options of simulate-rankings of which one value is not a list
 _EXAMPLES = {
     "achieved-significance": "qrels.txt *.run -m LR AP --test t",
     "agreement": "qrels.txt *.run -m lexirecall TSE R@1000",
@@ -180,7 +179,7 @@ def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[.
     if "rel" in known:
         add_rel(parser)
     for name, parameter in known.items():
-        if name not in _ELSEWHERE and not (name == "runs" and "qrels" in known):
+        if name not in _ELSEWHERE:
             _add_option(parser, study, parameter)
     parser.add_argument("--plot", metavar="FILE", help="draw the study into a file")
     add_output(parser)
@@ -198,7 +197,7 @@ def _add_option(parser: argparse.ArgumentParser, study: str, parameter: inspect.
     """An option with the name of a parameter; what is not given is left to the function."""
     name, default = parameter.name, parameter.default
     flag = f"--{name.replace('_', '-')}"
-    spec = {**_OPTIONS.get(name, {}), **_OF_ONE_STUDY.get((study, name), {})}
+    spec = {**_OPTIONS[name], **_OF_ONE_STUDY.get((study, name), {})}
     if "metavar" not in spec and spec.get("type") in _METAVARS:
         spec["metavar"] = _METAVARS[spec["type"]]
     if default is inspect.Parameter.empty:

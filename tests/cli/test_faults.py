@@ -150,7 +150,9 @@ def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> 
     package = tmp_path / "ir_lexirecall"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "cli.py").write_text("import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0")
+    (package / "cli.py").write_text(
+        "import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0"
+    )
     script = tmp_path / "command.py"
     script.write_text((ROOT / "ir_lexirecall_command.py").read_text())
     done = subprocess.run(
@@ -217,7 +219,10 @@ def test_names_that_the_terminal_cannot_print(folder: Path, monkeypatch: pytest.
         (ValueError("two\nlines \x1b[31m"), r"two lines \x1b[31m"),
         (RuntimeError(), "RuntimeError"),
         (TypeError("no"), "unexpected TypeError: no; please report it"),
-        (type("PanicException", (BaseException,), {})("index out of bounds"), "unexpected PanicException: index out of"),
+        (
+            type("PanicException", (BaseException,), {})("index out of bounds"),
+            "unexpected PanicException: index out of",
+        ),
         (RecursionError("maximum recursion depth exceeded"), "maximum recursion depth exceeded"),
     ],
     ids=lambda value: type(value).__name__,
@@ -336,7 +341,21 @@ def test_comparisons_of_one_query_are_strict_json(test: str, explain: tuple[str,
 
 # -- names -------------------------------------------------------------------------------------------
 
-NAMES = ["\x1b[31mred", "a\tb", "a\nb", "=cmd()", "a|b", "a,b", '"q', "文書", "\\input{x}", "<b>", "&amp", "_x_", "\udcff"]
+NAMES = [
+    "\x1b[31mred",
+    "a\tb",
+    "a\nb",
+    "=cmd()",
+    "a|b",
+    "a,b",
+    '"q',
+    "文書",
+    "\\input{x}",
+    "<b>",
+    "&amp",
+    "_x_",
+    "\udcff",
+]
 
 
 @pytest.mark.parametrize("form", FORMATS)
