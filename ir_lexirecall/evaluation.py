@@ -39,8 +39,9 @@ def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     parsed = {}
     for name, measure in by_label(measures).items():
         try:
-            is_class = isinstance(measure, type) and issubclass(measure, Measure)
-            parsed[name] = measure() if is_class else ir_measures.parse_measure(measure)
+            if isinstance(measure, type) and issubclass(measure, Measure):
+                measure = measure()
+            parsed[name] = ir_measures.parse_measure(measure)
         except UnknownParameter:
             raise
         except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:

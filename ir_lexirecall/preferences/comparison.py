@@ -126,7 +126,8 @@ def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str
     >>> parse_preferences("compare", ["rpp", "AP"])
     (['rpp', 'AP'], {'AP': AP})
     """
-    several = preference if isinstance(preference, Iterable) and not isinstance(preference, str) else [preference]
+    one = isinstance(preference, (str, type)) or not isinstance(preference, Iterable)
+    several: Iterable[Any] = [preference] if one else preference  # type: ignore[assignment,list-item]
     by_name = {_name(caller, item): item for item in several}
     if not by_name:
         raise ValueError(f"{caller}: no preference is named; choose from {', '.join(NAMES)} and all measures")
