@@ -127,7 +127,7 @@ def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str
     (['rpp', 'AP'], {'AP': AP})
     """
     one = isinstance(preference, (str, type)) or not isinstance(preference, Iterable)
-    several: Iterable[Any] = [preference] if one else preference  # type: ignore[assignment,list-item]
+    several: Iterable[Any] = [preference] if one else preference
     by_name = {_name(caller, item): item for item in several}
     if not by_name:
         raise ValueError(f"{caller}: no preference is named; choose from {', '.join(NAMES)} and all measures")
