@@ -667,7 +667,9 @@ def test_a_string_that_is_no_measure_is_named(text: str) -> None:
         assert_names(evaluate(asked), repr(text))
 
 
-@pytest.mark.parametrize("bad", [5, None, 1.5, [TSE], irl], ids=["5", "None", "1.5", "list", "module"])
+@pytest.mark.parametrize(
+    "bad", [5, None, 1.5, [TSE], irl, int, irl.Judgments], ids=["5", "None", "1.5", "list", "module", "int", "class"]
+)
 def test_an_object_that_is_no_measure(bad: Any) -> None:
     assert_names(evaluate([bad]), repr(bad), "measure")
 

@@ -85,10 +85,11 @@ def evaluate(
 def check_served(measures: Iterable[IRMeasure]) -> None:
     """Refuse measures that nobody serves, before anything runs on a worker.
 
-    >>> from ir_measures import nDCG
-    >>> check_served([nDCG(dcg="unknown")])
+    >>> class Unserved(IRMeasure):
+    ...     NAME = __name__ = "Unserved"
+    >>> check_served([Unserved()])
     Traceback (most recent call last):
-    ValueError: Unsupported measures {nDCG(dcg='unknown')}.
+    ValueError: Unsupported measures {Unserved}.
     """
     for measure in measures:
         if not is_native(measure):

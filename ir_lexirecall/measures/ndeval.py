@@ -39,6 +39,8 @@ from ir_lexirecall.judgments import Judgments
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
 
+_MOST_RANKS = 2**24  # of a sum over ranks without documents
+
 
 def serves(measure: Measure) -> bool:
     """Whether ``values`` computes a measure: one of ir_measures' diversity measures, ``alpha`` and ``beta`` in [0, 1]."""
@@ -80,8 +82,18 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
         return _ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
         return total
+    return _ratio(total, covered.subtopics * _largest_gain(measure, discount, alpha, k))
+
+
+def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: float, k: int) -> float:
+    """Gain of a subtopic to which all of the first ``k`` documents are relevant."""
+    if k > _MOST_RANKS:  # sum up what is not too small to change the sum: no later discount is larger than the first
+        fading = ceil(log(2.0**-60 * alpha) / log(1 - alpha)) if 0 < alpha < 1 else inf if alpha == 0 else 1
+        if fading > _MOST_RANKS:
+            raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
+        k = int(fading)
     rank = np.arange(1, k + 1)
-    return _ratio(total, covered.subtopics * np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
+    return float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
 
 
 def condensed(run: AlignedRun) -> AlignedRun:
