@@ -26,7 +26,7 @@ def main() -> int:
         _say("interrupted")
         return INTERRUPTED
     except Exception as error:  # a dependency that is broken or missing
-        _say(f"cannot start: {type(error).__name__}: {error}")
+        _say(f"cannot start: {type(error).__name__} {error}")
         return 1
     finally:
         if heeded:

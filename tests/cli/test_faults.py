@@ -133,7 +133,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
     ("code", "expected"),
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGINT)", (130, "ir-lexirecall: interrupted\n")),
-        ("raise ImportError('no numpy')", (1, "ir-lexirecall: cannot start: ImportError: no numpy\n")),
+        ("raise ImportError('no numpy')", (1, "ir-lexirecall: cannot start: ImportError no numpy\n")),
     ],
 )
 def test_ctrl_c_while_it_starts(code: str, expected: tuple[int, str], tmp_path: Path) -> None:
@@ -235,6 +235,11 @@ def test_no_traceback_reaches_a_user(
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"ir-lexirecall: {line}")
     assert len(said.err.splitlines()) == 1
+
+
+def test_too_little_memory_while_a_file_is_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ir_lexirecall.trec._BLOCK", 2**62)  # bytes at a time
+    assert cli(*EVAL) == (1, "", "ir-lexirecall: there is not enough memory\n")
 
 
 def test_a_developer_sees_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
