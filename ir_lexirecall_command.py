@@ -7,6 +7,8 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
@@ -16,12 +18,15 @@ def main() -> int:
     try:
         from ir_lexirecall import cli  # takes most of a second, in which Ctrl-C may come
 
-        return cli.main()
+        code = cli.main()
+        if code == INTERRUPTED:
+            _leave()  # without waiting for the files that threads are reading
+        return code
     except KeyboardInterrupt:
         _say("interrupted")
-        return 130
+        return INTERRUPTED
     except Exception as error:  # a dependency that is broken or missing
-        _say(f"cannot start: {type(error).__name__}: {error}")
+        _say(f"cannot start: {type(error).__name__} {error}")
         return 1
     finally:
         if heeded:
@@ -34,7 +39,7 @@ def _interrupt(*_: Any) -> NoReturn:
 
 
 def _leave(*_: Any) -> NoReturn:
-    os._exit(130)
+    os._exit(INTERRUPTED)
 
 
 def _say(message: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
@@ -107,13 +108,13 @@ def check_number(
     ValueError: compare: alpha must be a number above 0 and below 1, not 2
     """
     bounds = [
-        (above, "above", lambda v, bound: v > bound),
-        (least, "of at least", lambda v, bound: v >= bound),
-        (below, "below", lambda v, bound: v < bound),
+        (above, "above", operator.gt),
+        (least, "of at least", operator.ge),
+        (below, "below", operator.lt),
     ]
-    set_bounds = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
-    if not is_number(value) or not math.isfinite(value) or not all(holds(value, b) for b, _, holds in set_bounds):
-        words = " and ".join(f"{word} {bound:g}" for bound, word, _ in set_bounds)
+    limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
+    if not is_number(value) or not math.isfinite(value) or not all(holds(value, limit) for limit, _, holds in limits):
+        words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)
         raise ValueError(f"{caller}: {name} must be a number{' ' + words if words else ''}, not {value!r}")
     return float(value)
 

@@ -165,12 +165,12 @@ class Judgments:
             exclude: documents that are taken out, here and of every run that is aligned with the judgments.
         """
         if exclude is not None:
-            judgments = cls.from_qrels(qrels)
-            return judgments.excluding(_excluded(exclude, judgments.query_ids))
+            everything = cls.from_qrels(qrels)
+            return everything.excluding(_excluded(exclude, everything.query_ids))
         if isinstance(qrels, Judgments):
             return qrels
-        if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
-            return judgments
+        if (find := _known.get()) is not None and (known := find(qrels)) is not None:
+            return known
         if isinstance(qrels, Collection):
             return cls.from_qrels(qrels.qrels)
         if isinstance(qrels, str) and not is_file(qrels):

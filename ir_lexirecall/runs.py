@@ -7,6 +7,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -206,10 +207,7 @@ def _read_all(
     Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
     """
     waiting: deque[tuple[str, Callable[[], AlignedRun]]] = deque()
-    with (
-        progress_bar(progress, total=len(runs), desc="runs") as bar,
-        ThreadPoolExecutor(_READERS) as readers,
-    ):
+    with progress_bar(progress, total=len(runs), desc="runs") as bar, _reading_threads() as readers:
         for key, run in runs.items():
             name = str(key)
             if isinstance(run, AlignedRun):
@@ -227,6 +225,16 @@ def _read_all(
             first, wait = waiting.popleft()
             yield first, wait()
             bar.update()
+
+
+@contextmanager
+def _reading_threads() -> Iterator[ThreadPoolExecutor]:
+    """Threads that read files; whoever interrupts or fails does not wait for the files that are being read."""
+    readers = ThreadPoolExecutor(_READERS)
+    try:
+        yield readers
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
 
 
 def _identity(run: AlignedRun) -> AlignedRun:

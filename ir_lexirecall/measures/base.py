@@ -94,18 +94,29 @@ class Param(ParamInfo):  # type: ignore[misc]
             return not self.required
         if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
             return False
-        if isinstance(value, float) and not math.isfinite(value):
+        if self.dtype is float and not _is_float(value):
             return False
         if isinstance(self.choices, tuple) and value not in self.choices:
             return False
         return self.check is None or self.check(value)
 
 
+def _is_float(value: float) -> bool:
+    """Whether a number is finite as a float: integers may be too large."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
 class _Callable(type):
-    """Lets a class of measures be cut off as its instances can: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
+    """Lets a class of measures be cut off and printed as its instances are: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
 
     def __matmul__(cls, cutoff: Any) -> Any:
         return cls() @ cutoff
+
+    def __str__(cls) -> str:
+        return getattr(cls, "NAME", "") or cls.__name__
 
 
 class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
@@ -252,7 +263,11 @@ def _with_all_parameters(measure: IRMeasure) -> str:
 def cutoff(required: bool = False) -> Param:
     """``cutoff``: what is ranked below counts as not retrieved."""
     return Param(
-        int, "ranking cutoff threshold", required=required, check=lambda k: k >= 1, expects="an integer of at least 1"
+        int,
+        "ranking cutoff threshold",
+        required=required,
+        check=lambda k: 1 <= k < 2**63,
+        expects="an integer of at least 1 and below 2^63",
     )
 
 
@@ -285,7 +300,12 @@ def max_rel(required: bool) -> Param:
 
 def collection_size() -> Param:
     """``n``: documents in the collection."""
-    return Param(int, "documents in the collection", check=lambda n: n >= 1, expects="an integer of at least 1")
+    return Param(
+        int,
+        "documents in the collection",
+        check=lambda n: 1 <= n <= 2**53,
+        expects="an integer of at least 1 and at most 2^53",
+    )
 
 
 def gain() -> Param:
@@ -318,7 +338,7 @@ def persistence(default: float, desc: str = "persistence") -> Param:
 
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
-    return is_number(value) and math.isfinite(value) and value >= 0
+    return is_number(value) and _is_float(value) and value >= 0
 
 
 Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}

@@ -177,6 +177,12 @@ def assert_tested_as(table: pd.DataFrame, tested: significance.TestResult) -> No
         np.testing.assert_allclose(table[column].to_numpy(), expected, rtol=1e-9, atol=1e-12, err_msg=column)
 
 
+def assert_intervals_agree(table: pd.DataFrame, bound: float) -> None:
+    """An interval leaves out 0 exactly where the test rejects, and stays where the mean can be."""
+    assert ((table["ci_low"] > 0) | (table["ci_high"] < 0)).tolist() == (table["p"] <= 0.01).tolist()
+    assert (table[["ci_low", "ci_high"]].abs() <= bound).all(axis=None)
+
+
 def assert_corrected(table: pd.DataFrame, test: str) -> None:
     """The p-values of the table are adjusted for the family of its comparisons."""
     expected = table["p"].tolist()
@@ -198,6 +204,10 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
         assert_tested_as(table, asked.of_pairs(x, bounds=(-1, 1)))
     if test in INDEPENDENT:
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+    if test == "t":
+        for row, ends in zip(x, table[["ci_low", "ci_high"]].to_numpy(), strict=True):
+            assert ends == pytest.approx(np.clip(stats.ttest_1samp(row, 0).confidence_interval(0.99), -1, 1))
+    assert_intervals_agree(table, bound=2 if test == "tukey" else 1)
     assert_corrected(table, test)
 
 
@@ -212,6 +222,7 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
     assert_tested_as(table, asked.of_all(values.T)[a, b] if test == "tukey" else asked.of_pairs(x))
     if test in INDEPENDENT:
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
+    assert_intervals_agree(table, bound=1)
     assert_corrected(table, test)
     # Wins, losses, ties and the mean are still those of the signs.
     assert table["wins"].tolist() == (x > 0).sum(axis=1).tolist()
@@ -610,7 +621,7 @@ def test_pictures_go_where_they_are_asked_to_go():
         ({"preference": "LR(form='round')"}, "round"),
         ({"preference": 5}, "5"),
         ({"preference": []}, "no preference"),
-        ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, tukey"),
+        ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
         ({"test": None}, "None"),
         ({"correction": "holmes"}, "'holmes'"),
         ({"correction": 7}, "7"),
@@ -663,7 +674,7 @@ def test_bad_runs_are_named():
         ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
         ("plot", ["rpp"], "'rpp'.*lexirecall"),
         ("plot_pair", ["good", "best"], "'best'.*good, fair, weak, bad"),
-        ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, tukey"),
+        ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
     ],
 )
 def test_bad_questions_are_named(method, arguments, offender):
