@@ -36,6 +36,8 @@ from ir_lexirecall.measures import (
     LR,
     MM,
     RBU,
+    RE,
+    SL3,
     SRR,
     TOMA,
     TSE,
@@ -43,6 +45,7 @@ from ir_lexirecall.measures import (
     DSharp,
     LexiRecall,
     Measure,
+    nDCG_JK,
 )
 from ir_lexirecall.preferences import Preferences, compare
 from ir_lexirecall.report import report
@@ -65,6 +68,8 @@ __all__ = [
     "LR",
     "MM",
     "RBU",
+    "RE",
+    "SL3",
     "SRR",
     "TOMA",
     "TSE",
@@ -85,6 +90,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "nDCG_JK",
     "report",
     "tie_audit",
 ]
