@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import numbers
 import operator
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
@@ -34,6 +36,20 @@ def naming(source: str) -> Iterator[None]:
         if str(error).startswith(source):
             raise
         raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's code that called this library, through ir_measures or not."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    where = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    warnings.warn_explicit(message, UserWarning, *where)
+
+
+_BETWEEN = ("ir_lexirecall", "ir_measures", "importlib", "contextlib")  # packages whose lines tell the user nothing
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

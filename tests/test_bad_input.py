@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -891,3 +892,27 @@ def test_a_file_that_is_damaged(name: str, content: bytes, tmp_path: Path) -> No
     (tmp_path / name).write_bytes(content)
     assert_names(evaluate(TSE, run=tmp_path / name), name)
     assert_names(evaluate(TSE, qrels=tmp_path / name), name)
+
+
+# -- warnings ------------------------------------------------------------------------------------------
+
+OTHER_QUERIES = {"q9": {"d1": 1.0}}
+WARNED: dict[str, Callable[[], Any]] = {
+    "evaluate": lambda: irl.evaluate(TSE, QRELS, OTHER_QUERIES),
+    "compare": lambda: irl.compare(QRELS, {"a": RUN, "b": OTHER_QUERIES}),
+    "benchmark": lambda: irl.benchmark(QRELS, {"a": OTHER_QUERIES}, ["TSE"]),
+    "RBU": lambda: irl.evaluate(RBU, QRELS, RUN),
+    "RBU by ir_measures": lambda: ir_measures.calc_aggregate([RBU], QRELS, RUN),
+    "RBU by its own method": lambda: RBU.calc_aggregate(QRELS, RUN),
+}
+
+
+@pytest.mark.parametrize("door", WARNED)
+def test_a_warning_points_at_the_line_of_the_user(door: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        WARNED[door]()
+    (warning,) = caught
+    assert warning.category is UserWarning
+    assert warning.filename == __file__
+    assert f'"{door}": lambda' in linecache.getline(__file__, warning.lineno)

@@ -39,7 +39,10 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, ScoredRuns, trec
 from ir_lexirecall.evaluation import parse_measures
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
+    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),  # some are empty
+]
 
 # Ids are decimal numbers, so that columns of integers can hold them; scores tie, so that their order as strings counts.
 QRELS = [

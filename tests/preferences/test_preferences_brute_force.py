@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.preferences import counts
 
-pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
+pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
 
 compare = partial(irl.compare, correction=None)  # no test matters here
 
