@@ -35,7 +35,6 @@ from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),  # one session, in one process
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
     pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),
