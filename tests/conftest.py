@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall.provider import LexiRecallProvider
 
 settings.register_profile("default", deadline=None, max_examples=100)
-settings.load_profile("default")
+settings.register_profile("quick", deadline=None, max_examples=10)  # for further versions of Python
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.hookimpl(optionalhook=True)
