@@ -163,23 +163,31 @@ def test_p_values_are_those_of_the_test_on_the_preferences_per_query(test):
     table = compared.table()
     x = compared.per_query()["preference"].to_numpy().reshape(len(QUERIES), len(PAIRS)).T
     if test == "tukey":
-        by_pair = significance.tukey_hsd(compared.scores().to_numpy(), n_resamples=200, seed=4)
+        by_pair = significance.tukey_hsd(compared.scores().to_numpy(), n_resamples=200, seed=4).p
         p = [by_pair[i, j] for i, j in itertools.combinations(range(len(RUNS)), 2)]
         expected = p  # the family is accounted for
     else:
         p = {
             "sign": lambda row: stats.binomtest((row > 0).sum(), (row != 0).sum()).pvalue,
             "t": lambda row: stats.ttest_1samp(row, 0).pvalue,
-            "wilcoxon": lambda row: significance.wilcoxon(row[None])[0][0],
-            "bootstrap": lambda row: significance.bootstrap(row[None], n_resamples=200, seed=4)[0][0],
+            "wilcoxon": lambda row: significance.wilcoxon(row[None]).p[0],
+            "bootstrap": lambda row: significance.bootstrap(row[None], n_resamples=200, seed=4).p[0],
+            "randomisation": lambda row: significance.randomisation(row[None], n_resamples=200, seed=4).p[0],
         }[test]
         p = [p(row) for row in x]
         expected = multipletests(p, alpha=0.01, method="holm")[1].tolist()
     assert table["p"].tolist() == pytest.approx(p, rel=1e-9)
     assert table["p_corrected"].tolist() == pytest.approx(expected, rel=1e-9)
     assert table["reject"].tolist() == [value <= 0.01 for value in expected]
-    for row, (low, high) in zip(x, table[["ci_low", "ci_high"]].to_numpy(), strict=True):
-        assert stats.ttest_1samp(row, 0).confidence_interval(0.99) == pytest.approx((low, high))
+    low, high = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+    assert ((low > 0) | (high < 0)).tolist() == (table["p"] <= 0.01).tolist()
+    bound = 2 if test == "tukey" else 1
+    assert (-bound <= low).all()
+    assert (high <= bound).all()
+    if test == "t":
+        for row, ends in zip(x, zip(low, high, strict=True), strict=True):
+            expected = stats.ttest_1samp(row, 0).confidence_interval(0.99)
+            assert ends == pytest.approx(np.clip(expected, -1, 1))
 
 
 def test_with_test_tests_the_same_preferences_otherwise():
@@ -567,7 +575,7 @@ def test_pictures_go_where_they_are_asked_to_go():
         ({"preference": "LR(form='round')"}, "round"),
         ({"preference": 5}, "5"),
         ({"preference": []}, "no preference"),
-        ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, tukey"),
+        ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
         ({"test": None}, "None"),
         ({"correction": "holmes"}, "'holmes'"),
         ({"correction": 7}, "7"),
@@ -620,7 +628,7 @@ def test_bad_runs_are_named():
         ("explain", ["good", "bad", "rpp"], "'rpp'.*lexirecall"),
         ("plot", ["rpp"], "'rpp'.*lexirecall"),
         ("plot_pair", ["good", "best"], "'best'.*good, fair, weak, bad"),
-        ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, tukey"),
+        ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
     ],
 )
 def test_bad_questions_are_named(method, arguments, offender):

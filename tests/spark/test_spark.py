@@ -412,7 +412,7 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
         (lambda: compare(qrels, {"a": watched}), "at least two runs"),
         (lambda: compare(qrels, two, "nope"), "nope"),
         (lambda: compare(qrels, two, reference="c"), "no run 'c'"),
-        (lambda: compare(qrels, two, test="z"), "no test 'z'"),
+        (lambda: compare(qrels, two, test="z"), "unknown test 'z'"),
         (lambda: compare(qrels, two, cutoff=0), "cutoff"),
     ]
     for work, message in cases:
