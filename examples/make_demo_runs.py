@@ -14,11 +14,12 @@ function words. A run holds at most 50 documents for a query, and only those
 whose score is positive, so runs differ in depth, and a query for which nothing
 scores is absent. Equal scores are ordered by document id. Nothing is random.
 
-Usage: ``python examples/make_demo_runs.py``
+Usage: ``python examples/make_demo_runs.py [--out FOLDER]``
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
 from pathlib import Path
@@ -139,7 +140,7 @@ def write_run(path: Path, rankings: dict[str, Ranking]) -> None:
                 handle.write(f"{query_id} Q0 {doc_id} {position} {score:.6f} {path.stem}\n")
 
 
-def main() -> None:
+def main(out: Path = DEMO / "runs") -> None:
     """Make all five runs."""
     docs = read_tsv(DEMO / "docs.tsv")
     queries = {row["query_id"]: row["text"] for row in read_tsv(DEMO / "queries.tsv")}
@@ -162,11 +163,13 @@ def main() -> None:
         for name, ranking in rankings.items():
             runs.setdefault(name, {})[query_id] = ranking
 
-    (DEMO / "runs").mkdir(exist_ok=True)
+    out.mkdir(exist_ok=True)
     for name, rankings in runs.items():
-        write_run(DEMO / "runs" / f"{name}.run", rankings)
+        write_run(out / f"{name}.run", rankings)
         print(f"{name}: {sum(map(len, rankings.values()))} lines")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description="Make the run files of the demo collection.")
+    parser.add_argument("--out", type=Path, default=DEMO / "runs", help="folder to write to (default: the package's)")
+    main(parser.parse_args().out)

@@ -2,32 +2,33 @@
 
 Spark, Ray and Dask hold tables in parts and hand each part to Python as Arrow tables. Parts are evaluated on their own if
 all rows of a query, in qrels and run, stand in the same one: ``evaluate_arrow`` gives their values, ``align_arrow`` the
-ranks of their judged documents, small enough to be brought together (``ranks_from_arrow``) for a comparison of systems.
+ranks of their judged documents, small enough to be brought together (``ranks_from_arrow``) for a comparison of runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from ir_measures.measures.base import Measure
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import JudgedRanks, align
-from ir_lexirecall.evaluation import Evaluation, is_ours, parse_measures
+from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.scoring.arrays import Floats
-from ir_lexirecall.tables import run_table
+from ir_lexirecall.measures.base import Measure
+from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 RANK_TYPES = {"query_id": "string", "doc_id": "string", "rank": "int64", "depth": "int64"}
+"""The columns that ``align_arrow`` gives, and their types."""
 
 
-def evaluate_arrow(measures: Any, qrels: pa.Table, run: pa.Table, *, aspects: Iterable[str] = ()) -> pa.Table:
+def evaluate_arrow(measures: MeasuresLike, qrels: pa.Table, run: pa.Table, *, aspects: Iterable[str] = ()) -> pa.Table:
     """``evaluate`` for Arrow tables.
 
     Args:
@@ -53,19 +54,12 @@ def evaluate_arrow(measures: Any, qrels: pa.Table, run: pa.Table, *, aspects: It
     """
     _require_pyarrow()
     named = measures_by_column(measures)
-    judgments, table = _Part.of_part(qrels, frozenset(aspects)), run_table(run)
-    columns: dict[str, Any] = {"query_id": judgments.query_ids, **{name: [] for name in named}}
-    if len(judgments):
-        # ir_measures knows only the queries with a judgment of relevance, as in ``Evaluation``.
-        scored = {name: measure for name, measure in named.items() if is_ours(measure) or not judgments.lacks_relevance}
-        values = Evaluation(scored, judgments).of_ranks(align(judgments, table), table)
-        for name, measure in named.items():
-            default = np.full(len(judgments), measure.DEFAULT)
-            columns[name] = values[name].to_numpy(dtype=np.float64) if name in scored else default
+    aligned = _aligned(qrels, run, aspects)
+    columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned)}
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
 
-def measures_by_column(measures: Any) -> dict[str, Measure]:
+def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by the name of their column, beside ``query_id``.
 
     Raises:
@@ -80,16 +74,19 @@ def measures_by_column(measures: Any) -> dict[str, Measure]:
     return named
 
 
-def align_arrow(qrels: pa.Table, run: pa.Table) -> pa.Table:
-    """``align`` for Arrow tables.
+def align_arrow(
+    qrels: pa.Table, run: pa.Table, measures: Mapping[str, IRMeasure] | None = None, *, aspects: Iterable[str] = ()
+) -> pa.Table:
+    """``align`` for Arrow tables, and the values of measures with it.
 
     Args:
-        qrels, run: as in ``evaluate_arrow``.
+        qrels, run, aspects: as in ``evaluate_arrow``.
+        measures: by the name of their column, see ``measures_by_column``; by default none.
 
     Returns:
         A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from 1)
-        and ``depth``, the number of documents retrieved for the query. A query without such documents has one row, with
-        its depth and without ``doc_id`` and ``rank``.
+        and ``depth``, the number of documents retrieved for the query, and the values of the measures for the query. A
+        query without such documents has one row, with its depth and without ``doc_id`` and ``rank``.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -102,28 +99,42 @@ def align_arrow(qrels: pa.Table, run: pa.Table) -> pa.Table:
     [{'query_id': '1', 'doc_id': 'a', 'rank': 2, 'depth': 2}, {'query_id': '2', 'doc_id': None, 'rank': None, 'depth': 0}]
     """
     _require_pyarrow()
-    return ranks_to_arrow(align(Judgments.of(qrels), run_table(run)))
+    aligned = _aligned(qrels, run, aspects)
+    return ranks_to_arrow(aligned, _scored(measures or {}, aligned))
 
 
-def ranks_to_arrow(ranks: JudgedRanks) -> pa.Table:
-    """Ranks in the form that ``align_arrow`` gives.
+def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) -> pa.Table:
+    """An aligned run in the form that ``align_arrow`` gives.
+
+    Args:
+        run: the run.
+        values: further columns by name, a number per query of the judgments.
 
     Raises:
         ModuleNotFoundError: PyArrow is not installed.
 
-    >>> ranks = align(Judgments.of({"q": {"a": 1}}), {"q": {"x": 2.0, "a": 1.0}})
-    >>> ranks_to_arrow(ranks).to_pylist()
+    >>> run = align(Judgments.from_qrels({"q": {"a": 1}}), {"q": {"x": 2.0, "a": 1.0}})
+    >>> ranks_to_arrow(run).to_pylist()
     [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'depth': 2}]
     """
     _require_pyarrow()
-    judgments = ranks.judgments
-    found = pl.DataFrame({"query": ranks.query, "doc_id": judgments.doc_id.gather(ranks.doc), "rank": ranks.rank})
-    queries = judgments.query_numbers.with_columns(depth=pl.Series(ranks.depth, dtype=pl.Int64))
-    rows = queries.join(found, on="query", how="left").sort("query", "rank")
-    return _arrow({name: rows[name] for name in RANK_TYPES}, RANK_TYPES)
+    further = dict(values or {})
+    judgments = run.judgments
+    found = pl.DataFrame({"query": run.query, "found_id": judgments.doc_id.gather(run.doc), "found_rank": run.rank})
+    numbers = judgments.query_numbers
+    rows = numbers.join(found, on="query", how="left").sort("query", "found_rank")
+    query = rows["query"].to_numpy()
+    columns = {
+        "query_id": rows["query_id"],
+        "doc_id": rows["found_id"],
+        "rank": rows["found_rank"],
+        "depth": run.depth[query],
+        **{name: column[query] for name, column in further.items()},
+    }
+    return _arrow(columns, {**RANK_TYPES, **dict.fromkeys(further, "float64")})
 
 
-def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
+def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     """The inverse of ``align_arrow``: of one table, or of the tables of all parts, concatenated in any order.
 
     Args:
@@ -136,9 +147,9 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
     Raises:
         ValueError: a query or document that is not judged, a query that is missing or stands in two parts.
 
-    >>> judgments = Judgments.of({"q": {"a": 1, "b": 1}})
-    >>> ranks = align(judgments, {"q": {"x": 2.0, "a": 1.0}})
-    >>> ranks_from_arrow(judgments, ranks_to_arrow(ranks)).rank
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 1}})
+    >>> run = align(judgments, {"q": {"x": 2.0, "a": 1.0}})
+    >>> ranks_from_arrow(judgments, ranks_to_arrow(run)).rank
     array([2])
     """
     rows = pl.DataFrame(ranks.select(list(RANK_TYPES))).with_columns(pl.col("query_id", "doc_id").cast(pl.String))
@@ -160,34 +171,23 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> JudgedRanks:
         missing = judgments.query_ids[int(np.argmin(depth))]
         raise ValueError(f"ranks: query {missing!r} of the judgments is missing; give the ranks of all parts")
     query, doc, rank = (found[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
-    return JudgedRanks(judgments, query=query, doc=doc, rank=rank, depth=depth)
+    return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth)
 
 
-@dataclass(frozen=True)
-class _Part(Judgments):
-    """Judgments of some queries, read as if those of all were there.
+def _aligned(qrels: pa.Table, run: pa.Table, aspects: Iterable[str]) -> AlignedRun:
+    """Align the tables of a part; the run is checked even where nothing is judged."""
+    judgments = Judgments.from_qrels(qrels).as_part(aspects)
+    return align(judgments, run)
 
-    Attributes:
-        elsewhere: aspects that rows of other queries may name.
-    """
 
-    elsewhere: frozenset[str] = frozenset()
-
-    @classmethod
-    def of_part(cls, qrels: Any, elsewhere: frozenset[str]) -> _Part:
-        own = Judgments.of(qrels)
-        part = cls(**{each.name: getattr(own, each.name) for each in fields(Judgments)}, elsewhere=elsewhere)
-        return replace(part, grade=np.zeros(len(own.grade)), _cache={}) if part.lacks_relevance else part
-
-    @property
-    def lacks_relevance(self) -> bool:
-        """Whether rows of other queries name the aspect ``relevance``, which is then the grade, and none of these do."""
-        return "relevance" in self.elsewhere and not bool((self.rows["aspect"] == "relevance").any())
-
-    def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
-        in_rows = set(self.rows["aspect"].unique()) | self.elsewhere
-        by_rows = any(name in in_rows for name in aspects)
-        return {name: self._label(name, in_rows, by_rows) for name in aspects}
+def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun) -> dict[str, Floats]:
+    """Values of all queries of a part by measure; a part without queries has none, whatever the measures would refuse."""
+    if len(run.judgments) == 0:
+        return {name: np.zeros(0) for name in measures}
+    for measure in measures.values():
+        if isinstance(measure, Measure):
+            measure.check_judgments(run.judgments)
+    return {name: values(measure, run).astype(np.float64) for name, measure in measures.items()}
 
 
 def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:

@@ -191,10 +191,9 @@ def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[
         if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:
             names, columns = names[:3], columns[:3]  # ir_measures.Qrel
     else:
-        names = getattr(data, "columns", None)
-        if names is None or not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
+        if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
             return None
-        names = tuple(names)
+        names = tuple(data.columns)
         if len(names) != 3 or len(set(names)) != 3:
             return None
         columns = [data[name].tolist() for name in names]
@@ -258,9 +257,10 @@ def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dic
             f"{what} of type {type(data).__name__} cannot be read: give a path, a DataFrame with columns "
             f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
         )
+    names = list(table)
     table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(table) or 'none'}")
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(names) or 'none'}")
     return table
 
 
@@ -271,7 +271,7 @@ _OUR_NAMES = {theirs: ours for ours, theirs in _PYTERRIER_NAMES.items()}
 def _with_our_names(table: dict[str, pl.Series], needed: tuple[str, ...]) -> dict[str, pl.Series]:
     """A table of PyTerrier's (``qid``, ``docno``, ``label``) with ir_measures' names for its columns."""
     theirs = {_PYTERRIER_NAMES[name]: name for name in needed if name not in table and name in _PYTERRIER_NAMES}
-    if not theirs or not theirs.keys() <= table.keys():
+    if theirs.keys().isdisjoint(table):
         return table
     return {theirs.get(name, name): values.alias(theirs.get(name, name)) for name, values in table.items()}
 

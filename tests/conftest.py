@@ -27,6 +27,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return None if any(map(Path.is_dir, named)) else 0
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests that share a fixture of their module in one process, so that it is made once."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        scopes = [made[-1].scope for made in fixtures.name2fixturedefs.values()] if fixtures else []
+        if "module" in scopes:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Iterator[Any]:
     """No doctests of tests: looking for them would skip, in silence, a file that cannot be imported."""

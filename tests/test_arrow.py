@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, Judgments, align
-from ir_lexirecall.alignment import JudgedRanks
-from ir_lexirecall.arrow import align_arrow, evaluate_arrow, ranks_from_arrow
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrow import RANK_TYPES, align_arrow, evaluate_arrow, measures_by_column, ranks_from_arrow
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
@@ -68,11 +68,11 @@ def assert_same_values(measures: Any, qrels: pa.Table, run: pa.Table, parts: Any
     pd.testing.assert_frame_equal(as_frame(whole), wanted, check_exact=True, check_index_type=False)
     if parts:
         values = [evaluate_arrow(measures, *part, aspects=aspects) for part in parts]
-        assert {each.schema for each in values} == {whole.schema}
+        assert {table.schema for table in values} == {whole.schema}
         assert pa.concat_tables(values).sort_by("query_id").equals(whole)
 
 
-def assert_same_ranks(ranks: JudgedRanks, wanted: JudgedRanks) -> None:
+def assert_same_ranks(ranks: AlignedRun, wanted: AlignedRun) -> None:
     for name in ("query", "doc", "rank", "depth"):
         np.testing.assert_array_equal(getattr(ranks, name), getattr(wanted, name), strict=True)
 
@@ -185,11 +185,42 @@ def test_bad_input_is_refused_as_by_evaluate() -> None:
 @given(collections(), st.data())
 def test_ranks_come_back_as_they_were(collection: Any, data: st.DataObject) -> None:
     qrels, run = qrel_table(collection[0]), run_table(collection[1])
-    judgments = Judgments.of(qrels)
+    judgments = Judgments.from_qrels(qrels)
     wanted = align(judgments, run)
     assert_same_ranks(ranks_from_arrow(judgments, align_arrow(qrels, run)), wanted)
     parts = [align_arrow(*part) for part in data.draw(st.permutations(drawn_parts(data, qrels, run)))]
     assert_same_ranks(ranks_from_arrow(judgments, pa.concat_tables(parts)), wanted)
+
+
+@given(subtopic_collections(), st.data())
+def test_ranks_and_values_of_one_alignment(collection: Any, data: st.DataObject) -> None:
+    """``align_arrow`` with measures: the ranks of ``align_arrow``, and at each query the values of ``evaluate_arrow``."""
+    qrels, run = pa.table(subtopic_table(collection[0], "iteration").to_dict("list")), run_table(collection[1])
+    named = measures_by_column(MEASURES)
+    for part in drawn_parts(data, qrels, run):
+        both = align_arrow(*part, named)
+        assert both.select(list(RANK_TYPES)).equals(align_arrow(*part))
+        values = evaluate_arrow(named, *part)
+        rows = both.drop_columns(["doc_id", "rank", "depth"]).to_pylist()
+        by_query = {row["query_id"]: row for row in values.to_pylist()}
+        assert rows == [by_query[row["query_id"]] for row in rows]
+        assert {row["query_id"] for row in rows} == set(by_query)
+
+
+def test_judgments_of_a_part_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = qrel_table({"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}), run_table({"q1": {"b": 1.0, "a": 2.0}})
+    made, plain = [], Judgments.from_qrels
+    monkeypatch.setattr(Judgments, "from_qrels", lambda *args: made.append(plain(*args)) or made[-1])
+    align_arrow(qrels, run, measures_by_column(["TSE", "AP", "NumRet"]), aspects=["relevance"])
+    assert len(made) == 1
+
+
+def test_a_column_may_be_called_like_one_of_the_ranks() -> None:
+    qrels, run = qrel_table({"q1": {"a": 1}}), run_table({"q1": {"x": 2.0, "a": 1.0}})
+    named = {"found_rank": TSE, "query": LR}
+    assert align_arrow(qrels, run, named).to_pylist() == [
+        {"query_id": "q1", "doc_id": "a", "rank": 2, "depth": 2, "found_rank": 0.5, "query": 0.75}
+    ]
 
 
 def test_a_query_with_nothing_judged_retrieved_keeps_its_depth() -> None:
@@ -220,7 +251,7 @@ RANKS = align_arrow(qrel_table({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}), run_ta
     ],
 )
 def test_ranks_that_do_not_belong_to_the_judgments(ranks: pa.Table, message: str) -> None:
-    judgments = Judgments.of({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}})
+    judgments = Judgments.from_qrels({"q1": {"a": 1, "b": 1}, "q2": {"a": 1}})
     ranks_from_arrow(judgments, RANKS)
     with pytest.raises(ValueError, match=message):
         ranks_from_arrow(judgments, ranks)

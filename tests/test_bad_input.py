@@ -14,10 +14,30 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, Qrel, ScoredDoc
+from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, Compat, Qrel, ScoredDoc, nDCG
 
 import ir_lexirecall as irl
-from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE, trec
+from ir_lexirecall import (
+    CAM,
+    CT,
+    CWL_ERR8,
+    CWL_ERR9,
+    CWL_ERR10,
+    CWL_ERR11,
+    CWL_RBP,
+    EU,
+    GERR,
+    IA,
+    LR,
+    MM,
+    RBU,
+    SRR,
+    TOMA,
+    TSE,
+    D_nDCG,
+    DSharp,
+    trec,
+)
 from ir_lexirecall.measures import REGISTRY
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
@@ -271,9 +291,15 @@ def test_a_grade_above_the_top_grade_of_err(monkeypatch: pytest.MonkeyPatch) -> 
     assert_names(message, "ERR@5", "'q1'", "'d7'", "5", more(1))
 
 
-def test_standard_measures_want_whole_grades() -> None:
-    message = evaluate([AP], qrels={"q1": {"d1": 1, "d2": 0.5}, "q2": {"d2": 0.25}})
-    assert_names(message, "AP", "'q1'", "'d2'", "0.5", more(1))
+def test_measures_of_other_providers_want_whole_grades() -> None:
+    message = evaluate([Compat(p=0.9)], qrels={"q1": {"d1": 1, "d2": 0.5}, "q2": {"d2": 0.25}})
+    assert_names(message, "Compat", "'q1'", "'d2'", "0.5", more(1))
+
+
+def test_standard_measures_take_fractional_grades() -> None:
+    values = irl.evaluate([AP, nDCG], {"q1": {"d1": 1, "d2": 0.5}}, {"q1": {"d2": 2.0, "d1": 1.0}})
+    gain = (0.5 + 1 / np.log2(3)) / (1 + 0.5 / np.log2(3))
+    assert values.loc["q1"].tolist() == [0.5, pytest.approx(gain)]
 
 
 # -- columns, ids, formats -----------------------------------------------------------------------------
@@ -350,6 +376,7 @@ def test_a_dict_of_something_else() -> None:
 
 NO_CUTOFF = [0, -1, 2.5, "10", True, NAN]
 NO_SHARE = [0, 1, -0.5, 1.5, "0.5", True, NAN]  # neither 0 nor 1 itself
+NO_PART = [-0.1, 1.1, "0.5", True, NAN]  # 0 and 1 included
 NOT_ABOVE_0 = [0, -1, "2", True, NAN, float("inf")]
 NO_NAME = ["", "EXP", 1, True]
 NO_ASPECTS = [
@@ -369,7 +396,9 @@ NO_ASPECTS = [
     {"relevance": {"high": 1, "low": 0}},
     {3: 1},
 ]
+NO_TRUTH = [1, "yes"]
 CWL = {"max_rel": NOT_ABOVE_0, "gain": NO_NAME, "unjudged": NO_NAME}
+GAIN = {"gain": NO_NAME, "max_rel": NOT_ABOVE_0}
 ASPECT = {"cutoff": NO_CUTOFF, "aspects": NO_ASPECTS, "base": ["", "nope", "AP(", "AP(foo=1)", 3, "TOMA", "AP LR"]}
 WEIGHTS = [{}, {"relevance": 0}, {"relevance": -1}, {"relevance": NAN}, {"relevance": "1"}, {"relevance": True}, [1], 1]
 OUT_OF_RANGE: dict[Any, dict[str, list[Any]]] = {
@@ -410,7 +439,16 @@ OUT_OF_RANGE: dict[Any, dict[str, list[Any]]] = {
     },
     CAM(aspects={"relevance": 2}): {**ASPECT, "weights": WEIGHTS, "binarize": [0, -1, "third", 1.5, True]},
     MM(aspects={"relevance": 2}): {**ASPECT, "weights": WEIGHTS, "binarize": [0, -1, "third", 1.5, True]},
+    IA: {"cutoff": NO_CUTOFF, "base": ASPECT["base"]},
+    D_nDCG: {"cutoff": NO_CUTOFF},
+    DSharp: {"cutoff": NO_CUTOFF, "gamma": NO_PART, "rel": NOT_ABOVE_0},
+    EU: {"cutoff": NO_CUTOFF, "alpha": NO_PART, "e": [-0.01, -1, "0", True, NAN, float("inf")], **GAIN},
+    CT: {"cutoff": NO_CUTOFF, "alpha": NO_PART, "saturation": NOT_ABOVE_0, **GAIN},
+    SRR: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0},
+    GERR(max_rel=2): {"cutoff": NO_CUTOFF, **CWL},
 }
+for params in OUT_OF_RANGE.values():
+    params["judged_only"] = NO_TRUTH
 OUT_OF_RANGE_CASES = [
     pytest.param(measure, name, value, id=f"{measure.NAME}-{name}-{value!r}")
     for measure, params in OUT_OF_RANGE.items()
@@ -455,7 +493,7 @@ def test_a_parameter_out_of_range_in_a_string(text: str, parts: list[str]) -> No
     assert_names(evaluate(text), *parts)
 
 
-@pytest.mark.parametrize("measure", [m for n, m in REGISTRY.items() if n == m.NAME], ids=str)
+@pytest.mark.parametrize("measure", dict.fromkeys(REGISTRY.values()), ids=str)
 def test_an_unknown_parameter(measure: Any) -> None:
     message = refusal(lambda: measure(depth=3))
     assert_names(message, measure.NAME, "'depth'", *measure.SUPPORTED_PARAMS)
@@ -519,10 +557,19 @@ def test_a_score_beyond_all_floats_is_infinite() -> None:
     assert irl.evaluate("TSE", {"q": {"a": 1}}, {"q": {"a": 10**400, "b": 1e30}})["TSE"].tolist() == [1.0]
 
 
-def test_columns_with_the_names_of_pyterrier_are_told_their_names_here() -> None:
-    qrels = pd.DataFrame({"qid": ["q"], "docno": ["d"], "label": [1]})
-    with pytest.raises(ValueError, match="'qid' to 'query_id', 'docno' to 'doc_id', 'label' to 'relevance'"):
-        irl.evaluate("TSE", qrels, {})
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow", "named tuples"])
+@pytest.mark.parametrize("lost", ["qid", "docno", "label"])
+def test_a_missing_column_of_a_table_with_the_names_of_pyterrier(lost: str, form: str) -> None:
+    columns = {"qid": ["q1"], "docno": ["d1"], "label": [1], "iteration": ["0"]}
+    columns.pop(lost)
+    ours = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}[lost]
+    assert_names(evaluate(TSE, qrels=table(columns, form)), "qrels", f"lacks the column {ours!r}", *columns)
+
+
+def test_a_column_under_both_of_its_names_is_read_under_ours() -> None:
+    """PyTerrier's name is a further column then."""
+    qrels = pd.DataFrame({"query_id": ["q1"], "qid": ["q9"], "doc_id": ["d1"], "relevance": [1]})
+    assert irl.evaluate(TSE, qrels, RUN).index.tolist() == ["q1"]
 
 
 @pytest.mark.parametrize(
@@ -816,9 +863,10 @@ def test_the_file_of_a_bad_run_is_named(kind: str, tmp_path: Path) -> None:
 
 def test_a_missing_file(tmp_path: Path) -> None:
     path = tmp_path / "nowhere.txt"
-    for given in (path, str(path)):
-        assert_names(evaluate(TSE, qrels=given), str(path), "no such file", "ir_datasets")
-        assert_names(evaluate(TSE, run=given), str(path), "no such file")
+    assert_names(evaluate(TSE, qrels=str(path)), str(path), "no such file", "ir_datasets")
+    assert_names(evaluate(TSE, qrels=path), str(path), "no such file")  # a path is not an id
+    for missing in (path, str(path)):
+        assert_names(evaluate(TSE, run=missing), str(path), "no such file")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

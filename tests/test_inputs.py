@@ -83,6 +83,9 @@ STANDARD = [AP, nDCG @ 10, P @ 2]
 ALL = [*OURS, *STANDARD]
 
 
+PYTERRIER_NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+
+
 class ScoredDocWithTag(NamedTuple):
     """A named tuple with its fields in another order, and one more."""
 
@@ -136,7 +139,14 @@ def table_formats(rows: list[tuple[str, str, Any]], value: str) -> dict[str, Cal
         ),
         "pandas nullable values": lambda: frame(rows, value).convert_dtypes(),
         "pandas values as objects": lambda: frame(rows, value).astype(object),
+        "pandas with PyTerrier's names": lambda: frame(rows, value).rename(columns=PYTERRIER_NAMES),
+        "pandas with PyTerrier's names and more": lambda: frame(rows, value)
+        .rename(columns=PYTERRIER_NAMES)
+        .assign(query="the text", rank=0),
         "polars": lambda: pl.DataFrame(columns(rows, value)),
+        "polars with PyTerrier's names": lambda: pl.DataFrame(columns(rows, value)).rename(
+            PYTERRIER_NAMES, strict=False
+        ),
         "polars categorical": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Categorical}),
         "polars integers": lambda: pl.DataFrame(columns(rows, value)).cast({"query_id": pl.Int64, "doc_id": pl.UInt8}),
         "polars lazy": lambda: pl.LazyFrame(columns(rows, value)),
@@ -508,6 +518,7 @@ LABEL_FORMATS: dict[str, Callable[[], Any]] = {
     "object columns": lambda: labels_in_columns().astype(object),
     "polars": lambda: pl.DataFrame(labels_in_columns().to_dict("list")),
     "arrow": lambda: pa.table(labels_in_columns().to_dict("list")),
+    "columns with PyTerrier's name for relevance": lambda: labels_in_columns().rename(columns=PYTERRIER_NAMES),
     "EhealthQrel": lambda: [EhealthQrel(*row, "0") for row in LABELS],
     "EhealthQrel generator": lambda: (EhealthQrel(*row, "0") for row in LABELS),
     "rows named in iteration": labels_in_rows,

@@ -37,7 +37,7 @@ def requirements(extra: str | None = None) -> set[str]:
 def test_names() -> None:
     project = pyproject()["project"]
     assert project["name"] == "ir-lexirecall"
-    assert project["version"] == irl.__version__
+    assert "version" in project["dynamic"]
     assert project["scripts"] == {"ir-lexirecall": "ir_lexirecall.cli:main"}
     assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
     assert (ROOT / project["readme"]).is_file()
@@ -76,9 +76,18 @@ def test_every_distribution_that_is_imported_is_asked_for() -> None:
 
 
 def imports(code: ast.AST) -> set[str]:
-    """Top-level names of the modules that a module imports anywhere."""
+    """Top-level names of the modules that a module imports anywhere but for type checkers."""
     names = []
+    for_type_checkers = {
+        inner
+        for node in ast.walk(code)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     for node in ast.walk(code):
+        if node in for_type_checkers:
+            continue
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -146,3 +155,12 @@ def test_public_methods_have_docstrings(name: str) -> None:
         if not m.startswith("_") and (callable(value) or isinstance(value, (property, classmethod)))
     ]
     assert [method for method in methods if not inspect.getdoc(getattr(kind, method))] == []
+
+
+def test_every_public_name_has_a_note_on_its_stability() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Stability")[2]
+    assert set(irl.__all__) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_the_version_stands_in_one_place() -> None:
+    assert pyproject()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "ir_lexirecall.__version__"}

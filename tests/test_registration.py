@@ -11,13 +11,13 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG, parse_measure
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
-from ir_lexirecall.measures import REGISTRY
+from ir_lexirecall.measures import REGISTRY, Param
 from ir_lexirecall.provider import LexiRecallEvaluator, LexiRecallProvider
 
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
@@ -26,14 +26,11 @@ RUN = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"x": 1.0}}
 # -- printing and parsing ------------------------------------------------------------------------------
 
 
-def numbers(floats: st.SearchStrategy[float], *others: float) -> st.SearchStrategy[Any]:
+def numbers(values: st.SearchStrategy[float], kind: type) -> st.SearchStrategy[Any]:
     """Python's and NumPy's numbers."""
-    return floats | floats.map(np.float64) | st.sampled_from(others) | st.sampled_from(others).map(np.float32)
+    return values | values.map(kind)
 
 
-SHARES = numbers(st.floats(0, 1, exclude_min=True, exclude_max=True), 0.25, 0.5)
-ABOVE_0 = numbers(st.floats(0, 1e6, exclude_min=True), 1, 3, 2.5) | st.just(np.int8(3))
-COUNTS = st.integers(1, 10**12) | st.integers(1, 100).map(np.int64) | st.integers(1, 9).map(float)
 NAMES = st.sampled_from(["relevance", "quality", "q", "it's", 'a "b"', "c{d}", "ünder", "x y", "@", "\\"]) | st.text(
     st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8
 )
@@ -44,95 +41,65 @@ SCALES = (
         st.integers(0, 9) | st.floats(0, 9), st.integers(0, 9) | st.floats(0, 1e3), min_size=1, max_size=4
     ).map(lambda scale: dict(zip(sorted(scale), sorted(scale.values()), strict=True)))
 )
-ASPECTS = st.dictionaries(NAMES, SCALES, min_size=1, max_size=4)
 WEIGHT = st.integers(1, 5) | st.floats(0.01, 5) | st.just(np.float64(0.5))
-BINARIZE = st.just("half") | st.integers(1, 9) | st.just(np.int64(2))
-BASES = st.sampled_from(
-    [
-        "nDCG",
-        "AP",
-        "AP(rel=2)",
-        "RBP(p=0.8)",
-        "RBU(e=0)",
-        "TSE(exposure='RBP',p=0.7)",
-        AP,
-        nDCG(dcg="exp-log2"),
-        TSE(p=0.5),
-    ]
-)
-CWL = {
-    "max_rel": ABOVE_0,
-    "gain": st.sampled_from(["exp", "linear"]),
-    "unjudged": st.sampled_from(["worst", "best"]),
+BASES = [
+    *("nDCG", "AP", "AP(rel=2)", "RBP(p=0.8)", "RBU(e=0)", "TSE(exposure='RBP',p=0.7)"),
+    *(AP, nDCG(dcg="exp-log2"), TSE(p=0.5)),
+]
+# Parameters whose declaration does not say all that their values must be.
+SPECIAL: dict[str, st.SearchStrategy[Any]] = {
+    "aspects": st.dictionaries(NAMES, SCALES, min_size=1, max_size=4),
+    "base": st.sampled_from(BASES),
+    "binarize": st.just("half") | st.integers(1, 9) | st.just(np.int64(2)),
+    "weights": st.just({"relevance": 1}),  # `valid_measures` weights the aspects that it drew,
+    "gate": st.just("relevance"),  # and takes one of them
 }
-VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
-    "TSE": {
-        "cutoff": COUNTS,
-        "rel": ABOVE_0,
-        "exposure": st.sampled_from(["AP", "RR", "nDCG", "RBP", "linear"]),
-        "p": SHARES,
-        "n": COUNTS,
-        "impute": st.sampled_from(["pessimistic", "optimistic"]),
-        "normalize": st.booleans(),
-    },
-    "LexiRecall": {
-        "cutoff": COUNTS,
-        "rel": ABOVE_0,
-        "form": st.sampled_from(["nested", "weighted"]),
-        "n": COUNTS,
-        "eps": ABOVE_0,
-    },
-    "CWL_ERR8": {"cutoff": COUNTS, **CWL},
-    "CWL_ERR9": {"cutoff": COUNTS, **CWL},
-    "CWL_ERR10": {"phi": SHARES, **CWL},
-    "CWL_ERR11": {"T": ABOVE_0, **CWL},
-    "CWL_RBP": {"phi": SHARES, **CWL},
-    "RBU": {
-        "cutoff": COUNTS,
-        "p": SHARES | st.just(1) | st.just(1.0),
-        "e": ABOVE_0 | st.just(0) | st.just(np.int64(0)),
-        "gain": st.sampled_from(["exp", "linear"]),
-        "max_rel": ABOVE_0,
-        "normalize": st.booleans(),
-    },
-    "TOMA": {
-        "cutoff": COUNTS,
-        "aspects": ASPECTS,
-        "distance": st.sampled_from(["euclidean", "manhattan", "chebyshev"]),
-        "base": BASES,
-        "gate": NAMES,  # one of the aspects
-        "binarize": BINARIZE,
-    },
-    "CAM": {"cutoff": COUNTS, "aspects": ASPECTS, "base": BASES, "weights": WEIGHT, "binarize": BINARIZE},
+MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
+BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
+    bool: st.booleans() | st.booleans().map(np.bool_),
+    int: numbers(st.integers(1, 10**12), np.int64) | st.integers(1, 9).map(float),
+    float: numbers(st.floats(0, 1), np.float64)
+    | numbers(st.floats(0, 1e6), np.float64)
+    | numbers(st.integers(0, 9), np.int8)
+    | st.sampled_from([0.25, 0.5, 2.5]).map(np.float32),
 }
-VALUES["MM"] = VALUES["CAM"]
+
+
+def values_to_try(name: str, param: Param) -> st.SearchStrategy[Any]:
+    """Values of a parameter, from its declaration."""
+    if name in SPECIAL:
+        return SPECIAL[name]
+    if isinstance(param.choices, tuple):
+        return st.sampled_from(param.choices)
+    return BY_TYPE[param.dtype].filter(lambda value: param.validate(value.item() if hasattr(value, "item") else value))
 
 
 @st.composite
 def valid_measures(draw: st.DrawFn) -> Any:
     """A measure with any of its parameters, in any order, such that it can be evaluated."""
-    name = draw(st.sampled_from(sorted(VALUES)))
-    measure = REGISTRY[name]
-    required = {key for key, param in measure.SUPPORTED_PARAMS.items() if param.required}
-    keys = [key for key in draw(st.permutations(list(VALUES[name]))) if key in required or draw(st.booleans())]
-    given = {key: draw(VALUES[name][key]) for key in keys if key not in ("weights", "gate")}
+    name = draw(st.sampled_from(sorted(MEASURES)))
+    params = MEASURES[name].SUPPORTED_PARAMS
+    keys = [key for key in draw(st.permutations(list(params))) if params[key].required or draw(st.booleans())]
+    chosen = {key: draw(values_to_try(key, params[key])) for key in keys}
     if "gate" in keys:
-        given["gate"] = draw(st.sampled_from(list(given["aspects"])))
+        chosen["gate"] = draw(st.sampled_from(list(chosen["aspects"])))
     if "weights" in keys:
-        given["weights"] = {aspect: draw(VALUES[name]["weights"]) for aspect in given["aspects"]}
-    if given.get("exposure") == "linear" or given.get("form") == "weighted":
-        given.setdefault("n", 1000)
-    if given.get("p") == 1:
-        given.pop("normalize", None)
-    if name in ("TOMA", "CAM", "MM"):
-        given.pop("cutoff", None)  # not every base takes one
-    return measure(**given)
+        chosen["weights"] = {aspect: draw(WEIGHT) for aspect in chosen["aspects"]}
+    if chosen.get("exposure") == "linear" or chosen.get("form") == "weighted":
+        chosen.setdefault("n", 1000)
+    if chosen.get("p") == 1:
+        chosen.pop("normalize", None)
+    if "base" in params:
+        chosen.pop("cutoff", None)  # not every base takes one
+    return MEASURES[name](**chosen)
 
 
-def test_every_parameter_has_values_to_try() -> None:
-    assert {name: set(values) for name, values in VALUES.items()} == {
-        measure.NAME: set(measure.SUPPORTED_PARAMS) for measure in REGISTRY.values()
-    }
+@pytest.mark.parametrize(
+    ("name", "key"), [(name, key) for name, measure in MEASURES.items() for key in measure.SUPPORTED_PARAMS]
+)
+def test_every_parameter_has_values_to_try(name: str, key: str) -> None:
+    param = MEASURES[name].SUPPORTED_PARAMS[key]
+    find(values_to_try(key, param), lambda value: value != param.default, settings=settings(database=None))
 
 
 @given(valid_measures())
@@ -158,7 +125,7 @@ def test_a_cutoff_prints_after_the_parameters(measure: Any, k: int) -> None:
         assert parse_measure(str(measure @ k)) == measure(cutoff=k)
 
 
-@pytest.mark.parametrize("measure", [m for n, m in REGISTRY.items() if n == m.NAME], ids=str)
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=str)
 def test_without_parameters_a_measure_prints_as_its_name(measure: Any) -> None:
     assert str(measure) == measure.NAME == measure.__name__
     assert parse_measure(measure.NAME) is not None
@@ -220,9 +187,11 @@ def test_ir_measures_knows_the_provider() -> None:
     assert ours[0].is_available()
 
 
-@pytest.mark.parametrize("kind", [CWL_ERR10(max_rel=2), TSE, LR @ 5, RBU, TOMA(aspects={"relevance": 2})], ids=str)
-def test_only_we_support_our_measures(kind: Any) -> None:
-    assert [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(kind)] == ["ir_lexirecall"]
+@pytest.mark.parametrize(
+    "measure", [CWL_ERR10(max_rel=2), TSE, LR @ 5, RBU, TOMA(aspects={"relevance": 2})], ids=str
+)
+def test_only_this_library_supports_its_measures(measure: Any) -> None:
+    assert [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(measure)] == ["ir_lexirecall"]
 
 
 @pytest.mark.parametrize("measure", [AP, nDCG @ 10, P @ 5, ir_measures.Bpref, ir_measures.RBP(rel=1)], ids=str)
@@ -358,10 +327,12 @@ def test_gdeval_keeps_err_and_without_it_err_comes_from_us(monkeypatch: pytest.M
     assert theirs is None or ours == pytest.approx(theirs, abs=1e-5)  # gdeval prints five digits
 
 
-def test_what_we_cannot_stand_in_for_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    without("cwl_eval", monkeypatch)
-    with pytest.raises(ValueError, match="cwl_eval"):
-        ir_measures.INST(max_rel=3).calc_aggregate(QRELS, RUN)
+def test_what_this_library_cannot_stand_in_for_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = ir_measures.Compat(p=0.9)
+    assert not LexiRecallProvider().supports(measure)
+    without("compat", monkeypatch)
+    with pytest.raises(ValueError, match="compat"):
+        measure.calc_aggregate(QRELS, RUN)
 
 
 # -- C/W/L metrics -------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ OURS = ["RBU", "RBU(e=0)"]
 SIGN = {"holds": "yes", "fails": "-", "not applicable": "n/a"}
 
 
-def constraints(measures: list[str], cases: int) -> pd.DataFrame:
-    found = axioms(measures, cases=cases)
+def constraints(measures: list[str], cases: int, size: int | None) -> pd.DataFrame:
+    found = axioms(measures, size=size, cases=cases)
     return found[found["source"].str.startswith("Amigó")]
 
 
@@ -51,7 +51,7 @@ def unanimity_example() -> float:
     return math.log2(joint / (unanimous / 2))
 
 
-def main(cases: int = 200, plots: Path | None = None) -> None:
+def main(cases: int = 200, size: int | None = None, plots: Path | None = None) -> None:
     there = importlib.util.find_spec("pyndeval") is not None
     measures = [*PLAIN, *(DIVERSITY if there else []), *OURS]
     if not there:
@@ -61,7 +61,7 @@ def main(cases: int = 200, plots: Path | None = None) -> None:
     for row in known[known["source"].str.startswith("Amigó")].itertuples():
         print(f"  {row.property}: {row.meaning}")
 
-    found = constraints(measures, cases)
+    found = constraints(measures, cases, size)
     names = list(found["property"].unique())
     print("\nTable 1, ours: does the measure meet the constraint? (cutoff: but for what lies below its cutoff)")
     at_cutoff = found["counterexample"].str.endswith("(reaches below the cutoff)")
@@ -81,13 +81,16 @@ def main(cases: int = 200, plots: Path | None = None) -> None:
     print(f"  metric unanimity, the example                       0.415  {unanimity_example():.3f}")
     if plots is not None:
         plots.mkdir(parents=True, exist_ok=True)
-        axioms(measures, cases=0).plot().figure.savefig(plots / "amigo_2018_axioms.svg")
+        axioms(measures, size=size, cases=0).plot().figure.savefig(plots / "amigo_2018_axioms.svg")
         print(f"  drawn: {plots / 'amigo_2018_axioms.svg'}")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=200, help="random cases per constraint (default 200)")
+    parser.add_argument(
+        "--size", type=int, help="enumerate rankings up to so many documents (default 5 to 8, by labels)"
+    )
     parser.add_argument("--plots", type=Path, help="draw the table into this folder")
     arguments = parser.parse_args()
-    main(arguments.cases, arguments.plots)
+    main(arguments.cases, arguments.size, arguments.plots)

@@ -160,7 +160,7 @@ class _Execution(Measure):
     def score(self, run: AlignedRun) -> Floats:
         collector = _current.get()
         ordinal = np.zeros(len(run.judgments), dtype=np.int64) if collector is None else collector.add(run)
-        return self.STEP * (ordinal + 1.0)
+        return np.multiply(self.STEP, ordinal + 1, dtype=np.float64)
 
     def has_values(self, values: Floats) -> bool:
         """Whether these are values of this measure: no other one has them."""

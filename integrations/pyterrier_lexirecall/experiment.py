@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.errors import check_choice, is_integer
 from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.preferences.functions import NAMES
+from pyterrier_lexirecall import summaries
 from pyterrier_lexirecall.collecting import EXECUTION, collecting
 from pyterrier_lexirecall.columns import (
     STATISTICS,
@@ -182,12 +182,12 @@ class _Experiment:
         save_dir = self.options.get("save_dir")
         if save_dir is None:
             return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
-        before = _csv_columns(save_dir)
+        before = summaries.columns(save_dir)
         with warnings.catch_warnings():
             # The files have never held the hidden measure; whether the others differ is said below.
             warnings.filterwarnings("ignore", message="Evaluation measures differ")
             result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
-        _remove_from_csv(save_dir)
+        summaries.remove_measure(save_dir, _HIDDEN)
         now = self._columns_on_disk(save_dir)
         if before is not None and before != now:
             warnings.warn(
@@ -199,8 +199,7 @@ class _Experiment:
 
     def _columns_on_disk(self, save_dir: str) -> set[str]:
         """The columns of this experiment's rows in ``aggregated.csv``."""
-        rows = pd.read_csv(Path(save_dir) / "perquery.csv", dtype=str, keep_default_na=False)
-        measures = set(rows.loc[rows["name"].isin([str(name) for name in self.names]), "measure"])
+        measures = summaries.measures(save_dir, [str(name) for name in self.names])
         count = 0 if not self.baselines else 3 if self.correction is None else len(STATISTICS)
         time = {TIME} & {metric for metric in self.metrics if isinstance(metric, str)}
         return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in STATISTICS[:count])}
@@ -362,21 +361,3 @@ def _in_order(rows: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
         system=keys.groupby(["name", "qid", "measure"], dropna=False).cumcount(), place=keys["measure"].map(place)
     )
     return rows.loc[keys.sort_values(["name", "qid", "system", "place"]).index]
-
-
-def _csv_columns(save_dir: str) -> set[str] | None:
-    file = Path(save_dir) / "aggregated.csv"
-    return set(pd.read_csv(file, nrows=0).columns) if file.exists() else None
-
-
-def _visible(table: pd.DataFrame) -> list[str]:
-    return [column for column in table.columns if column.partition(" ")[0] != _HIDDEN]
-
-
-def _remove_from_csv(save_dir: str) -> None:
-    """Take the hidden measure out of the summaries that ``pt.Experiment`` writes."""
-    aggregated, perquery = Path(save_dir) / "aggregated.csv", Path(save_dir) / "perquery.csv"
-    table = pd.read_csv(aggregated, dtype=str, keep_default_na=False)
-    table[_visible(table)].to_csv(aggregated, index=False)
-    rows = pd.read_csv(perquery, dtype=str, keep_default_na=False)
-    rows[rows["measure"] != _HIDDEN].to_csv(perquery, index=False)

@@ -90,6 +90,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "rankings": {"type": _ranking, **_SEVERAL, "metavar": "NAME=G,G,...", "help": "grades from rank 1 on, by name"},
     "seed": {"type": int, "help": "of random numbers"},
     "size": {"type": int, "help": "documents up to which all rankings are tried"},
+    "systems": {"type": int, "help": "how many runs"},
     "test": {"choices": TESTS, "help": "significance test"},
     "top": {"type": float, "help": "top grade"},
 }

@@ -13,9 +13,10 @@ from ir_measures.providers.base import NOT_PROVIDED
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_choice, check_integers, check_number
 from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.meta.decisions import parse_measures_for
-from ir_lexirecall.meta.rankings import has_aspects, made_up_run, score
+from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 
@@ -51,8 +52,8 @@ def balancing_index(
         method: ``'algorithm'`` scores the rankings with any measure, in floats: values that differ by 1e-12 at most count
             as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1); ``'closed form'`` solves the
             formulas of AP, RBP, ERR and nDCG: with x(b) = sum over i = b..n, the condition 1 <= x(b) of AP has the terms
-            (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of RBP p^(i-1) (binary, in exact arithmetic), of ERR
-            r (1-r)^(i-b) / i.
+            (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of RBP g p^(i-1) (in exact arithmetic; binary with
+            ``rel``), r_top <= x(b) of ERR r (1-r)^(i-b) / i.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -130,7 +131,7 @@ def _descending(n: int) -> Iterator[Ints]:
 def _one_at_the_top(measure: IRMeasure, n: int, top: float, lowest: float) -> float:
     rank, grade = np.r_[1, np.zeros(n, dtype=np.int64)], np.r_[top, np.full(n, float(lowest))]
     run = made_up_run(np.zeros(n + 1, dtype=np.int64), rank, grade, np.array([n]))
-    return float(score(measure, run)[0])
+    return float(scoring.values(measure, run)[0])
 
 
 def _tails(measure: IRMeasure, n: int, top: float, lowest: float, first: Ints) -> Floats:
@@ -141,7 +142,7 @@ def _tails(measure: IRMeasure, n: int, top: float, lowest: float, first: Ints) -
     rank = np.concatenate([rank, np.zeros((len(first), 1), dtype=np.int64)], axis=1)  # the top document is missing
     grade = np.tile(np.r_[np.full(n, float(lowest)), top], len(first))
     query = np.repeat(np.arange(len(first)), n + 1)
-    return score(measure, made_up_run(query, rank.ravel(), grade, np.full(len(first), n)))
+    return scoring.values(measure, made_up_run(query, rank.ravel(), grade, np.full(len(first), n)))
 
 
 def _closed_form(name: str, measure: IRMeasure) -> Callable[[IRMeasure, int, float, float], int]:
@@ -186,13 +187,19 @@ def _ap(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
 
 
 def _rbp(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
-    """1 <= (p^(b-1) - p^k) / (1 - p), solved for b: b = 1 + floor(log_p(1 - p + p^k)); exact, p being a decimal number."""
-    if not _counted(measure, lowest):
-        return 0 if _counted(measure, top) else n
+    """g_top <= g (p^(b-1) - p^k) / (1 - p), solved for b: b = 1 + floor(log_p((1 - p) g_top / g + p^k)); exact, p and the
+    grades being decimal numbers. With ``rel``, relevance is binary: g_top = g."""
+    ratio = Fraction(str(top)) / Fraction(str(lowest))
+    if "rel" in measure.params:
+        if not _counted(measure, lowest):
+            return 0 if _counted(measure, top) else n
+        ratio = Fraction(1)
     p, k = Fraction(str(measure["p"])), _reached(measure, n)
     if not 0 < p < 1:
         raise ValueError(f"balancing_index: p must lie between 0 and 1, not {float(p):g}")
-    bound = 1 - p + p**k
+    bound = (1 - p) * ratio + p**k
+    if bound > 1:
+        return 0
     b = round(1 + float(np.log(float(bound)) / np.log(float(p))))
     while p ** (b - 1) < bound:
         b -= 1

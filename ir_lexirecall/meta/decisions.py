@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import RunLike
@@ -17,7 +16,6 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
 from ir_lexirecall.judgments import Judgments, QrelsLike
-from ir_lexirecall.measures.scoring import is_native
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.runs import ScoredRuns, check_runs
@@ -188,7 +186,6 @@ def parse_labels(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure | s
     if not unparsed:
         raise ValueError(f"{caller}: no measure was named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
     for label, measure in parsed.items():
-        check_rel(caller, measure)
         if label in NAMES:
             raise ValueError(f"{caller}: {label!r} is the name of a preference; label the measure {measure} otherwise")
     return {label: preferences.get(label) or parsed[label] for label in unparsed}
@@ -222,12 +219,6 @@ def with_defaults(caller: str, options: Mapping[str, Any], defaults: Mapping[str
     if unknown:
         raise TypeError(f"{caller}() got an unexpected keyword argument {unknown[0]!r}")
     return {**defaults, **options}
-
-
-def check_rel(caller: str, measure: IRMeasure) -> None:
-    """Refuse a measure whose ``rel`` is needed and was not given."""
-    if "rel" in measure.SUPPORTED_PARAMS and measure["rel"] is NOT_PROVIDED and is_native(measure):
-        raise ValueError(f"{caller}: {measure} needs rel, the smallest grade that counts as relevant")
 
 
 def check_relevant(caller: str, judgments: Judgments, rel: float) -> None:

@@ -177,11 +177,12 @@ def pool_depth(decisions: Decisions) -> Ints:
 
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
-    rows = judgments.rows
-    gone = pl.Series(removed[rows["doc"].to_numpy()])
-    aspects = [name for name in rows.columns if name not in _LABELS]
-    rows = rows.with_columns(
-        pl.when(gone).then(0.0).otherwise(pl.col("relevance")).alias("relevance"),
-        *(pl.when(gone).then(None).otherwise(pl.col(name)).alias(name) for name in aspects),
-    )
-    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), rows=rows, _cache={})
+    table = judgments.table
+    if table is not None:
+        gone = pl.Series(removed[table["doc"].to_numpy()])
+        aspects = [name for name in table.columns if name not in _LABELS]
+        table = table.with_columns(
+            pl.when(gone).then(0.0).otherwise(pl.col("relevance")).alias("relevance"),
+            *(pl.when(gone).then(None).otherwise(pl.col(name)).alias(name) for name in aspects),
+        )
+    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table, _cache={})

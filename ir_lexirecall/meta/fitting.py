@@ -17,7 +17,7 @@ from ir_lexirecall.evaluation import MeasureLike
 from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta.correlations import BY, COEFFICIENTS, coefficient, points
-from ir_lexirecall.meta.decisions import Decisions, check_rel, parse_measures_for, with_defaults
+from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, with_defaults
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 
@@ -87,7 +87,6 @@ def fit(
     if (grid is None) == (bounds is None):
         raise ValueError("fit: give either a grid of values or bounds")
     base = next(iter(parse_measures_for("fit", [measure]).values()))
-    check_rel("fit", base)
     if not isinstance(parameter, str) or parameter not in base.SUPPORTED_PARAMS:
         known = ", ".join(base.SUPPORTED_PARAMS) or "none"
         raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")

@@ -11,9 +11,10 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import check_integers
 from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.tse import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for
-from ir_lexirecall.meta.rankings import has_aspects, made_up_run, score
+from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 
@@ -94,4 +95,4 @@ def _extremes(measure: IRMeasure, m: int, n: int) -> Floats:
     if columns:
         tops = [scale if isinstance(scale, int) else max(scale) for scale in measure["aspects"].values()]
         grade = np.tile(np.array(tops, dtype=np.float64), (4 * m, 1))
-    return score(measure, made_up_run(np.repeat(np.arange(4), m), rank, grade, np.full(4, n), columns=columns))
+    return scoring.values(measure, made_up_run(np.repeat(np.arange(4), m), rank, grade, np.full(4, n), columns=columns))

@@ -78,9 +78,7 @@ def made_up_run(
         "doc_id": _names(np.arange(len(query)) - first),
     }
     if grade.ndim == 1:
-        table = pl.DataFrame({**rows, "relevance": grade.astype(np.float64)})
-        table = table.with_columns(pl.lit("0").alias("aspect"), pl.Series("doc", np.arange(len(query))))
-        judgments = Judgments(query_ids.to_list(), query, rows["doc_id"], table["relevance"].to_numpy(), table)
+        judgments = Judgments(query_ids.to_list(), query, rows["doc_id"], grade.astype(np.float64))
     elif columns:
         aspects = {name: grade[:, t].astype(np.float64) for t, name in enumerate(columns)}
         top = grade.max(axis=1).astype(np.float64)
@@ -103,28 +101,16 @@ def _names(numbers: Ints) -> pl.Series:
     return pl.Series(numbers).cast(pl.String).str.zfill(width)
 
 
-def score(measure: IRMeasure, run: AlignedRun) -> Floats:
-    """Values of a measure for rankings that ``made_up_run`` made, shape ``(Q,)``.
-
-    Raises:
-        ValueError: nothing installed computes the measure.
-    """
-    return scoring.values(measure, run, _threshold(measure))
-
-
-def _threshold(measure: IRMeasure) -> float | None:
-    """The smallest grade that is relevant to the measure where it names none and needs one."""
-    default = measure.SUPPORTED_PARAMS["rel"].default if "rel" in measure.SUPPORTED_PARAMS else 1
-    return None if isinstance(default, (int, float)) or not scoring.is_native(measure) else 1
-
-
 def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:
     """Values of a measure for rankings whose labels are all of one kind, shape ``(len(rankings),)``.
 
     For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
     a label that is one number means it for every aspect.
+
+    Raises:
+        ValueError: nothing installed computes the measure.
     """
-    parts = [score(measure, _run_of(measure, some, weights)) for some in _blocks(rankings)]
+    parts = [scoring.values(measure, _run_of(measure, some, weights)) for some in _blocks(rankings)]
     return np.concatenate([np.zeros(0), *parts])
 
 

@@ -20,8 +20,6 @@ from ir_lexirecall.significance import SignificanceTest, TestOptions
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_UNCORRECTED = SignificanceTest(correction=None)
-
 
 def discriminative_power(
     measures: MeasuresLike,
@@ -63,8 +61,7 @@ def discriminative_power(
     ([10, 10], True)
     """
     caller = "discriminative_power"
-    tested = SignificanceTest.coerce(test, caller=caller, like=_UNCORRECTED, **options)
-    curve = _curves(caller, measures, qrels, runs, tested, rel, cutoff)
+    curve = _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
     return study(table, **curve.attrs)
@@ -94,8 +91,14 @@ def achieved_significance(
     (10, True)
     """
     caller = "achieved_significance"
-    tested = SignificanceTest.coerce(test, caller=caller, like=_UNCORRECTED, **options)
-    return _curves(caller, measures, qrels, runs, tested, rel, cutoff)
+    return _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff)
+
+
+def _uncorrected(caller: str, test: str | SignificanceTest, **options: Unpack[TestOptions]) -> SignificanceTest:
+    """The test, without a correction unless one is asked for."""
+    if isinstance(test, str):
+        options = {"correction": None, **options}
+    return SignificanceTest.coerce(test, caller=caller, **options)
 
 
 def _curves(

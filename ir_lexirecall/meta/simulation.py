@@ -96,7 +96,7 @@ def simulate_rankings(
     m: int | Sequence[int],
     depth: int,
     queries: int,
-    runs: int | Sequence[str] = 2,
+    systems: int | Sequence[str] = 2,
     *,
     seed: int = 0,
     quality: float | Sequence[float] | Mapping[str, float] = 1.0,
@@ -111,17 +111,17 @@ def simulate_rankings(
 
     No permutation is built: a relevant document arrives at an exponential time of rate ``quality``, another one of
     rate 1, so that between two relevant arrivals a binomial number of the others arrives. Time and memory grow with
-    queries, runs and m, not with n.
+    queries, systems and m, not with n.
 
     Args:
         n: size of the collection, up to 10^9 and more.
         m: relevant documents: of each query, one number or a sequence with a number per query; or a ``range``, from which
             each query's number is drawn uniformly.
-        depth: how many documents a run retrieves; what is ranked below is lost.
+        depth: how many documents a system retrieves; what is ranked below is lost.
         queries: how many.
-        runs: how many (named ``s1``, ``s2``, ...), or their names.
+        systems: how many (named ``s1``, ``s2``, ...), or their names.
         seed: of the random numbers.
-        quality: of all runs, or one number for each.
+        quality: of all systems, or one number for each.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -129,19 +129,19 @@ def simulate_rankings(
         for ``evaluate`` and ``compare``, and ``table``, which ``meta.plot`` draws.
 
     Raises:
-        ValueError: a number out of range, or not one quality per run.
+        ValueError: a number out of range, or not one quality per system.
 
-    >>> rankings = simulate_rankings(10**9, m=3, depth=10**9, queries=2, runs=["a", "b"], seed=1)
+    >>> rankings = simulate_rankings(10**9, m=3, depth=10**9, queries=2, systems=["a", "b"], seed=1)
     >>> len(rankings.table), rankings.table["rank"].is_unique
     (12, True)
     >>> from ir_lexirecall import compare
-    >>> few = simulate_rankings(100, m=range(2, 9), depth=50, queries=30, runs=["good", "bad"], quality=[20, 1])
+    >>> few = simulate_rankings(100, m=range(2, 9), depth=50, queries=30, systems=["good", "bad"], quality=[20, 1])
     >>> bool(compare(few.qrels, few.runs, correction=None).table()["wins"][0] > 20)
     True
     """
     for name, value, least in (("n", n, 1), ("depth", depth, 1), ("queries", queries, 1), ("seed", seed, 0)):
         _check_count(name, value, least)
-    names = _names(runs)
+    names = _names(systems)
     qualities = _qualities(quality, names)
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
@@ -222,15 +222,7 @@ def _judgments(m: Ints) -> Judgments:
     query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]
     query = np.repeat(np.arange(queries), m)
     doc_ids = pl.Series(_doc_ids(largest), dtype=pl.String)
-    return Judgments.from_qrels(
-        pl.DataFrame(
-            {
-                "query_id": pl.Series(query_ids, dtype=pl.String).gather(query),
-                "doc_id": doc_ids.gather(position_in_segment(query)),
-                "relevance": np.ones(len(query)),
-            }
-        )
-    )
+    return Judgments(query_ids, query, doc_ids.gather(position_in_segment(query)), np.ones(len(query)))
 
 
 def _doc_ids(largest: int) -> list[str]:
@@ -242,13 +234,13 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"simulate_rankings: {name} must be an integer from {least} to 2^53, not {value!r}")
 
 
-def _names(runs: int | Sequence[str]) -> list[str]:
-    if is_integer(runs):
-        _check_count("runs", runs, 1)
-        return [f"s{i}" for i in range(1, int(runs) + 1)]
-    names = [str(name) for name in runs] if isinstance(runs, Iterable) else []
-    if isinstance(runs, str) or not names or len(set(names)) < len(names):
-        raise ValueError(f"simulate_rankings: runs must be a number or different names, not {runs!r}")
+def _names(systems: int | Sequence[str]) -> list[str]:
+    if is_integer(systems):
+        _check_count("systems", systems, 1)
+        return [f"s{i}" for i in range(1, int(systems) + 1)]
+    names = [str(name) for name in systems] if isinstance(systems, Iterable) else []
+    if isinstance(systems, str) or not names or len(set(names)) < len(names):
+        raise ValueError(f"simulate_rankings: systems must be a number or different names, not {systems!r}")
     return names
 
 
@@ -256,12 +248,12 @@ def _qualities(quality: Any, names: Sequence[str]) -> list[float]:
     if isinstance(quality, Mapping):
         unknown = sorted(set(quality) ^ set(names))
         if unknown:
-            raise ValueError(f"simulate_rankings: quality must name each run once; see {unknown[0]!r}")
+            raise ValueError(f"simulate_rankings: quality must name each system once; see {unknown[0]!r}")
         numbers: Floats = np.array([quality[name] for name in names], dtype=np.float64)
     else:
         numbers = np.asarray(quality, dtype=np.float64)
         if numbers.ndim and numbers.shape != (len(names),):
-            raise ValueError(f"simulate_rankings: {numbers.size} qualities for {len(names)} runs; give one for each")
+            raise ValueError(f"simulate_rankings: {numbers.size} qualities for {len(names)} systems; give one for each")
         numbers = np.broadcast_to(numbers, len(names))
     bad = [value for value in numbers.tolist() if not _SMALLEST <= value <= 1 / _SMALLEST]
     if bad:

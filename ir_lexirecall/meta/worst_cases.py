@@ -14,8 +14,9 @@ from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.judgments import Judgments, QrelsLike
 from ir_lexirecall.measures import exposure as exposures
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta.decisions import check_relevant, parse_measures_for
-from ir_lexirecall.meta.rankings import has_aspects, made_up_run, score
+from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.runs import ScoredRuns, check_runs
@@ -146,7 +147,7 @@ def _worst_user(measure: IRMeasure, query: Ints, rank: Ints, depth: Ints, querie
         ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
         subset, doc = _subsets(len(ranks))
         run = made_up_run(subset, ranks[doc], np.full(len(doc), grade), np.full(2 ** len(ranks) - 1, depth[q]))
-        worst[place] = score(measure, run).min()
+        worst[place] = scoring.values(measure, run).min()
     return worst
 
 

@@ -48,8 +48,9 @@ from ir_measures import (
 )
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall import Judgments, align, standard_measures
-from ir_lexirecall.standard_measures import identical, score, serves, values
+from ir_lexirecall import Judgments, align
+from ir_lexirecall.measures import standard
+from ir_lexirecall.measures.standard import identical, score, serves, values
 from tests.conftest import collections, judged, retrieved
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
@@ -175,7 +176,7 @@ EVERY = [*FIXED, *BY_CWL_EVAL, *OTHERS]
 
 def all_scored(measures: Iterable[Measure], qrels: Any, run: Any) -> dict[Measure, dict[str, float]]:
     """The value of each query, of measures of one aligned run."""
-    judgments = Judgments.of(qrels)
+    judgments = Judgments.from_qrels(qrels)
     aligned = align(judgments, run)
     return {
         measure: dict(zip(judgments.query_ids, values(measure, aligned).tolist(), strict=True)) for measure in measures
@@ -287,7 +288,7 @@ def test_logarithms_beyond_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) 
     run = {"q": {f"d{i}": -float(i) for i in range(3000)}}
     qrels = {"q": {f"d{i}": 1 for i in range(0, 3000, 7)}}
     expected = hexadecimal(scored(nDCG, qrels, run))
-    monkeypatch.setattr(standard_measures, "_TABLE_DEPTH", 100)
+    monkeypatch.setattr(standard, "_TABLE_DEPTH", 100)
     assert hexadecimal(scored(nDCG, qrels, run)) == expected
 
 
@@ -308,7 +309,7 @@ def test_trec_evals_bits_of_real_runs(data: Any, qrels: str, folder: str) -> Non
     paths = [path for path in sorted(data.folder(folder)) if "qrels" not in path]
     assert len(paths) > 3
     measures = [measure for measure in FIXED if "gains" not in measure.params]
-    judgments, evaluator = Judgments.of(grades), ir_measures.pytrec_eval.evaluator(measures, grades)
+    judgments, evaluator = Judgments.from_qrels(grades), ir_measures.pytrec_eval.evaluator(measures, grades)
     for path in paths:
         run: dict[str, dict[str, float]] = {}
         for scored_doc in ir_measures.read_trec_run(path):
@@ -359,7 +360,7 @@ def test_trec_eval_rounds_the_recall_to_two_digits() -> None:
 
 def assert_equals_cwl_eval(measure: Measure, qrels: Any, run: Any) -> None:
     """All values of every query that the run has, and the value of another."""
-    judgments = Judgments.of(qrels)
+    judgments = Judgments.from_qrels(qrels)
     actual = score(measure, align(judgments, run))
     for metric in ir_measures.cwl_eval.iter_calc([measure], qrels, run):
         q = judgments.query_ids.index(metric.query_id)
@@ -648,7 +649,7 @@ def test_parameters_that_pytrec_eval_does_not_read_as_they_were_meant(measure: M
     ],
 )
 def test_parameters_out_of_range(measure: Measure, problem: str) -> None:
-    run = align(Judgments.of({"q": {"a": 2}}), {"q": {"a": 1.0}})
+    run = align(Judgments.from_qrels({"q": {"a": 2}}), {"q": {"a": 1.0}})
     with pytest.raises(ValueError, match=problem) as caught:
         values(measure, run)
     assert str(caught.value).startswith(f"{measure}:")
@@ -662,10 +663,10 @@ def test_err_refuses_a_grade_above_4() -> None:
 @given(collections(WHOLE_GRADES), st.randoms(use_true_random=False))
 def test_values_do_not_depend_on_what_was_computed_before(collection: Any, random: Any) -> None:
     qrels, run = collection
-    aligned = align(Judgments.of(qrels), run)
+    aligned = align(Judgments.from_qrels(qrels), run)
     expected = {}
     for measure in EVERY:
-        judgments = Judgments.of(qrels)
+        judgments = Judgments.from_qrels(qrels)
         fresh = dataclasses.replace(aligned, judgments=judgments)
         expected[measure] = hexadecimal(dict(zip(judgments.query_ids, values(measure, fresh).tolist(), strict=True)))
     for _ in range(2):
@@ -687,7 +688,7 @@ def test_values_do_not_depend_on_how_queries_are_batched(collection: Any) -> Non
 
 
 def test_other_grades_of_the_same_ranking() -> None:
-    aligned = align(Judgments.of({"q": {"a": 1, "b": 0}}), {"q": {"a": 2.0, "b": 1.0}})
+    aligned = align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 2.0, "b": 1.0}})
     swapped = [values(measure, aligned) for measure in (AP, nDCG)] and aligned.with_grades(np.array([0.0, 1.0]))
     assert [values(measure, swapped).item() for measure in (AP, nDCG, Bpref)] == [0.5, 1 / math.log2(3), 0.0]
 

@@ -21,7 +21,7 @@ def collection():
 
 def by_pair(table, label):
     rows = table[table["measure"] == label]
-    return {(a, b): row for a, b, *row in rows[["system_a", "system_b", "p", "difference"]].itertuples(index=False)}
+    return {(a, b): row for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(index=False)}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_preferences_are_tested_as_compare_tests_them(collection, test, preferen
     found = by_pair(achieved_significance(preference, qrels, runs, test=test, n_resamples=200, seed=5), preference)
     assert {pair: tuple(row) for pair, row in found.items()} == {
         (a, b): (p, mean)
-        for a, b, p, mean in expected[["system_a", "system_b", "p", "mean"]].itertuples(index=False, name=None)
+        for a, b, p, mean in expected[["run_a", "run_b", "p", "mean"]].itertuples(index=False, name=None)
     }
 
 
@@ -116,8 +116,8 @@ def test_a_correction_finds_fewer(collection):
 
 def test_better_systems_are_told_apart_and_equal_ones_are_not():
     rankings = simulate_rankings(1000, 8, 1000, 100, ["a", "b", "c"], seed=6, quality=[1, 1, 5])
-    table = achieved_significance(["AP", "lexirecall", "TSE"], rankings.judgments, rankings.ranks, test="t", alpha=0.01)
-    significant = table.set_index(["measure", "system_a", "system_b"])["significant"]
+    table = achieved_significance(["AP", "lexirecall", "TSE"], rankings.judgments, rankings.aligned, test="t", alpha=0.01)
+    significant = table.set_index(["measure", "run_a", "run_b"])["significant"]
     for label in ("AP", "lexirecall", "TSE"):
         assert not significant[label, "a", "b"]
     assert significant["lexirecall", "a", "c"]
@@ -126,9 +126,9 @@ def test_better_systems_are_told_apart_and_equal_ones_are_not():
 
 def test_aligned_ranks_give_what_their_tables_give():
     rankings = simulate_rankings(200, 5, 80, 30, 3, seed=8, quality=[1, 2, 4])
-    own = achieved_significance(["LR", "lexirecall"], rankings.judgments, rankings.ranks, test="t")
+    own = achieved_significance(["LR", "lexirecall"], rankings.judgments, rankings.aligned, test="t")
     by_tables = achieved_significance(["LR", "lexirecall"], rankings.qrels, rankings.runs, test="t")
-    pd.testing.assert_frame_equal(pd.DataFrame(own), pd.DataFrame(by_tables))
+    pd.testing.assert_frame_equal(own, by_tables)
 
 
 def test_queries_without_relevant_documents_take_no_part():
@@ -180,7 +180,7 @@ def test_bad_input_is_named(changes, message):
 def test_ranks_of_other_judgments_are_refused():
     one, other = (simulate_rankings(100, 3, 50, 5, 2, seed=seed) for seed in (1, 2))
     with pytest.raises(ValueError, match="other judgments"):
-        discriminative_power("AP", one.judgments, other.ranks)
+        discriminative_power("AP", one.judgments, other.aligned)
 
 
 def test_lexirecall_tells_more_pairs_of_real_systems_apart_than_tse(data):

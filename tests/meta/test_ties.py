@@ -1,0 +1,231 @@
+"""Ties of random rankings and of runs, against enumeration and known answers."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall import meta
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
+
+
+# -- random rankings -------------------------------------------------------------------------------
+
+
+def exact(table: pd.DataFrame) -> dict[str, Fraction]:
+    return dict(zip(table["measure"], table["exact"], strict=True))
+
+
+def tied(n: int, m: int, outcome: Callable[[tuple[int, ...]], Any]) -> Fraction:
+    """Probability that two random rankings have the same outcome, by counting all placements."""
+    placements = list(itertools.combinations(range(1, n + 1), m))
+    return Fraction(sum(count**2 for count in Counter(map(outcome, placements)).values()), len(placements) ** 2)
+
+
+@pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(1, 9) for m in range(1, n + 1)])
+def test_tie_probabilities_are_those_of_all_pairs_of_rankings(n: int, m: int) -> None:
+    outcomes: dict[str, Callable[[tuple[int, ...]], Any]] = {
+        "LexiRecall": lambda p: p,
+        "TSE": lambda p: p[-1],
+        "RR": lambda p: p[0],
+        "R@3": lambda p: sum(rank <= 3 for rank in p),
+        "Rprec": lambda p: sum(rank <= m for rank in p),
+    }
+    assert exact(meta.tie_probabilities(n, m, k=3)) == {name: tied(n, m, of) for name, of in outcomes.items()}
+
+
+@pytest.mark.parametrize(("n", "m"), [(n, m) for n in range(1, 8) for m in range(1, n + 1)])
+def test_what_is_not_retrieved_ties(n: int, m: int) -> None:
+    """Cut at a depth, missing documents at the bottom: TSE and RR without exposure."""
+    for depth in range(1, n + 1):
+        outcomes: dict[str, Callable[[tuple[int, ...]], Any]] = {
+            "LexiRecall": lambda p, d=depth: [rank for rank in p if rank <= d],
+            "TSE": lambda p, d=depth: p[-1] if p[-1] <= d else None,
+            "RR": lambda p, d=depth: p[0] if p[0] <= d else None,
+            "R@3": lambda p, d=depth: sum(rank <= min(3, d) for rank in p),
+            "Rprec": lambda p, d=depth: sum(rank <= min(m, d) for rank in p),
+        }
+        table = meta.tie_probabilities(n, m, k=3, depth=depth)
+        assert (table["depth"] == depth).all()
+        assert exact(table) == {name: tied(n, m, lambda p, of=of: repr(of(p))) for name, of in outcomes.items()}
+
+
+NAMES = {"LR": "LexiRecall", "R1000": "R@1000", "RP": "Rprec", "TSE": "TSE"}
+
+
+def test_tie_probabilities_equal_the_known_values(data: Any) -> None:
+    for n, known in data.vectors("ties.json")["m=10"].items():
+        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index("measure")["probability"]
+        assert {name: found[NAMES[name]] for name in known} == pytest.approx(known, rel=1e-12, abs=0)
+
+
+def test_tie_probabilities_print_as_in_the_paper(data: Any) -> None:
+    table = data.vectors("ties.json")["paper_table3"]
+    for n, printed in table.items():
+        found = meta.tie_probabilities(int(n.removeprefix("n=")), 10).set_index("measure")["probability"]
+        for name, value in printed.items():
+            assert abs(found[NAMES[name]] - value) <= 0.001, (n, name)  # the paper rounds some up and cuts others
+
+
+# Diaz et al., TORS 2026, Figure 8: n = 250,000, mean over m = 5..50; expected values that are not printed there.
+FIGURE_8 = {
+    250_000: (0.818, 0.993, 0.000, 0.000),
+    225_000: (0.818, 0.993, 0.785, 0.000),
+    200_000: (0.818, 0.993, 0.935, 0.000),
+    100_000: (0.818, 0.993, 0.999, 0.000),
+    50_000: (0.818, 0.993, 1, 0.0065),
+    20_000: (0.818, 0.993, 1, 0.062),
+    10_000: (0.818, 0.993, 1, 0.180),
+    5_000: (0.818, 0.993, 1, 0.379),
+    2_000: (0.818, 0.993, 1, 0.658),
+    1_000: (0.818, 0.993, 1, 0.807),
+    100: (0.978, 0.993, 1, 0.978),
+}
+
+
+def test_ties_of_rankings_cut_at_a_depth_are_those_expected_in_figure_8() -> None:
+    table = meta.tie_probabilities(250_000, range(5, 51), depth=FIGURE_8)
+    means = table.groupby(["depth", "measure"])["probability"].mean().unstack()
+    for depth, expected in FIGURE_8.items():
+        found = means.loc[depth, ["R@1000", "Rprec", "TSE", "LexiRecall"]]
+        assert found.to_numpy(float) == pytest.approx(expected, abs=5.1e-4), depth
+
+
+def test_tie_probabilities_of_large_collections_are_exact() -> None:
+    n, m = 10**9, 40
+    found = exact(meta.tie_probabilities(n, m))
+    assert found["TSE"] == found["RR"]
+    assert found["LexiRecall"] < found["TSE"] < Fraction(1, 10**6)
+    assert exact(meta.tie_probabilities(5, 5))["TSE"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 3, "m": 4}, "m=4 relevant documents do not fit into n=3"),
+        ({"n": 0, "m": 1}, "n must be an integer of at least 1, not 0"),
+        ({"n": 3, "m": 1.5}, "m must be an integer of at least 1, not 1.5"),
+        ({"n": 3, "m": []}, "m: give at least one number"),
+        ({"n": 3, "m": 1, "k": True}, "k must be an integer of at least 1, not True"),
+        ({"n": 3, "m": 1, "depth": 4}, "depth=4 is more than the n=3 documents"),
+        ({"n": 3, "m": 1, "depth": 0}, "depth must be an integer of at least 1, not 0"),
+    ],
+)
+def test_impossible_collections_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^tie_probabilities: {message}"):
+        meta.tie_probabilities(**arguments)
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+DOCS = ["a", "b", "c", "d", "e", "f"]
+JUDGED = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 1), min_size=1)
+ROW = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 9))
+RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
+MEASURES = ["AP", "R@2", "TSE"]
+
+
+@settings(max_examples=40)
+@given(
+    qrels=st.fixed_dictionaries({"q1": JUDGED, "q2": JUDGED}),
+    runs=st.fixed_dictionaries({"r1": RUN, "r2": RUN, "r3": RUN}),
+)
+def test_ties_are_counted_pair_by_pair(qrels: Any, runs: Any) -> None:
+    values = {name: irl.evaluate(MEASURES, qrels, run) for name, run in runs.items()}
+    queries = sorted(q for q, grades in qrels.items() if max(grades.values()) > 0)
+    pairs = list(itertools.combinations(runs, 2))
+    if not queries:
+        with pytest.raises(ValueError, match=r"^ties: no query of the qrels has a relevant document"):
+            meta.ties(MEASURES, qrels, runs)
+        return
+    table = meta.ties(MEASURES, qrels, runs)
+    assert list(zip(table["measure"], table["query_id"], strict=True)) == list(itertools.product(MEASURES, queries))
+    for row in table.itertuples():
+        value = {name: values[name].loc[row.query_id, row.measure] for name in runs}
+        assert row.ties == sum(value[x] == value[y] for x, y in pairs)
+        assert row.share == row.ties / 3
+    for row in meta.ties(MEASURES, qrels, runs, aggregate=True).itertuples():
+        rows = table[table["measure"] == row.measure]
+        assert (row.pairs, row.ties) == (3 * len(queries), rows["ties"].sum())
+        assert row.share == row.ties / row.pairs
+
+
+def test_pairs_that_a_partial_order_leaves_open_do_not_tie() -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    runs = {
+        "x": {"q": {"a": 5, "c": 4, "d": 3, "b": 2}},
+        "y": {"q": {"c": 5, "a": 4, "b": 3}},
+        "z": {"q": {"c": 5, "a": 4, "b": 3}},
+    }
+    table = meta.ties(["dominance", "lexirecall"], qrels, runs).set_index("measure")
+    assert table[["ties", "incomparable"]].to_numpy().tolist() == [[1, 2], [1, 0]]
+
+
+def test_lexirecall_ties_least_on_robust_2003(data: Any) -> None:
+    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")}
+    table = meta.ties(["lexirecall", "R@1000", "Rprec"], data.path("robust2003/qrels.txt.gz"), runs, aggregate=True)
+    share = table.set_index("measure")["share"]
+    assert share["lexirecall"] < share["R@1000"]
+    assert share["lexirecall"] < share["Rprec"]
+
+
+def test_runs_may_be_aligned_before() -> None:
+    rankings = meta.simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
+    aligned = rankings.judgments, rankings.aligned
+    table = meta.ties(["TSE", "lexirecall", "Rprec"], *aligned)
+    assert table["ties"].to_numpy().reshape(3, 5).tolist() == [[0] * 5, [0] * 5, [3] * 5]
+    with pytest.raises(ValueError, match="Compat.* needs every document of the rankings, which are 5,000,000,000"):
+        meta.ties("Compat(p=0.8)", *aligned)
+
+
+@pytest.mark.parametrize(
+    ("measures", "options", "message"),
+    [
+        (None, {}, "expected a measure .* got None"),
+        ("AP", {"cutoff": "a"}, "cutoff must be an integer of at least 1, not 'a'"),
+        ({"rpp": "AP"}, {}, "'rpp' is the name of a preference; label the measure AP otherwise"),
+        ("lexirecal", {}, "'lexirecal' is not a measure"),
+    ],
+)
+def test_bad_input_is_named(measures: Any, options: dict[str, Any], message: str) -> None:
+    runs = {"r": {"q": {"b": 2, "a": 1}}, "s": {"q": {"a": 1}}}
+    with pytest.raises(ValueError, match=f"^ties: {message}"):
+        meta.ties(measures, {"q": {"a": 1}}, runs, **options)
+
+
+def test_studies_are_plain_tables_that_say_what_was_run() -> None:
+    runs = {"x": {"q": {"a": 2, "b": 1}}, "y": {"q": {"c": 3, "a": 2, "b": 1}}}
+    for table, function in (
+        (meta.tie_probabilities([10, 100], 3), "tie_probabilities"),
+        (meta.ties(["AP", "lexirecall"], {"q": {"a": 1, "b": 1}}, runs), "ties"),
+    ):
+        assert type(table) is pd.DataFrame
+        assert table.attrs["function"] == function
+        assert table.attrs["versions"]["ir_lexirecall"]
+    assert table.attrs["measures"] == {"AP": "AP", "lexirecall": "lexirecall"}
+    assert (table.attrs["runs"], table.attrs["queries"], table.attrs["rel"]) == (["x", "y"], 1, 1)
+
+
+def test_studies_are_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    runs = {"x": {"q": {"a": 2, "b": 1}}, "y": {"q": {"c": 3, "a": 2, "b": 1}}}
+    found = meta.ties(["AP", "lexirecall"], {"q": {"a": 1, "b": 1}}, runs)
+    assert meta.plot(found).patches
+    assert found.plot.bar(x="measure", y="share").patches  # pandas' own way
+    for options in ({"m": 3, "n": [10, 100]}, {"m": [1, 2, 3], "n": 10}, {"m": 3, "n": 100, "depth": [10, 20, 100]}):
+        axes = meta.plot(meta.tie_probabilities(**options))
+        assert len(axes.lines) == 5
+        assert np.isfinite(axes.lines[0].get_ydata()).all()
+    with pytest.raises(ValueError, match="plot: expected the table of a study"):
+        meta.plot(pd.DataFrame({"x": [1]}))
