@@ -80,6 +80,7 @@ def compare(
       run_a run_b  wins  losses  ties  mean
     0  good  weak     1       0     1   0.5
     """
+    judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
     return compare_runs(
         "compare",
         qrels,
@@ -89,6 +90,8 @@ def compare(
         rel=rel,
         cutoff=cutoff,
         test=SignificanceTest.coerce(test, caller="compare", **options),
+        judged_only=judged_only,
+        exclude=exclude,
     )
 
 
@@ -102,6 +105,8 @@ def compare_runs(
     rel: float,
     cutoff: int | None,
     test: SignificanceTest,
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
 ) -> Preferences:
     """``compare`` for a function of another name, which begins the messages of errors."""
     check_options(caller, rel=rel, cutoff=cutoff)
@@ -109,7 +114,9 @@ def compare_runs(
     check_runs(caller, runs, 2)
     if baseline is not None:
         check_baseline(caller, baseline, runs)
-    scored = ScoredRuns.from_runs(measures, qrels, runs, caller=caller, progress=test.progress)
+    scored = ScoredRuns.from_runs(
+        measures, qrels, runs, judged_only=judged_only, exclude=exclude, caller=caller, progress=test.progress
+    )
     return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller)
 
 

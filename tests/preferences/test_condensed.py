@@ -1,0 +1,59 @@
+"""``compare(judged_only=..., exclude=...)``: the comparison of runs without the documents that are taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from conftest import collections, rankings
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+import ir_lexirecall as irl
+
+pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing:UserWarning")
+
+PREFERENCES = ["lexirecall", "rpp", "nDCG@3", "LR@2"]
+
+
+def without(table: Mapping[str, Mapping[str, Any]], gone: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {q: {doc: value for doc, value in docs.items() if doc not in gone.get(q, ())} for q, docs in table.items()}
+
+
+@st.composite
+def compared(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
+    qrels, run = draw(collections())
+    return qrels, {"a": run, "b": {q: draw(rankings()) for q in run}}
+
+
+@given(compared())
+def test_condensed_lists(drawn: Any) -> None:
+    qrels, runs = drawn
+    judged = {
+        name: {q: {d: s for d, s in docs.items() if d in qrels.get(q, {})} for q, docs in run.items()}
+        for name, run in runs.items()
+    }
+    result = irl.compare(qrels, runs, PREFERENCES, judged_only=True)
+    assert_frame_equal(result.table(), irl.compare(qrels, judged, PREFERENCES).table())
+
+
+@given(compared(), st.data())
+def test_documents_taken_out(drawn: Any, data: st.DataObject) -> None:
+    qrels, runs = drawn
+    docs = sorted({doc for table in (qrels, *runs.values()) for docs in table.values() for doc in docs})
+    gone = {q: data.draw(st.lists(st.sampled_from(docs), max_size=3)) for q in qrels}
+    result = irl.compare(qrels, runs, PREFERENCES, exclude=gone)
+    wanted = irl.compare(without(qrels, gone), {name: without(run, gone) for name, run in runs.items()}, PREFERENCES)
+    assert_frame_equal(result.table(), wanted.table())
+
+
+def test_they_change_what_is_compared() -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    runs = {"one": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}, "two": {"q": {"b": 3.0, "y": 2.0, "z": 1.5, "a": 1.0}}}
+    wins = [
+        irl.compare(qrels, runs, **options).table()[["wins", "ties"]].iloc[0].tolist()
+        for options in ({}, {"judged_only": True}, {"exclude": {"q": ["x", "b"]}}, {"exclude": {"q": ["b", "y", "z"]}})
+    ]
+    assert wins == [[1, 0], [0, 1], [1, 0], [0, 0]]
