@@ -45,7 +45,9 @@ class World:
 WORLDS = {
     "5 collections, 50 queries": World([50] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
     "5 collections, 10 queries": World([10] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
-    "15 collections, unequal": World([10, 15, 20, 20, 30, 40, 50, 50, 60, 80, 100, 100, 150, 200, 300], [0.3, 0.32, 0.33, 0.4], 0.03),
+    "15 collections, unequal": World(
+        [10, 15, 20, 20, 30, 40, 50, 50, 60, 80, 100, 100, 150, 200, 300], [0.3, 0.32, 0.33, 0.4], 0.03
+    ),
     "8 collections, no effects": World([30] * 8, [0.30, 0.34, 0.38, 0.45], 0.0),
     "10 collections, near ties": World([40] * 10, [0.300, 0.302, 0.304, 0.306, 0.308, 0.31], 0.02),
 }
@@ -93,7 +95,9 @@ def main(benchmarks: int = 2000, n_resamples: int = 1999) -> None:
     for over in ("queries", "collections"):
         for name, world in WORLDS.items():
             shares = coverage(world, over, benchmarks, n_resamples, seed=1)
-            print(f"{over:<12} {name:<28}", "  ".join(f"{what} {share:.3f}" for what, share in shares.items()), flush=True)
+            print(
+                f"{over:<12} {name:<28}", "  ".join(f"{what} {share:.3f}" for what, share in shares.items()), flush=True
+            )
 
 
 if __name__ == "__main__":
