@@ -427,7 +427,7 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
 
     >>> difference, p = nemenyi(np.array([[0.3, 0.2, 0.1], [0.5, 0.4, 0.2], [0.6, 0.3, 0.1]]))
     >>> round(difference, 3), p[0].round(3)
-    (1.913, array([1.   , 0.438, 0.038]))
+    (1.914, array([1.   , 0.438, 0.038]))
     """
     from scipy import stats  # not needed to import this library
 

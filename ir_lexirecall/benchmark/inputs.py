@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.collections import Collection
-from ir_lexirecall.errors import did_you_mean
+from ir_lexirecall.errors import did_you_mean, is_number
 from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.readers import run_files
 
@@ -93,7 +93,7 @@ def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[t
         raise ValueError(f"benchmark: there are no runs for collection {missing[0]!r}{_others(missing[1:])}")
     for name in collections:
         of_collection = runs[name]
-        if not isinstance(of_collection, Mapping) or _is_grades(of_collection):
+        if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
             raise ValueError(f"benchmark: collection {name!r}: give its runs as a mapping of names to runs")
         yield name, of_collection
 
