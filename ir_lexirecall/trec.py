@@ -226,7 +226,7 @@ def _header_end(block: bytes, header: bool) -> int:
     start = 0
     if block.startswith(_METADATA_START):
         end = block.find(_METADATA_END)
-        start = block.find(b"\n", end) + 1 if end >= 0 else 0
+        start = block.find(b"\n", end + 1) + 1 if end >= 0 else 0
     return block.find(b"\n", start) + 1 if header else start
 
 
