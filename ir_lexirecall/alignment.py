@@ -24,7 +24,7 @@ from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts,
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.lookup import repetitions
-from ir_lexirecall.trec import run_batches
+from ir_lexirecall.readers import run_batches
 
 if TYPE_CHECKING:
     import polars as pl
