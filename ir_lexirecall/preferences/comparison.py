@@ -83,46 +83,17 @@ def compare(
     """
     judged_only = options.pop("judged_only", False)
     exclude, rules = options.pop("exclude", None), options.pop("rules", True)
-    return compare_runs(
-        "compare",
-        qrels,
-        runs,
-        preference,
-        baseline=baseline,
-        rel=rel,
-        cutoff=cutoff,
-        test=SignificanceTest.coerce(test, caller="compare", **options),
-        judged_only=judged_only,
-        exclude=exclude,
-        rules=rules,
-    )
-
-
-def compare_runs(
-    caller: str,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    preference: PreferenceLike,
-    *,
-    baseline: str | None,
-    rel: float,
-    cutoff: int | None,
-    test: SignificanceTest,
-    judged_only: bool = False,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
-) -> Preferences:
-    """``compare`` for a function of another name, which begins the messages of errors."""
-    check_options(caller, rel=rel, cutoff=cutoff)
-    names, measures = parse_preferences(caller, preference)
-    check_runs(caller, runs, 2)
+    tested = SignificanceTest.coerce(test, caller="compare", **options)
+    check_options("compare", rel=rel, cutoff=cutoff)
+    names, measures = parse_preferences("compare", preference)
+    check_runs("compare", runs, 2)
     if baseline is not None:
-        check_baseline(caller, baseline, runs)
+        check_baseline("compare", baseline, runs)
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     scored = ScoredRuns.from_runs(
-        measures, judgments, runs, judged_only=judged_only, caller=caller, progress=test.progress
+        measures, judgments, runs, judged_only=judged_only, caller="compare", progress=tested.progress
     )
-    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller)
+    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=tested)
 
 
 def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str], dict[str, IRMeasure]]:
