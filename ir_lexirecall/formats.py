@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall import trec
+from ir_lexirecall import readers
 from ir_lexirecall.arrays import Bools
 from ir_lexirecall.errors import and_more, is_number, naming
 from ir_lexirecall.files import STDIN
@@ -55,7 +55,7 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     Raises:
         ValueError: a column or id is missing, or a score is missing, not a number, or NaN.
     """
-    table = _table(run, "run", RUN_COLUMNS, trec.read_run)
+    table = _table(run, "run", RUN_COLUMNS, readers.read_run)
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
     score = _numbers(table["score"], "score", "run", columns)
     return pl.DataFrame({**columns, "score": score})
@@ -67,7 +67,7 @@ def qrel_table(qrels: TableLike) -> pl.DataFrame:
     Raises:
         ValueError: a column or id is missing, or a grade is missing or not a finite number.
     """
-    table = _table(qrels, "qrels", QREL_COLUMNS, trec.read_qrels)
+    table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
     if np.isinf(grade.to_numpy()).any():
@@ -151,7 +151,7 @@ _FEW_ROWS = 4096  # of a table that is read without a query engine
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
     """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    table = _table(data, what, ("query_id", "doc_id"), trec.read_run)
+    table = _table(data, what, ("query_id", "doc_id"), readers.read_run)
     columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
     return list(zip(*columns, strict=True))
 

@@ -77,6 +77,7 @@ def compare(
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
     buckets = options.pop("buckets", None)
+    options.pop("rules", True)  # a DataFrame has no rules of a collection's own
     judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
     tested = SignificanceTest.coerce(test, caller="compare", **options)
     check_options("compare", rel=rel, cutoff=cutoff)

@@ -8,10 +8,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
 from ir_lexirecall.cli.arguments import Parser, with_lists
+from ir_lexirecall.cli.benchmarks import add_benchmarks
 from ir_lexirecall.cli.commands import add_commands
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
@@ -28,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after the program's name; by default those that the program was started with.
 
     Returns:
-        The exit code: 0, 1 for bad input or a failure, 130 if interrupted.
+        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 130 if interrupted.
 
     Raises:
         SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).
@@ -64,8 +66,8 @@ def _run(words: list[str]) -> int:
             emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
-    options.command(options)
-    return 0
+    with ExitStack() as options.resources:
+        return options.command(options) or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
+    add_benchmarks(commands)
     add_studies(commands)
     return parser
 
@@ -97,10 +100,8 @@ def _say(message: str) -> None:
     """Print one line to standard error, where there is one."""
     if sys.stderr is None:
         return
-    try:
+    with suppress(OSError, ValueError):  # nobody listens
         print(f"ir-lexirecall: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass  # nobody listens
 
 
 def _abandon_output() -> None:
@@ -108,7 +109,5 @@ def _abandon_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError, AttributeError):
-        try:
+        with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (OSError, ValueError, AttributeError):
-            pass

@@ -89,13 +89,18 @@ class Stage(pt.Transformer):
         if len(query_ids):  # not PyTerrier's validation
             self.calls.append((self.name, tuple(dict.fromkeys(query_ids))))
 
-    def ranked(self, found: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        rows = [
-            (q, d, score, rank)
-            for q, docs in found.items()
-            for rank, (d, score) in enumerate(sorted(_scores(self.name, q, docs).items(), key=lambda pair: -pair[1]))
-        ]
-        return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
+    def ranked(self, found: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+        return _ranked(self.name, tuple(found.items())).copy()
+
+
+@cache
+def _ranked(name: str, found: tuple[tuple[str, tuple[str, ...]], ...]) -> pd.DataFrame:
+    rows = [
+        (q, d, score, rank)
+        for q, docs in found
+        for rank, (d, score) in enumerate(sorted(_scores(name, q, docs).items(), key=lambda pair: -pair[1]))
+    ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
 
 
 @cache

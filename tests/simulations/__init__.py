@@ -1,0 +1,1 @@
+"""Simulations with known truth, too large for the tests."""
