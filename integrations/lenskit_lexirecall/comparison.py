@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from ir_lexirecall.scoring.arrays import Ints, position_in_segment
-from ir_lexirecall.tables import id_string
 from lenskit.data import ItemList, ItemListCollection
 
 import ir_lexirecall
