@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall import engine, trec
+from ir_lexirecall import engine, readers
 from ir_lexirecall.arrays import Bools, Ints
 from ir_lexirecall.errors import and_more, check_text, is_number, naming, shown, shown_names
 from ir_lexirecall.files import STDIN
@@ -56,7 +56,7 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     Raises:
         ValueError: a column or id is missing, or a score is missing, not a number, or NaN.
     """
-    table = _table(run, "run", RUN_COLUMNS, trec.read_run)
+    table = _table(run, "run", RUN_COLUMNS, readers.read_run)
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
     score = _numbers(table["score"], "score", "run", columns)
     return pl.DataFrame({**columns, "score": score})
@@ -68,7 +68,7 @@ def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
     Raises:
         ValueError: a column or id is missing, or a grade is missing or not a finite number.
     """
-    table = _table(qrels, "qrels", QREL_COLUMNS, trec.read_qrels, everything=True)
+    table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels, everything=True)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
     infinite = np.isinf(grade.to_numpy())
@@ -165,7 +165,7 @@ _FEW_ROWS = 4096  # of a table that is read without a query engine
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:
     """The ids of every row of a table with the columns ``query_id`` and ``doc_id``."""
-    table = _table(data, what, ("query_id", "doc_id"), trec.read_run)
+    table = _table(data, what, ("query_id", "doc_id"), readers.read_run)
     columns = [_ids(table[name], what).to_list() for name in ("query_id", "doc_id")]
     return list(zip(*columns, strict=True))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ir_lexirecall import engine
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
-from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.collections import Collection, Rules, load
 from ir_lexirecall.errors import and_more, check_text, naming, shown
 from ir_lexirecall.formats import (
     QREL_COLUMNS,
@@ -154,6 +154,7 @@ class Judgments:
             if the rows name such an aspect).
         table: what else the qrels say; None where they have a grade for each document and nothing else.
         exclusion: documents that were taken out, see ``excluding``.
+        rules: the collection's rules that were applied, in words; empty where there were none.
         elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
             aspect is named by rows is a question about the whole.
     """
@@ -165,6 +166,7 @@ class Judgments:
     table: AspectRows | None = field(default=None, repr=False)
     exclusion: Exclusion | None = field(default=None, repr=False)
     elsewhere: frozenset[str] = frozenset()
+    rules: str = ""
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -210,7 +212,7 @@ class Judgments:
         return AspectRows(row, np.zeros(len(row), dtype=np.int64), self.grade, ["0"], {}, row, row)
 
     @classmethod
-    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None) -> Judgments:
+    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None, *, rules: bool = True) -> Judgments:
         """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
@@ -225,18 +227,20 @@ class Judgments:
         Args:
             qrels: judgments in any form.
             exclude: documents that are taken out, here and of every run that is aligned with the judgments.
+            rules: apply the rules of the collection (``Collection.rules``), where ``qrels`` are one or its id.
         """
         if exclude is not None:
-            judgments = cls.from_qrels(qrels)
-            return judgments.excluding(_excluded(exclude, judgments.query_ids))
+            everything = cls.from_qrels(qrels, rules=rules)
+            return everything.excluding(_excluded(exclude, everything.query_ids))
         if isinstance(qrels, Judgments):
             return qrels
-        if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
-            return judgments
-        if isinstance(qrels, Collection):
-            return cls.from_qrels(qrels.qrels)
+        if (find := _known.get()) is not None and (known := find(qrels)) is not None:
+            return known
         if isinstance(qrels, str) and not is_file(qrels):
-            return cls.from_qrels(load_collection(qrels).qrels)
+            qrels = load_collection(qrels)
+        if isinstance(qrels, Collection):
+            judged = cls.from_qrels(qrels.qrels)
+            return judged.with_rules(qrels.rules) if rules else judged
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
@@ -437,6 +441,10 @@ class Judgments:
         (['a'], 3)
         """
         wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
+        if self.exclusion is not None:  # what was taken out before stays out
+            before = self.exclusion.everything
+            for row in np.flatnonzero(self.exclusion.row < 0).tolist():
+                wanted.setdefault(int(before.query[row]), set()).add(before.doc_ids[row])
         start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
         own, docs = self.doc_ids, list[str]()
         old, query = list[int](), list[int]()
@@ -459,6 +467,20 @@ class Judgments:
         exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
         remaining = self.of_documents(kept, self.grade[kept])
         return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere, _cache={})
+
+    def with_rules(self, rules: Rules) -> Judgments:
+        """The judgments after a collection's rules: see ``Rules``.
+
+        >>> judgments = Judgments.from_qrels({"q": {"q": 1, "a": 2, "b": -100}})
+        >>> judgments.with_rules(Rules(self_matches=True, excluded_grades=(-100.0,))).doc_ids
+        ['a']
+        """
+        if not rules:
+            return self
+        taken_out: dict[str, list[str]] = {q: [q] for q in self.query_ids} if rules.self_matches else {}
+        for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
+            taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
+        return replace(self.excluding(taken_out), rules=str(rules), _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.

@@ -104,7 +104,7 @@ def test_the_same_difference_on_every_query_has_no_spread(difference, queries):
 # -- Wilcoxon ----------------------------------------------------------------------------------------
 
 
-@given(SIXTHS.filter(lambda x: not 8 < len(x) - x.count(0) < 14))  # for so many, SciPy takes its time
+@given(st.one_of(SIXTHS, st.lists(st.floats(-1, 1), min_size=2, max_size=25, unique_by=abs)))
 @settings(max_examples=60)
 def test_wilcoxon_is_that_of_scipy_without_zeros(x):
     differs = [value for value in x if value]
@@ -116,8 +116,8 @@ def test_wilcoxon_is_that_of_scipy_without_zeros(x):
     above = sum(rank for rank, value in zip(ranks, differs, strict=True) if value > 0)
     below = sum(rank for rank, value in zip(ranks, differs, strict=True) if value < 0)
     assert result.effect_size == pytest.approx((above - below) / (above + below), abs=1e-12)
-    if len(set(map(abs, differs))) == len(differs) or len(differs) < 9:  # else SciPy approximates
-        assert result.p == pytest.approx(stats.wilcoxon(np.round(differs, 12)).pvalue, rel=1e-12)
+    if len(set(map(abs, differs))) == len(differs):  # what SciPy does with ties depends on its version
+        assert result.p == pytest.approx(stats.wilcoxon(differs).pvalue, rel=1e-12)
 
 
 @pytest.mark.parametrize("queries", [1, 2, 5, 20, 50, 51, 120, 700])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
 from ir_lexirecall.errors import naming

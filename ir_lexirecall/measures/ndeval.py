@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
+from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment
@@ -224,5 +225,5 @@ def _ideal(judgments: Judgments, rel: float, discount: Callable[[Ints], Floats],
     return greedy_ideal(query, number, aspects.aspect[row], len(judgments), alpha, discount(ranks))
 
 
-def _ratio(above: Ints | Floats, below: Ints | Floats) -> Floats:
+def _ratio(above: NDArray[Any], below: NDArray[Any]) -> Floats:
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

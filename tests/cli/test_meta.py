@@ -84,7 +84,7 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         ),
     ],
     "axioms": [
-        (("-m", "RR"), lambda q, r: studies.axioms("RR")),
+        (("-m", "RR", "AP", "--size", "3"), lambda q, r: studies.axioms(["RR", "AP"], size=3)),
         (
             ("-m", "RR", "--cases", "5", "--seed", "2", "--grades", "0", "2", "--size", "3"),
             lambda q, r: studies.axioms("RR", cases=5, seed=2, grades=[0, 2], size=3),
