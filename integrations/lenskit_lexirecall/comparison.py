@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from ir_lexirecall.scoring.arrays import Ints, position_in_segment
+from ir_lexirecall.tables import id_string
 from lenskit.data import ItemList, ItemListCollection
 
 import ir_lexirecall
 from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.scoring.arrays import Ints, position_in_segment
-from ir_lexirecall.tables import id_string
 from lenskit_lexirecall.lists import check_ranking, grades
 
 _Lists = dict[str, ItemList]  # by user

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from lenskit.data import ItemList
-
 from ir_lexirecall.scoring.arrays import Floats, Ints
 from ir_lexirecall.tables import and_more
+from lenskit.data import ItemList
 
 
 def check_ids(items: ItemList, owner: str) -> None:

@@ -14,14 +14,14 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from ir_lexirecall.scoring import lexirecall, tse
+from ir_lexirecall.scoring.arrays import Ints
+from ir_lexirecall.scoring.exposure import exposure as exposure_model
 from ir_measures.measures.base import Measure
 from lenskit.data import ItemList
 from lenskit.metrics import ListMetric, RankingMetricBase
 
 from ir_lexirecall import measures
-from ir_lexirecall.scoring import lexirecall, tse
-from ir_lexirecall.scoring.arrays import Ints
-from ir_lexirecall.scoring.exposure import exposure as exposure_model
 from lenskit_lexirecall.lists import check_ranking, ranks_of, relevant_items
 
 _OURS = {"n": "cutoff", "n_items": "n", "patience": "p"}  # parameters that LensKit's users know by another name

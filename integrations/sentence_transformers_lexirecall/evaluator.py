@@ -63,10 +63,14 @@ class LexiRecallEvaluator(InformationRetrievalEvaluator):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         self.measures = parse_measures(measures)
-        self.primary = next(iter(self.measures)) if primary is None else check_choice(_CALLER, "primary", primary, self.measures)
+        self.primary = (
+            next(iter(self.measures)) if primary is None else check_choice(_CALLER, "primary", primary, self.measures)
+        )
         self.alpha = check_number(_CALLER, "alpha", alpha, above=0, below=1)
         grades = {
-            query_id: {str(d): float(g) for d, g in docs.items()} if isinstance(docs, Mapping) else dict.fromkeys(docs, 1.0)
+            query_id: {str(d): float(g) for d, g in docs.items()}
+            if isinstance(docs, Mapping)
+            else dict.fromkeys(docs, 1.0)
             for query_id, docs in relevant_docs.items()
         }
         relevant = {query_id: {doc for doc, grade in docs.items() if grade > 0} for query_id, docs in grades.items()}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from ir_lexirecall.tables import naming
 
 from ir_lexirecall.alignment import align
 from ir_lexirecall.arrow import RANK_TYPES, align_arrow, evaluate_arrow, ranks_from_arrow
@@ -16,7 +17,6 @@ from ir_lexirecall.preferences import Preferences, compare_ranks
 from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance import Test
-from ir_lexirecall.tables import naming
 from spark_lexirecall.aspects import asked_aspects
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, of_qrels, of_run
 

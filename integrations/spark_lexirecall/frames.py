@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table
 
 from ir_lexirecall.evaluation import Evaluation
-from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
