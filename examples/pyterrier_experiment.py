@@ -36,7 +36,7 @@ def main() -> None:
         correction="holm",
         round=4,
     )
-    print(table[[c for c in table.columns if c == "name" or c.startswith("lexirecall")]].to_string(index=False))
+    print(table[[c for c in table.columns if c == "name" or c.startswith("pref:")]].to_string(index=False))
 
     preferences = table.attrs["preferences"]
     print("\nWhat decided between bm25 and bm25_rerank:\n")

@@ -1,4 +1,4 @@
-"""Reranking the top of a ranking: where every score ties and the preference does not.
+"""Reranking the top of a ranking: where every value ties and the preference does not.
 
 Two systems share everything below rank 100 and order the top 100 differently. Total search efficiency is the same, for
 the last relevant document is in the shared tail; and a 64-bit LexiRecall has no digits left for the top. ``compare``
@@ -27,7 +27,7 @@ def main(queries: int = 50, depth: int = 1000, relevant: int = 60, seed: int = 1
     print(different.to_string())
     result = irl.compare(qrels, {"first": first, "reranked": reranked})
     print("\nExact preferences:")
-    print(result.table()[["system_a", "system_b", "wins", "losses", "ties", "mean", "p"]].to_string(index=False))
+    print(result.table()[["run_a", "run_b", "wins", "losses", "ties", "mean", "p"]].to_string(index=False))
     print("\nWhat decided on the first queries:")
     print(result.explain("first", "reranked").head().to_string(index=False))
     return result

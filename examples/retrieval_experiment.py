@@ -4,16 +4,17 @@
     python examples/retrieval_experiment.py vaswani --plots out  # any ir_datasets collection that fits into memory
 
 Needs `bm25s` besides `ir-lexirecall[all]`. The last pipeline reorders BM25's first ten documents and keeps everything
-below: its scores tie with BM25's where the preference between the rankings does not.
+below: its TSE ties with BM25's where the preference between the rankings does not.
 """
 
 import argparse
 from collections import Counter
 from pathlib import Path
 
+import ir_datasets
+import ir_datasets_lexirecall  # noqa: F401  # the embedded collection is one of ir_datasets' from now on
 import pandas as pd
 import pyterrier as pt
-from ir_datasets_lexirecall import load
 
 import ir_lexirecall as irl
 
@@ -73,11 +74,11 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
     parser.add_argument("--plots", metavar="FOLDER", help="write the pictures there")
     options = parser.parse_args(arguments)
 
-    collection = load(options.dataset)
-    topics = collection.topics.rename(columns={"query_id": "qid"})
+    collection = irl.load(options.dataset)
+    topics = collection.queries.rename(columns={"query_id": "qid"})
     topics = topics.assign(query=topics[topics.columns[1]])[["qid", "query"]]
     qrels = collection.qrels.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
-    texts = {doc.doc_id: doc.default_text() for doc in collection.dataset.docs_iter()}
+    texts = {doc.doc_id: doc.default_text() for doc in ir_datasets.load(options.dataset).docs_iter()}
     docnos = list(texts)
     tokens = bm25s.tokenize(list(texts.values()), stopwords="en", show_progress=False)
 
@@ -105,7 +106,7 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
     statistics = (" +", " -", "p-value", "reject", "corrected")
     print(table[[column for column in table if not column.endswith(statistics)]].round(4).to_string(index=False))
     print("\nAgainst bm25, from the ranks themselves:\n")
-    print(table[["name", *[c for c in table if c.startswith("lexirecall")]]].round(4).to_string(index=False))
+    print(table[["name", *[c for c in table if c.startswith("pref:")]]].round(4).to_string(index=False))
 
     a, b = "bm25", "bm25 >> coverage"
     print(f"\nWhat decided between {a} and {b} (first ten decided queries):\n")

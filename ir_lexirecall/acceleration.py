@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
@@ -71,7 +72,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
     def _scored(self, run: RunLike) -> tuple[dict[IRMeasure, Floats | Utility], Ints, Any]:
         """Values by measure, the queries in the order of their sums, and the run where pytrec_eval must read it."""
-        listed = run if isinstance(run, Mapping) or hasattr(run, "columns") else list(run)
+        listed: Any = run if isinstance(run, (str, os.PathLike, Mapping)) or hasattr(run, "columns") else list(run)
         if self.judgments is None:
             return {}, np.zeros(0, dtype=np.int64), listed
         try:

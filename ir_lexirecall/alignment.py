@@ -7,7 +7,6 @@ document id, descending in byte order. A run that is sorted this way already is 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
-from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
 from ir_lexirecall.judgments import Judgments
@@ -70,6 +69,12 @@ class Ties:
     row: Ints
     first: Ints
     size: Ints
+
+    @classmethod
+    def among(cls, first: NDArray[Any], size: NDArray[Any]) -> Ties | None:
+        """The ties among all rows, from the first rank of each row's score and how many documents share it (1: none)."""
+        row = np.flatnonzero(size > 1)
+        return cls(row, first[row], size[row]) if len(row) else None
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,13 @@ class AlignedRun:
         """The same ranking, judged with other grades."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
+    def tied(self) -> tuple[Ints, Ints]:
+        """For every row, the rank at which the documents of its score begin, and how many these are (1: itself)."""
+        first, size = self.rank.copy(), np.ones(len(self.rank), dtype=np.int64)
+        if self.ties is not None:
+            first[self.ties.row], size[self.ties.row] = self.ties.first, self.ties.size
+        return first, size
+
     def condensed(self) -> AlignedRun:
         """The ranking without the documents that have no judgment (a condensed list)."""
         depth = np.bincount(self.query, minlength=len(self.judgments))
@@ -137,7 +149,7 @@ class AlignedRun:
         ties = self.ties
         grade = self.grade[ties.row]
         order = np.lexsort((-grade if best_first else grade, ties.first, self.query[ties.row]))
-        row, first, size, grade = (column[order] for column in (ties.row, ties.first, ties.size, grade))
+        row, first, size, grade = ties.row[order], ties.first[order], ties.size[order], grade[order]
         group = np.cumsum(np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]) - 1
         place = position_in_segment(group)
         # Unjudged documents stand between those of positive and those of other grades.
@@ -203,9 +215,9 @@ def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
     assert judgments.exclusion is not None
     doc = judgments.exclusion.row[run.doc]
     gone = doc < 0
-    before = np.cumsum(gone)
+    before: Ints = np.cumsum(gone, dtype=np.int64)
     start = np.searchsorted(run.query, np.arange(len(run.depth)))
-    before -= np.r_[0, before][start][run.query]
+    before = before - np.r_[0, before][start][run.query]
     lost = np.bincount(run.query[gone], minlength=len(run.depth))
     keep = np.flatnonzero(~gone)
     ties = None
@@ -258,14 +270,14 @@ class _Part:
         rank, first, size = _ranks(blocks, judgments)
         query = judgments.query[blocks.doc]
         order = np.lexsort((rank, query))
-        columns = (query, blocks.doc, rank, first.astype(np.int32), size.astype(np.int32))
-        return cls(*(column[order] for column in columns), blocks.query, blocks.length)
+        short = (first[order].astype(np.int32), size[order].astype(np.int32))
+        return cls(query[order], blocks.doc[order], rank[order], *short, blocks.query, blocks.length)
 
     def without(self, gone: Bools) -> _Part:
         """The same, but for the queries that are gone."""
         keep, ranked = ~gone[self.query], ~gone[self.ranked]
-        columns = (self.query, self.doc, self.rank, self.first, self.size)
-        return _Part(*(column[keep] for column in columns), self.ranked[ranked], self.depth[ranked])
+        short = (self.first[keep], self.size[keep])
+        return _Part(self.query[keep], self.doc[keep], self.rank[keep], *short, self.ranked[ranked], self.depth[ranked])
 
 
 def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
@@ -284,9 +296,7 @@ def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     depth[ranked] = column("depth")
     ties = None
     if any((part.size > 1).any() for part in parts):
-        first, size = column("first")[order], column("size")[order]
-        row = np.flatnonzero(size > 1)
-        ties = Ties(row, first[row], size[row])
+        ties = Ties.among(column("first")[order], column("size")[order])
     return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 
@@ -309,10 +319,9 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
                 parts += _align_table(judgments, table)
     scattered &= judgments.place.keys()
     if scattered:
-        warnings.warn(
+        warn(
             f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
-            "gathered in a second reading. Sort the file by query to save time and memory.",
-            stacklevel=4,
+            "gathered in a second reading. Sort the file by query to save time and memory."
         )
         wanted = pl.col("query_id").is_in(list(scattered))
         gathered = pl.concat([batch.filter(wanted) for batch in _one_ahead(_checked_batches(path))])
@@ -472,12 +481,10 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
         ranked.append(q)
     if any(first > second for first, second in pairwise(ranked)):
         return None
-    columns = (
-        [np.concatenate(parts) if len(parts) != 1 else parts[0] for parts in (query, doc, rank)]
-        if query
-        else [_NONE] * 3
+    queries, docs, ranks = (
+        parts[0] if len(parts) == 1 else np.concatenate([_NONE, *parts]) for parts in (query, doc, rank)
     )
-    return AlignedRun(judgments, *columns, depth, None, np.array(ranked, dtype=np.int64))
+    return AlignedRun(judgments, queries, docs, ranks, depth, None, np.array(ranked, dtype=np.int64))
 
 
 def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:

@@ -14,21 +14,35 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.alignment import AlignedRun, Ties, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.judgments import ExcludeLike, Judgments
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-RANK_TYPES = {"query_id": "string", "doc_id": "string", "rank": "int64", "depth": "int64"}
+RANK_TYPES = {
+    "query_id": "string",
+    "doc_id": "string",
+    "rank": "int64",
+    "first_rank": "int64",
+    "alike": "int64",
+    "depth": "int64",
+}
 """The columns that ``align_arrow`` gives, and their types."""
 
 
-def evaluate_arrow(measures: MeasuresLike, qrels: pa.Table, run: pa.Table, *, aspects: Iterable[str] = ()) -> pa.Table:
+def evaluate_arrow(
+    measures: MeasuresLike,
+    qrels: pa.Table,
+    run: pa.Table,
+    *,
+    aspects: Iterable[str] = (),
+    exclude: ExcludeLike | None = None,
+) -> pa.Table:
     """``evaluate`` for Arrow tables.
 
     Args:
@@ -38,6 +52,7 @@ def evaluate_arrow(measures: MeasuresLike, qrels: pa.Table, run: pa.Table, *, as
         run: columns ``query_id``, ``doc_id``, ``score``.
         aspects: where the tables are parts of larger ones: those aspects, of the ones that the measures name and of
             ``relevance``, that rows of the whole qrels name in ``subtopic_id`` or ``iteration``.
+        exclude: as in ``evaluate``.
 
     Returns:
         A row per query of the qrels, sorted by ``query_id``, and a float64 column per measure.
@@ -54,7 +69,7 @@ def evaluate_arrow(measures: MeasuresLike, qrels: pa.Table, run: pa.Table, *, as
     """
     _require_pyarrow()
     named = measures_by_column(measures)
-    aligned = _aligned(qrels, run, aspects)
+    aligned = _aligned(qrels, run, aspects, exclude)
     columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned)}
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
@@ -75,18 +90,26 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 
 def align_arrow(
-    qrels: pa.Table, run: pa.Table, measures: Mapping[str, IRMeasure] | None = None, *, aspects: Iterable[str] = ()
+    qrels: pa.Table,
+    run: pa.Table,
+    measures: Mapping[str, IRMeasure] | None = None,
+    *,
+    aspects: Iterable[str] = (),
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
 ) -> pa.Table:
     """``align`` for Arrow tables, and the values of measures with it.
 
     Args:
         qrels, run, aspects: as in ``evaluate_arrow``.
         measures: by the name of their column, see ``measures_by_column``; by default none.
+        judged_only, exclude: as in ``compare``.
 
     Returns:
-        A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from 1)
-        and ``depth``, the number of documents retrieved for the query, and the values of the measures for the query. A
-        query without such documents has one row, with its depth and without ``doc_id`` and ``rank``.
+        A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from
+        1), ``first_rank`` and ``alike`` (the rank at which the documents of its score begin, and how many these are),
+        ``depth`` (the number of documents retrieved for the query), and the values of the measures for the query. A query
+        without such documents has one row, with its depth and without document.
 
     Raises:
         ValueError: bad input; the message names the first offender.
@@ -96,10 +119,12 @@ def align_arrow(
     >>> qrels = pa.table({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "a"], "relevance": [1, 0, 1]})
     >>> run = pa.table({"query_id": ["1", "1"], "doc_id": ["x", "a"], "score": [3.0, 2.0]})
     >>> align_arrow(qrels, run).to_pylist()
-    [{'query_id': '1', 'doc_id': 'a', 'rank': 2, 'depth': 2}, {'query_id': '2', 'doc_id': None, 'rank': None, 'depth': 0}]
+    [{'query_id': '1', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2},
+     {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_pyarrow()
-    aligned = _aligned(qrels, run, aspects)
+    aligned = _aligned(qrels, run, aspects, exclude)
+    aligned = aligned.condensed() if judged_only else aligned
     return ranks_to_arrow(aligned, _scored(measures or {}, aligned))
 
 
@@ -115,19 +140,22 @@ def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) 
 
     >>> run = align(Judgments.from_qrels({"q": {"a": 1}}), {"q": {"x": 2.0, "a": 1.0}})
     >>> ranks_to_arrow(run).to_pylist()
-    [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'depth': 2}]
+    [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2}]
     """
     _require_pyarrow()
     further = dict(values or {})
-    judgments = run.judgments
-    found = pl.DataFrame({"query": run.query, "found_id": judgments.doc_id.gather(run.doc), "found_rank": run.rank})
-    numbers = judgments.query_numbers
-    rows = numbers.join(found, on="query", how="left").sort("query", "found_rank")
+    first_rank, alike = run.tied()
+    documents = {
+        "doc_id": run.judgments.doc_id.gather(run.doc),
+        "rank": run.rank,
+        "first_rank": first_rank,
+        "alike": alike,
+    }
+    retrieved = pl.DataFrame({"query": run.query, **documents})
+    rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort("query", "rank")
     query = rows["query"].to_numpy()
     columns = {
-        "query_id": rows["query_id"],
-        "doc_id": rows["found_id"],
-        "rank": rows["found_rank"],
+        **{name: rows[name] for name in ("query_id", *documents)},
         "depth": run.depth[query],
         **{name: column[query] for name, column in further.items()},
     }
@@ -139,7 +167,7 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
 
     Args:
         judgments: those of all queries.
-        ranks: columns ``query_id``, ``doc_id``, ``rank`` and ``depth``; others are ignored.
+        ranks: the columns that ``align_arrow`` gives; others are ignored.
 
     Returns:
         What ``align`` gives for the whole run.
@@ -170,14 +198,15 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     if (depth < 0).any():
         missing = judgments.query_ids[int(np.argmin(depth))]
         raise ValueError(f"ranks: query {missing!r} of the judgments is missing; give the ranks of all parts")
-    query, doc, rank = (found[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank"))
-    return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth)
+    query, doc, rank, first, alike = (
+        found[name].to_numpy().astype(np.int64) for name in ("query", "doc", "rank", "first_rank", "alike")
+    )
+    return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike))
 
 
-def _aligned(qrels: pa.Table, run: pa.Table, aspects: Iterable[str]) -> AlignedRun:
+def _aligned(qrels: pa.Table, run: pa.Table, aspects: Iterable[str], exclude: ExcludeLike | None) -> AlignedRun:
     """Align the tables of a part; the run is checked even where nothing is judged."""
-    judgments = Judgments.from_qrels(qrels).as_part(aspects)
-    return align(judgments, run)
+    return align(Judgments.from_qrels(qrels, exclude).as_part(aspects), run)
 
 
 def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun) -> dict[str, Floats]:

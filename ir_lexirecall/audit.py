@@ -112,7 +112,7 @@ def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
 
 def tie_warnings(scored: ScoredRuns) -> list[str]:
     """Means that ties could change by more than 0.005, in words."""
-    notes = []
+    notes: list[str] = []
     if all(run.ties is None for run in scored.runs.values()):
         return notes
     for name, measure in scored.measures.items():

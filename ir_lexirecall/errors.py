@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeGuard
@@ -33,6 +36,20 @@ def naming(source: str) -> Iterator[None]:
         if str(error).startswith(source):
             raise
         raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's code that called this library, through ir_measures or not."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    where = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    warnings.warn_explicit(message, UserWarning, *where)
+
+
+_BETWEEN = ("ir_lexirecall", "ir_measures", "importlib", "contextlib")  # packages whose lines tell the user nothing
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -107,13 +124,13 @@ def check_number(
     ValueError: compare: alpha must be a number above 0 and below 1, not 2
     """
     bounds = [
-        (above, "above", lambda v, bound: v > bound),
-        (least, "of at least", lambda v, bound: v >= bound),
-        (below, "below", lambda v, bound: v < bound),
+        (above, "above", operator.gt),
+        (least, "of at least", operator.ge),
+        (below, "below", operator.lt),
     ]
-    set_bounds = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
-    if not is_number(value) or not math.isfinite(value) or not all(holds(value, b) for b, _, holds in set_bounds):
-        words = " and ".join(f"{word} {bound:g}" for bound, word, _ in set_bounds)
+    limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
+    if not is_number(value) or not math.isfinite(value) or not all(holds(value, limit) for limit, _, holds in limits):
+        words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)
         raise ValueError(f"{caller}: {name} must be a number{' ' + words if words else ''}, not {value!r}")
     return float(value)
 

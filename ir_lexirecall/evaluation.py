@@ -39,7 +39,9 @@ def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     parsed = {}
     for name, measure in by_label(measures).items():
         try:
-            parsed[name] = measure() if isinstance(measure, type) else ir_measures.parse_measure(measure)
+            if isinstance(measure, type) and issubclass(measure, Measure):
+                measure = measure()
+            parsed[name] = ir_measures.parse_measure(measure)
         except UnknownParameter:
             raise
         except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
@@ -57,11 +59,7 @@ def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
     several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
     if not isinstance(several, Iterable):
         raise ValueError(f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {measures!r}")
-    return {_label(measure): measure for measure in several}
-
-
-def _label(measure: MeasureLike) -> str:
-    return measure.NAME if isinstance(measure, type) and issubclass(measure, Measure) else str(measure)
+    return {str(measure): measure for measure in several}
 
 
 def _hint(measure: Any) -> str:

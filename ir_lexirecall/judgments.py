@@ -168,17 +168,17 @@ class Judgments:
             rules: apply the rules of the collection (``Collection.rules``), where ``qrels`` are one or its id.
         """
         if exclude is not None:
-            judgments = cls.from_qrels(qrels, rules=rules)
-            return judgments.excluding(_excluded(exclude, judgments.query_ids))
+            everything = cls.from_qrels(qrels, rules=rules)
+            return everything.excluding(_excluded(exclude, everything.query_ids))
         if isinstance(qrels, Judgments):
             return qrels
-        if (known := _known.get()) is not None and (judgments := known(qrels)) is not None:
-            return judgments
+        if (find := _known.get()) is not None and (known := find(qrels)) is not None:
+            return known
         if isinstance(qrels, str) and not is_file(qrels):
             qrels = load_collection(qrels)
         if isinstance(qrels, Collection):
-            judgments = cls.from_qrels(qrels.qrels)
-            return judgments.with_rules(qrels.rules) if rules else judgments
+            judged = cls.from_qrels(qrels.qrels)
+            return judged.with_rules(qrels.rules) if rules else judged
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
@@ -190,10 +190,9 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None) -> Ali
     with naming(source):
         aligned = align(judgments, run)
     if len(judgments) and not aligned.depth.any():
-        warnings.warn(
+        warn(
             f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-            f"{judgments.query_ids[0]!r}",
-            stacklevel=4,
+            f"{judgments.query_ids[0]!r}"
         )
     return aligned
 
@@ -206,10 +205,7 @@ def _read_all(
     Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
     """
     waiting: deque[tuple[str, Callable[[], AlignedRun]]] = deque()
-    with (
-        progress_bar(progress, total=len(runs), desc="runs") as bar,
-        ThreadPoolExecutor(_READERS) as readers,
-    ):
+    with progress_bar(progress, total=len(runs), desc="runs") as bar, _reading_threads() as readers:
         for key, run in runs.items():
             name = str(key)
             if isinstance(run, AlignedRun):
@@ -227,6 +223,16 @@ def _read_all(
             first, wait = waiting.popleft()
             yield first, wait()
             bar.update()
+
+
+@contextmanager
+def _reading_threads() -> Iterator[ThreadPoolExecutor]:
+    """Threads that read files; whoever interrupts or fails does not wait for the files that are being read."""
+    readers = ThreadPoolExecutor(_READERS)
+    try:
+        yield readers
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
 
 
 def _identity(run: AlignedRun) -> AlignedRun:

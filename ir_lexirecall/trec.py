@@ -198,6 +198,8 @@ def _first_line(path: str) -> str:
     with _open(path) as stream:
         try:
             return stream.readline().decode("utf-8-sig", "replace")
+        except MemoryError:
+            raise
         except Exception as error:  # each compression has errors of its own
             raise ValueError(f"{path} cannot be read: {error}") from None
 
@@ -237,6 +239,8 @@ def _blocks(path: str) -> Iterator[bytes]:
             try:
                 block = stream.read(_BLOCK)
                 block += stream.readline()
+            except MemoryError:
+                raise
             except Exception as error:  # each compression has errors of its own
                 raise ValueError(f"{path} cannot be read: {error}") from None
             if not block:

@@ -75,6 +75,9 @@ def assert_same_values(measures: Any, qrels: pa.Table, run: pa.Table, parts: Any
 def assert_same_ranks(ranks: AlignedRun, wanted: AlignedRun) -> None:
     for name in ("query", "doc", "rank", "depth"):
         np.testing.assert_array_equal(getattr(ranks, name), getattr(wanted, name), strict=True)
+    assert (ranks.ties is None) == (wanted.ties is None)
+    for ours, others in zip(ranks.tied(), wanted.tied(), strict=True):
+        np.testing.assert_array_equal(ours, others)
 
 
 # -- values ----------------------------------------------------------------------------------------
@@ -201,10 +204,25 @@ def test_ranks_and_values_of_one_alignment(collection: Any, data: st.DataObject)
         both = align_arrow(*part, named)
         assert both.select(list(RANK_TYPES)).equals(align_arrow(*part))
         values = evaluate_arrow(named, *part)
-        rows = both.drop_columns(["doc_id", "rank", "depth"]).to_pylist()
+        rows = both.drop_columns([name for name in RANK_TYPES if name != "query_id"]).to_pylist()
         by_query = {row["query_id"]: row for row in values.to_pylist()}
         assert rows == [by_query[row["query_id"]] for row in rows]
         assert {row["query_id"] for row in rows} == set(by_query)
+
+
+@pytest.mark.parametrize("exclude", [{"q1": ["x", "a"], "q9": ["a"]}, "self"], ids=str)
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_documents_taken_out_and_condensed_lists(exclude: Any, judged_only: bool) -> None:
+    qrels = {"q1": {"a": 1, "b": 2, "q1": 1}, "q2": {"a": 1, "c": 0}}
+    run = {"q1": {"q1": 4.0, "x": 3.0, "a": 2.0, "y": 1.5, "b": 1.0}, "q2": {"q2": 2.0, "c": 1.0, "a": 0.5}}
+    tables = qrel_table(qrels), run_table(run)
+    wanted = irl.evaluate(MEASURES, qrels, run, exclude=exclude)
+    values = evaluate_arrow(MEASURES, *tables, exclude=exclude)
+    pd.testing.assert_frame_equal(as_frame(values), wanted, check_exact=True, check_index_type=False)
+    judgments = Judgments.from_qrels(qrels, exclude)
+    aligned = align(judgments, run)
+    ranks = align_arrow(*tables, judged_only=judged_only, exclude=exclude)
+    assert_same_ranks(ranks_from_arrow(judgments, ranks), aligned.condensed() if judged_only else aligned)
 
 
 def test_judgments_of_a_part_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,18 +237,27 @@ def test_a_column_may_be_called_like_one_of_the_ranks() -> None:
     qrels, run = qrel_table({"q1": {"a": 1}}), run_table({"q1": {"x": 2.0, "a": 1.0}})
     named = {"found_rank": TSE, "query": LR}
     assert align_arrow(qrels, run, named).to_pylist() == [
-        {"query_id": "q1", "doc_id": "a", "rank": 2, "depth": 2, "found_rank": 0.5, "query": 0.75}
+        {
+            "query_id": "q1",
+            "doc_id": "a",
+            "rank": 2,
+            "first_rank": 2,
+            "alike": 1,
+            "depth": 2,
+            "found_rank": 0.5,
+            "query": 0.75,
+        }
     ]
 
 
 def test_a_query_with_nothing_judged_retrieved_keeps_its_depth() -> None:
     qrels = qrel_table({"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1, "b": 0}})
-    run = run_table({"q1": {"x": 2.0, "y": 1.0}, "q3": {"b": 2.0, "a": 1.0}})
+    run = run_table({"q1": {"x": 2.0, "y": 1.0}, "q3": {"x": 3.0, "b": 2.0, "a": 1.0, "c": 1.0}})
     assert align_arrow(qrels, run).to_pylist() == [
-        {"query_id": "q1", "doc_id": None, "rank": None, "depth": 2},
-        {"query_id": "q2", "doc_id": None, "rank": None, "depth": 0},
-        {"query_id": "q3", "doc_id": "b", "rank": 1, "depth": 2},
-        {"query_id": "q3", "doc_id": "a", "rank": 2, "depth": 2},
+        {"query_id": "q1", "doc_id": None, "rank": None, "first_rank": None, "alike": None, "depth": 2},
+        {"query_id": "q2", "doc_id": None, "rank": None, "first_rank": None, "alike": None, "depth": 0},
+        {"query_id": "q3", "doc_id": "b", "rank": 2, "first_rank": 2, "alike": 1, "depth": 4},
+        {"query_id": "q3", "doc_id": "a", "rank": 4, "first_rank": 3, "alike": 2, "depth": 4},
     ]
 
 

@@ -30,7 +30,7 @@ def test_the_experiment_shows_standard_and_exact_results_in_one_table() -> None:
     pytest.importorskip("pyterrier.measures")
     printed = printed_by("pyterrier_experiment.py")
     assert "nDCG@10" in printed
-    assert "lexirecall p-value corrected" in printed
+    assert "pref:lexirecall p-value corrected" in printed
 
 
 def test_retrieval_from_an_id_to_what_decided(tmp_path: Path) -> None:

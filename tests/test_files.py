@@ -102,7 +102,9 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "target").read_text() == "new"
 
 
-@pytest.mark.parametrize(("name", "error"), [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)])
+@pytest.mark.parametrize(
+    ("name", "error"), [("none/x", FileNotFoundError), (".", IsADirectoryError), ("file/x", NotADirectoryError)]
+)
 def test_errors_name_the_file(name, error, tmp_path):
     (tmp_path / "file").touch()
     path = str(tmp_path / name)
@@ -114,7 +116,7 @@ def test_errors_name_the_file(name, error, tmp_path):
 def test_errors_about_other_files_keep_their_names(tmp_path):
     def fail():
         with written_whole(tmp_path / "new"):
-            open(tmp_path / "elsewhere")
+            (tmp_path / "elsewhere").read_text()
 
     with pytest.raises(FileNotFoundError) as caught:
         fail()
@@ -177,7 +179,9 @@ def test_tables_and_packed_files_come_out_of_pipes(pipe, tmp_path):
 
 def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
     scattered = "q1 Q0 a 1 3 t\nq2 Q0 x 1 1 t\nq1 Q0 c 2 2 t\n"
-    expected = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}})
+    expected = irl.evaluate(
+        "LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, {"q1": {"a": 3.0, "c": 2.0}, "q2": {"x": 1.0}}
+    )
     with pytest.warns(UserWarning, match="second reading"):
         values = irl.evaluate("LR", {"q1": {"a": 1, "c": 1}, "q2": {"a": 1}}, pipe("r", scattered))
     assert values.equals(expected)

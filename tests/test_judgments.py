@@ -54,7 +54,7 @@ def test_a_part_is_what_its_queries_alone_are(collection: Any, data: st.DataObje
 @given(collection=subtopic_collections(st.integers(-1, 4)), data=st.data())
 def test_subtopics_of_a_part_are_those_of_the_whole(column: str, collection: Any, data: st.DataObject) -> None:
     judgments = Judgments.from_qrels(subtopic_table(collection[0], column))
-    measures = [RBU(p=0.9) @ 20, RBU, TSE, "NumRet"]
+    measures = [RBU(p=0.9) @ 20, RBU, TSE, "alpha_nDCG@10", "StRecall@5", "NumRet"]
     whole = irl.evaluate(measures, judgments, collection[1])
     for query_ids in drawn_parts(data, judgments):
         values = irl.evaluate(measures, judgments.restricted_to(query_ids), collection[1])

@@ -98,7 +98,10 @@ def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
         ('{"query_id": "q", "results": []}\n{"query": "q"}', "line 2: taken for predictions of sentence-transformers"),
         ('{"query_id": "q", "results": []}\n{"query_id": "q", "results": []}', "line 2: query 'q' occurs twice"),
         ('{"query_id": "q", "results": [{"corpus_id": "d"}]}', "line 1: a result of query 'q' is"),
-        ('{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}', "score of document 'd' for query 'q' is 'x'"),
+        (
+            '{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}',
+            "score of document 'd' for query 'q' is 'x'",
+        ),
         ('{"query_id": 1.5, "results": []}', "line 1: query_id is 1.5, not a string or an integer"),
         ('{"mteb_model_meta": {}}', "no predictions of MTEB .*it has nothing"),
         ("[" * 100_000, "nested too deeply|line 1"),
@@ -219,7 +222,10 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"nuggets": None}, "record 1: no list of nuggets for query '7'"),
-        ({"nuggets": [{"text": "x", "importance": "big", "assignment": "support"}]}, "importance 'big'; expected one of vital"),
+        (
+            {"nuggets": [{"text": "x", "importance": "big", "assignment": "support"}]},
+            "importance 'big'; expected one of vital",
+        ),
         ({"nuggets": [{"text": "x", "importance": "vital"}]}, "assignment None"),
         ({"nuggets": [{"importance": "vital"}]}, "there is no text"),
         ({"qid": None}, "qid is None"),

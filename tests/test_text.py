@@ -49,7 +49,9 @@ def test_html_gives_the_text_back(name):
 @given(NAMES)
 def test_latex_sees_no_command_of_the_name(name):
     escaped = text.escape_latex(name)
-    plain = re.sub(r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\}|\\[{}$&%#_]", "", escaped)
+    plain = re.sub(
+        r"\\(textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar)\{\}|\\[{}$&%#_]", "", escaped
+    )
     assert not set(re.sub(r"\{[\[\]*]\}", "", plain)) & set("\\{}$&%#_~^|<>[]*")
 
 
@@ -119,7 +121,8 @@ def test_decimal_points_stand_below_each_other():
 
 
 @pytest.mark.parametrize(
-    ("name", "columns"), [("", 0), ("bm25", 4), ("文書", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), ("a\u200db", 2), ("각", 2)]
+    ("name", "columns"),
+    [("", 0), ("bm25", 4), ("文書", 4), ("e\u0301", 1), ("ｆｕｌｌ", 8), ("a\u200db", 2), ("각", 2)],
 )
 def test_width(name, columns):
     assert text.width(name) == columns

@@ -17,8 +17,8 @@ import math
 from pathlib import Path
 
 import pandas as pd
-
 from ir_lexirecall.meta.behaviour import agreement
+
 from ir_lexirecall.meta.checking import axioms, properties
 
 PLAIN = ["P@20", "R@20", "Rprec", "RR", "AP", "nDCG", "nDCG@20", "ERR@20", "RBP(p=0.8)", "RBP(p=0.99)", "TSE", "LR"]

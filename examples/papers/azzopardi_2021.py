@@ -19,10 +19,10 @@ from pathlib import Path
 
 import ir_measures
 import pandas as pd
+from ir_lexirecall.meta.relations import COEFFICIENTS, correlation, fit
 
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.relations import COEFFICIENTS, correlation, fit
 from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.provider import LexiRecallProvider
 

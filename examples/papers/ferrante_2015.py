@@ -14,11 +14,11 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from ir_lexirecall.meta.behaviour import agreement
+from ir_lexirecall.meta.study import Study
 
 from ir_lexirecall.meta.balancing import balancing_index, partial_order
-from ir_lexirecall.meta.behaviour import agreement
 from ir_lexirecall.meta.checking import axioms
-from ir_lexirecall.meta.study import Study
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
 COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 
-from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.alignment import AlignedRun, Ties
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.formats import id_string
 from ir_lexirecall.judgments import Judgments, known_judgments
@@ -95,7 +95,7 @@ class Collector:
             ValueError: a run was judged by other qrels than the others.
         """
         whole = self._judgments.whole
-        parts: list[list[tuple[Ints, Ints, Ints]]] = [[] for _ in range(systems)]
+        parts: list[list[tuple[Ints, ...]]] = [[] for _ in range(systems)]
         depth = np.zeros((systems, len(whole)), dtype=np.int64)
         for run, ordinal in self._seen:
             part = run.judgments
@@ -103,11 +103,11 @@ class Collector:
             query = np.array([whole.place[query_id] for query_id in part.query_ids], dtype=np.int64)
             # The documents of a query stand together, in the same order, in the part and in the whole.
             shift = np.searchsorted(whole.query, query) - np.searchsorted(part.query, np.arange(len(part)))
+            columns = (query[run.query], run.rank, run.doc + shift[run.query], *run.tied())
             for system in np.unique(ordinal[ordinal < systems]).tolist():
                 depth[system, query[ordinal == system]] = run.depth[ordinal == system]
                 rows = np.flatnonzero(ordinal[run.query] == system)
-                at = run.query[rows]
-                parts[system].append((query[at], run.doc[rows] + shift[at], run.rank[rows]))
+                parts[system].append(tuple(column[rows] for column in columns))
         return [_joined(whole, columns, depth[system]) for system, columns in enumerate(parts)]
 
     def _check(self, part: Judgments) -> None:
@@ -122,13 +122,13 @@ def _same_judgments(a: Judgments, b: Judgments) -> bool:
     )
 
 
-def _joined(judgments: Judgments, parts: list[tuple[Ints, Ints, Ints]], depth: Ints) -> AlignedRun:
-    none = np.zeros(0, dtype=np.int64)
-    query, doc, rank = (
-        (np.concatenate([none, *column]) for column in zip(*parts, strict=True)) if parts else (none,) * 3
-    )
+def _joined(judgments: Judgments, parts: list[tuple[Ints, ...]], depth: Ints) -> AlignedRun:
+    """One run of its parts: of each, the query, rank and row of the documents, and what they tie with."""
+    none = (np.zeros(0, dtype=np.int64),) * 5
+    query, rank, doc, first, size = map(np.concatenate, zip(none, *parts, strict=True))
     order = np.lexsort((rank, query))
-    return AlignedRun(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth)
+    ties = Ties.among(first[order], size[order])
+    return AlignedRun(judgments, query=query[order], doc=doc[order], rank=rank[order], depth=depth, ties=ties)
 
 
 _current: ContextVar[Collector | None] = ContextVar("pyterrier_lexirecall_collector", default=None)

@@ -32,8 +32,8 @@ def sign_test(system: Any, baseline: Any) -> SignTest:
     SignTest(statistic=1.0, pvalue=0.25)
     """
     difference = np.asarray(system, dtype=np.float64) - np.asarray(baseline, dtype=np.float64)
-    p, effect = significance.sign_test(np.nan_to_num(difference, nan=0.0)[None])
-    return SignTest(float(effect[0]), float(p[0]))
+    result = significance.sign_test(np.nan_to_num(difference, nan=0.0)[None])
+    return SignTest(float(result.estimate[0]), float(result.p[0]))
 
 
 def paired_test(caller: str, test: str | PairedTest) -> PairedTest:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ir_measures.measures.base import Measure
+from ir_measures.measures.base import Measure as IRMeasure
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def asked_aspects(measures: Iterable[Measure]) -> set[str]:
+def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
     """The aspects on which the measures depend.
 
     >>> from ir_lexirecall import CAM, TSE
-    >>> sorted(asked_aspects([TSE, CAM(aspects={"trust": 1, "quality": 2})]))
+    >>> sorted(named_aspects([TSE, CAM(aspects={"trust": 1, "quality": 2})]))
     ['quality', 'relevance', 'trust']
     """
     several = (measure["aspects"] for measure in measures if "aspects" in measure.SUPPORTED_PARAMS)

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import ir_measures
 from ir_measures import Qrel
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.arrow import evaluate_arrow, measures_by_column
-from ir_lexirecall.evaluation import Evaluation, means
-from spark_lexirecall.aspects import asked_aspects, aspects_in_rows, has_several_aspects
-from spark_lexirecall.frames import bucket_count, by_bucket, collected, computed, of_qrels, of_run
+from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.judgments import ExcludeLike, Judgments
+from ir_lexirecall.measures import RBU, Measure
+from ir_lexirecall.measures.scoring import aggregate as aggregated
+from ir_lexirecall.measures.scoring import is_native
+from spark_lexirecall.aspects import aspects_in_rows, has_several_aspects, named_aspects
+from spark_lexirecall.frames import bucket_count, by_bucket, collected, computed, qrels_frame, run_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.sql import DataFrame
 
 
-def evaluate(run: Any, qrels: Any, measures: Any, *, buckets: int | None = None, aggregate: bool = False) -> Any:
+def evaluate(
+    measures: MeasuresLike,
+    qrels: DataFrame,
+    run: DataFrame,
+    *,
+    aggregate: bool = False,
+    exclude: ExcludeLike | None = None,
+    buckets: int | None = None,
+) -> Any:
     """``ir_lexirecall.evaluate`` for Spark DataFrames, with the same values bit for bit.
 
     The rows of a query meet in one of ``buckets`` buckets; a worker evaluates a whole bucket at once.
 
     Args:
-        run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
+        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
         qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id`` or ``iteration``, their
             weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings.
-        measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
+        run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
+        aggregate: give the means over queries instead of the values per query.
+        exclude: as in ``ir_lexirecall.evaluate``; it is sent to every worker.
         buckets: into how many parts to cut the queries; by default as many as ``spark.sql.shuffle.partitions``. A worker
             holds one at a time: some hundred thousand rows of the run are a good size, some millions possible.
-        aggregate: give the means over queries instead of the values per query.
 
     Returns:
         A Spark DataFrame with a row per query of the qrels, in no particular order: ``query_id`` and a double column per
@@ -42,19 +59,45 @@ def evaluate(run: Any, qrels: Any, measures: Any, *, buckets: int | None = None,
 
         qrels = spark.createDataFrame([("q1", "d1", 1), ("q1", "d2", 1)], ["query_id", "doc_id", "relevance"])
         run = spark.createDataFrame([("q1", "d2", 9.5), ("q1", "d1", 9.0)], ["query_id", "doc_id", "score"])
-        evaluate(run, qrels, ["TSE", "nDCG@10"]).collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
+        evaluate(["TSE", "nDCG@10"], qrels, run).collect()  # [Row(query_id='q1', TSE=0.5, nDCG@10=1.0)]
     """
+    import pandas as pd
+
     named = measures_by_column(measures)
-    run, qrels = of_run(run), of_qrels(qrels)
-    buckets = bucket_count(run.sparkSession, buckets)
-    aspects = aspects_in_rows(qrels, asked_aspects(named.values()))
-    several = any(measure.NAME == "RBU" for measure in named.values()) and has_several_aspects(qrels)
-    # Refuses measures that nobody serves, and warns of missing subtopics as for the whole qrels.
-    Evaluation(named, [Qrel("q", "d", 1, str(aspect)) for aspect in range(1 + several)])
+    check_served(named.values())
+    qrels, run = qrels_frame(qrels), run_frame(run)
+    buckets = bucket_count("evaluate", qrels.sparkSession, buckets)
+    several = RBU.NAME in {measure.NAME for measure in named.values()} and has_several_aspects(qrels)
+    warn_of_judgments(named.values(), Judgments.from_qrels([Qrel("q", "d", 1, str(i)) for i in range(1 + several)]))
+    aspects = aspects_in_rows(qrels, named_aspects(named.values()))
 
     def values(qrels: pa.Table, run: pa.Table) -> pa.Table:
-        return evaluate_arrow(named, qrels, run, aspects=aspects)
+        return evaluate_arrow(named, qrels, run, aspects=aspects, exclude=exclude)
 
     types = {"query_id": "string", **dict.fromkeys(named, "float64")}
-    result = by_bucket(run, qrels, values, types, buckets)
-    return means(collected(result).sort_by("query_id").to_pandas(), named) if aggregate else computed(result)
+    result = by_bucket(qrels, run, values, types, buckets)
+    if not aggregate:
+        return computed(result)
+    table = collected(result).sort_by("query_id")
+    return pd.Series({name: aggregated(named[name], table[name].to_numpy()) for name in named}, dtype=float)
+
+
+def check_served(measures: Iterable[IRMeasure]) -> None:
+    """Refuse measures that nobody serves, before anything runs on a worker.
+
+    >>> class Unserved(IRMeasure):
+    ...     NAME = __name__ = "Unserved"
+    >>> check_served([Unserved()])
+    Traceback (most recent call last):
+    ValueError: Unsupported measures {Unserved}.
+    """
+    for measure in measures:
+        if not is_native(measure):
+            ir_measures.evaluator([measure], {"q": {"d": 1}})
+
+
+def warn_of_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
+    """Warn of what does not suit the measures in the qrels as a whole, which a worker cannot know."""
+    for measure in measures:
+        if isinstance(measure, Measure):
+            measure.check_judgments(judgments)

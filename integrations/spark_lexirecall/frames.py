@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from ir_lexirecall.tables import RUN_COLUMNS, qrel_table, run_table
 
-from ir_lexirecall.evaluation import Evaluation
+from ir_lexirecall.errors import check_integer
+from ir_lexirecall.formats import RUN_COLUMNS, qrel_table, run_table
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.runs import read_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +26,7 @@ _SPARK_TYPES = {"string": "string", "float64": "double", "int64": "long", "bool"
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
-def of_run(run: Any) -> DataFrame:
+def run_frame(run: Any) -> DataFrame:
     """A run as the engine reads it: ``query_id``, ``doc_id`` and ``score``, integer ids as strings.
 
     Raises:
@@ -35,7 +37,7 @@ def of_run(run: Any) -> DataFrame:
     return _readable(run.select(*RUN_COLUMNS))
 
 
-def of_qrels(qrels: Any) -> DataFrame:
+def qrels_frame(qrels: Any) -> DataFrame:
     """Qrels as the engine reads them: all their columns, integer ids as strings.
 
     Raises:
@@ -83,8 +85,8 @@ def _readable_column(column: Column, field: StructField) -> Column:
     return column.cast("string") if whole or isinstance(field.dataType, types.StringType) else column
 
 
-def bucket_count(session: SparkSession, buckets: int | None) -> int:
-    """The number of buckets asked for, by default as many as partitions that Spark shuffles into.
+def bucket_count(caller: str, session: SparkSession, buckets: int | None) -> int:
+    """The number of buckets, by default as many as partitions that Spark shuffles into.
 
     Raises:
         ValueError: it is not an integer of at least 1.
@@ -92,16 +94,14 @@ def bucket_count(session: SparkSession, buckets: int | None) -> int:
     if buckets is None:
         partitions = str(session.conf.get(_PARTITIONS))
         return int(partitions) if partitions.isdigit() else 200  # some platforms choose it themselves
-    if isinstance(buckets, bool) or not isinstance(buckets, int) or buckets < 1:
-        raise ValueError(f"buckets must be an integer of at least 1, not {buckets!r}")
-    return buckets
+    return check_integer(caller, "buckets", buckets)
 
 
-def by_bucket(run: DataFrame, qrels: DataFrame, work: Work, types: Mapping[str, str], buckets: int) -> DataFrame:
+def by_bucket(qrels: DataFrame, run: DataFrame, work: Work, types: Mapping[str, str], buckets: int) -> DataFrame:
     """``work(qrels, run)`` on whole queries, many at a time; ``collected`` or ``computed`` reads the result.
 
     Args:
-        run, qrels: from ``of_run`` and ``of_qrels``.
+        qrels, run: from ``qrels_frame`` and ``run_frame``.
         work: a function of Arrow tables, either of which may be without rows. A ``ValueError`` of it means bad input.
         types: the columns that it gives, ``query_id`` and others, and their types (``'string'``, ``'float64'``, ``'int64'``).
         buckets: how many there are; a query belongs to one of them by the hash of its id.
@@ -114,14 +114,14 @@ def by_bucket(run: DataFrame, qrels: DataFrame, work: Work, types: Mapping[str, 
         schema.add(name, _SPARK_TYPES[kind])
     run_names, qrel_names = run.columns, qrels.columns
 
-    def work_on(run_part: pa.Table, qrels_part: pa.Table) -> pa.Table:
+    def work_on(qrels_part: pa.Table, run_part: pa.Table) -> pa.Table:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        run, qrels = _named(run_part, run_names), _named(qrels_part, qrel_names)
+        qrels, run = _named(qrels_part, qrel_names), _named(run_part, run_names)
         try:
             with warnings.catch_warnings():
-                # Of a bucket this may be true where it is not of the whole; ``evaluate`` says it where it is.
+                # Of a bucket this may be true where it is not of the whole: the driver says it where it is.
                 warnings.filterwarnings("ignore", message="RBU: the qrels name one aspect per query")
                 result = work(qrels, run)
         except ValueError as error:
@@ -131,7 +131,7 @@ def by_bucket(run: DataFrame, qrels: DataFrame, work: Work, types: Mapping[str, 
         result = result.append_column(_ERROR, pa.nulls(len(result), pa.string()))
         return result.append_column(_SHARED, pa.repeat(shared, len(result)))
 
-    return _in_buckets(run, buckets).cogroup(_in_buckets(qrels, buckets)).applyInArrow(work_on, schema)
+    return _in_buckets(qrels, buckets).cogroup(_in_buckets(run, buckets)).applyInArrow(work_on, schema)
 
 
 def _in_buckets(frame: DataFrame, buckets: int) -> GroupedData:
@@ -169,8 +169,7 @@ def computed(frame: DataFrame) -> DataFrame:
 
     checked = frame.persist()
     try:
-        found = checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).collect()
-        _check(*found[0])
+        _check(*checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).first())
         values = checked.drop(_ERROR, _SHARED).persist()
         values.count()
     finally:
@@ -180,7 +179,7 @@ def computed(frame: DataFrame) -> DataFrame:
 
 def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None, name: str | None = None) -> None:
     """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
-    if found := sorted({error for error in errors if error is not None}):
-        raise ValueError(found[0] + (f" (bad input in another bucket: {found[1]})" if len(found) > 1 else ""))
+    if messages := sorted({error for error in errors if error is not None}):
+        raise ValueError(messages[0] + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else ""))
     if query_id is not None and not shared:
-        Evaluation({}, {query_id: {"": 0}}).read({}, name=name)  # warns, in its own words
+        read_run(Judgments.from_qrels({query_id: {"": 0}}), {}, name)  # warns, in its own words

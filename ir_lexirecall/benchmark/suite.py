@@ -277,7 +277,9 @@ class BenchmarkSuite:
         low, high, p = inference.studentised_interval(mean, error, resamples, alpha)
         widest = 1.0 if measure.startswith(_PREFERENCE) else bounds[1] - bounds[0]
         tested = agreeing(
-            TestResult(mean, low, high, p, effect_of_mean(np.concatenate(differences, axis=1))), alpha, (-widest, widest)
+            TestResult(mean, low, high, p, effect_of_mean(np.concatenate(differences, axis=1))),
+            alpha,
+            (-widest, widest),
         )
         adjusted, reject = self.test.corrected(p)
         columns: dict[str, Any] = {
@@ -321,7 +323,10 @@ class BenchmarkSuite:
                 mean, inference.macro_error([x], "queries"), self._resampled([x], "queries"), self.test.alpha
             )
             columns = {"collection": collection, "run": others, "queries": x.shape[1], "difference": mean}
-            columns |= {"difference_low": np.clip(low, -widest, widest), "difference_high": np.clip(high, -widest, widest)}
+            columns |= {
+                "difference_low": np.clip(low, -widest, widest),
+                "difference_high": np.clip(high, -widest, widest),
+            }
             tables.append(pd.DataFrame(columns))
         table = pd.concat(tables, ignore_index=True)
         table.attrs.update(self.provenance | {"measure": name})
@@ -415,7 +420,7 @@ class BenchmarkSuite:
                 cells += [interval(row, "difference", "difference_low", "difference_high")]
                 cells += [
                     text.format_p(float(row["p_corrected"])) + ("*" if row["p_corrected"] <= self.test.alpha else "")
-                ]  # noqa: E712
+                ]
             if "effect" in table:
                 cells += [interval(row, "effect", "effect_low", "effect_high"), text.format_number(float(row["i2"]), 2)]
             rows.append([escape(cell) for cell in cells])

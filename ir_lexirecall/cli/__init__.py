@@ -8,6 +8,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
@@ -65,7 +66,8 @@ def _run(words: list[str]) -> int:
             emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
-    return options.command(options) or 0
+    with ExitStack() as options.resources:
+        return options.command(options) or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,10 +100,8 @@ def _say(message: str) -> None:
     """Print one line to standard error, where there is one."""
     if sys.stderr is None:
         return
-    try:
+    with suppress(OSError, ValueError):  # nobody listens
         print(f"ir-lexirecall: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass  # nobody listens
 
 
 def _abandon_output() -> None:
@@ -109,7 +109,5 @@ def _abandon_output() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError, AttributeError):
-        try:
+        with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (OSError, ValueError, AttributeError):
-            pass

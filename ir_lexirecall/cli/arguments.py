@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import re
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +17,7 @@ import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.collections import Collection, load
-from ir_lexirecall.files import STDIN
+from ir_lexirecall.files import STDIN, rereadable
 from ir_lexirecall.formats import is_file, qrel_table
 from ir_lexirecall.judgments import Judgments, load_collection
 from ir_lexirecall.lazy import LazyModule
@@ -237,7 +239,10 @@ class Inputs:
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Inputs:
-        """Name the runs, and find the qrels.
+        """Name the runs, and find the qrels; what can be read only once is read here.
+
+        Args:
+            options: of the command, with ``resources``, an ``ExitStack`` that removes copies at the end.
 
         Raises:
             ValueError: no such file, a run that is named twice, or standard input for two things.
@@ -245,7 +250,9 @@ class Inputs:
         aspects = list(_aspects(options.aspect))
         if [options.qrels, *options.runs, *(path for _, path in aspects)].count(STDIN) > 1:
             raise ValueError("-: standard input can be read only once, for the qrels or for one run")
-        runs = dict(zip(run_names(options.runs), options.runs, strict=True))
+        _heed_interruptions()
+        paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
+        runs = dict(zip(run_names(options.runs), paths, strict=True))
         if is_file(options.qrels) or options.columns or aspects:
             return cls(_qrels(options.qrels, options.columns, aspects), runs, options.qrels)
         return cls(load_collection(options.qrels), runs, options.qrels)
@@ -280,6 +287,16 @@ class Inputs:
         if self.collection is None:
             raise ValueError(f"{self.qrels}: a file recommends no measures; name some with -m")
         return self.collection.recommended()
+
+
+def _heed_interruptions() -> None:
+    """Let Ctrl-C end the reading of a pipe, and the waiting for threads, at once.
+
+    When it is imported, Polars asks the system to restart what a signal interrupts.
+    """
+    importlib.import_module("polars")
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _aspects(words: Sequence[str]) -> Iterator[tuple[str, str]]:

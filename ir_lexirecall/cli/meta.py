@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall import meta
 from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
-from ir_lexirecall.significance import TESTS, TestOptions
+from ir_lexirecall.significance import TESTS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_NO_STUDIES = ("SimulatedRankings", "plot")
 
 
 def studies() -> dict[str, Callable[..., Any]]:
@@ -24,12 +27,8 @@ def studies() -> dict[str, Callable[..., Any]]:
     >>> "discriminative-power" in studies()
     True
     """
-    functions = {name: getattr(meta, name) for name in meta.__all__}
-    return {
-        name.replace("_", "-"): function
-        for name, function in functions.items()
-        if inspect.isfunction(function) and "table" not in inspect.signature(function).parameters
-    }
+    functions = {name: getattr(meta, name) for name in meta.__all__ if name not in _NO_STUDIES}
+    return {name.replace("_", "-"): function for name, function in functions.items()}
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -58,9 +57,10 @@ def _ranking(text: str) -> tuple[str, list[float]]:
         raise argparse.ArgumentTypeError(f"{text!r} must look like NAME=GRADE,GRADE,...") from None
 
 
+_METAVARS: dict[Any, str] = {int: "N", float: "X"}
 _SEVERAL: dict[str, Any] = {"nargs": "+"}
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "aggregate": {"action": "store_true", "help": "summed up, a row per measure"},
+    "aggregate": {"action": "store_true", "help": "sums or means instead of single values"},
     "alpha": {"type": float, "help": "significance level"},
     "bounds": {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH"), "help": "range of the parameter"},
     "by": {"help": "what a point is"},
@@ -68,7 +68,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "coefficient": {"help": "what to maximise"},
     "correction": {"help": "for several comparisons; 'none' for none"},
     "cutoff": {"type": int, "help": "of preferences: what is ranked below counts as not retrieved"},
-    "depth": {"type": int, "help": "documents that a run retrieves"},
+    "depth": {"type": int, **_SEVERAL, "metavar": "N", "help": "documents that a run retrieves, one number or several"},
     "enumerate_up_to": {"type": int, "help": "relevant documents up to which subsets are enumerated"},
     "exposure": {"help": "exposure by rank: AP, RR, nDCG, RBP or linear"},
     "fractions": {"type": float, **_SEVERAL, "metavar": "F", "help": "of the relevant labels to remove"},
@@ -90,18 +90,20 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "rankings": {"type": _ranking, **_SEVERAL, "metavar": "NAME=G,G,...", "help": "grades from rank 1 on, by name"},
     "seed": {"type": int, "help": "of random numbers"},
     "size": {"type": int, "help": "documents up to which all rankings are tried"},
-    "systems": {"type": int, "help": "how many runs"},
+    "systems": {"type": _value, **_SEVERAL, "metavar": "NAME", "help": "how many systems, or their names"},
     "test": {"choices": TESTS, "help": "significance test"},
     "top": {"type": float, "help": "top grade"},
 }
 _OF_ONE_STUDY: dict[tuple[str, str], dict[str, Any]] = {
     ("balancing-index", "n"): {"help": "lengths of rankings, one number or several"},
     ("provider-exposure", "n"): {"nargs": None, "help": "documents in the collection"},
-    ("simulate-rankings", "m"): {"nargs": None, "help": "relevant documents of a query"},
+    ("simulate-rankings", "depth"): {"nargs": None, "help": "documents that a run retrieves"},
+    ("simulate-rankings", "m"): {"help": "relevant documents of each query: one number, or one for every query"},
     ("simulate-rankings", "n"): {"nargs": None, "help": "documents in the collection"},
 }
 _LISTS = ("measures", "measure", "target", "among")  # parameters that are measures
 _ELSEWHERE = ("qrels", "runs", "rel", "progress", *_LISTS)
+_ONE_OR_SEVERAL = ("m", "quality", "systems")  # options of simulate-rankings of which one value is not a list
 _EXAMPLES = {
     "achieved-significance": "qrels.txt *.run -m LR AP --test t",
     "agreement": "qrels.txt *.run -m lexirecall TSE R@1000",
@@ -113,6 +115,7 @@ _EXAMPLES = {
     "discriminative-power": "qrels.txt *.run -m LR AP lexirecall --test t",
     "fit": "qrels.txt *.run -m \"TSE(exposure='RBP')\" --target AP --parameter p --bounds 0.1 0.99",
     "orientation": "-m TSE LR AP --m 1 5 10 --n 1000",
+    "per-query-kendall": "qrels.txt *.run -m LR AP nDCG",
     "partial-order": "--rankings a=1,0,2 b=2,0,1",
     "properties": "",
     "provider-exposure": "qrels.txt bm25.run --providers providers.csv",
@@ -125,14 +128,16 @@ _EXAMPLES = {
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """The parameters of a study, with the options of its test one by one."""
+    """The parameters of a study, those of ``**options`` one by one."""
     known: dict[str, inspect.Parameter] = {}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            for option in get_type_hints(TestOptions):
-                known[option] = parameter.replace(name=option, kind=parameter.KEYWORD_ONLY, default=None)
-        else:
+        if parameter.kind is not parameter.VAR_KEYWORD:
             known[name] = parameter
+            continue
+        (options,) = re.findall(r"\[(\w+)\]", str(parameter.annotation))  # Unpack[TestOptions]
+        defaults = function.__globals__.get("_DEFAULTS", {})
+        for option in function.__globals__[options].__annotations__:
+            known[option] = inspect.Parameter(option, parameter.KEYWORD_ONLY, default=defaults.get(option))
     return known
 
 
@@ -145,12 +150,12 @@ def add_studies(commands: Any) -> None:
     )
     known = parser.add_subparsers(required=True, metavar="STUDY")
     for name, function in studies().items():
-        summary = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".:")
+        summary = (inspect.getdoc(function) or "").partition("\n")[0].replace("``", "").replace("%", "%%")
         _add_study(
             known.add_parser(
                 name,
-                help=summary[:1].lower() + summary[1:],
-                description=f"{summary}.",
+                help=summary,
+                description=summary,
                 example=f"meta {name} {_EXAMPLES[name]}".rstrip() if name in _EXAMPLES else None,
             ),
             name,
@@ -160,10 +165,10 @@ def add_studies(commands: Any) -> None:
 
 def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[..., Any]) -> None:
     known = parameters(function)
-    if "runs" in known:
+    if "qrels" in known:
         add_runs(parser)
     if "measures" in known:
-        add_measures(parser, required=True, preferences="runs" in known)
+        add_measures(parser, required=True, preferences="qrels" in known)
     for name in ("measure", "target", "among"):
         if name in known:
             short = ["-m"] if name == "measure" else []
@@ -193,6 +198,8 @@ def _add_option(parser: argparse.ArgumentParser, study: str, parameter: inspect.
     name, default = parameter.name, parameter.default
     flag = f"--{name.replace('_', '-')}"
     spec = {**_OPTIONS[name], **_OF_ONE_STUDY.get((study, name), {})}
+    if "metavar" not in spec and spec.get("type") in _METAVARS:
+        spec["metavar"] = _METAVARS[spec["type"]]
     if default is inspect.Parameter.empty:
         parser.add_argument(flag, required=True, **spec)
         return
@@ -221,18 +228,19 @@ def _run(options: argparse.Namespace) -> None:
         values["rankings"] = _by_name(values["rankings"])
     if "providers" in values:
         values["providers"] = _providers(values["providers"])
-    if "quality" in values and len(values["quality"]) == 1:
-        values["quality"] = values["quality"][0]
+    if "queries" in known:
+        values |= {name: values[name][0] for name in _ONE_OR_SEVERAL if len(values.get(name, ())) == 1}
     for name in _LISTS:
         words = getattr(options, name, None)
         if name in known and words is not None:
             values[name] = split_measures(words) if name in ("measures", "among") else _one(name, words)
-    if "runs" in known:
+    if "qrels" in known:
         inputs = Inputs.from_options(options)
         values |= {"qrels": inputs.judgments, "runs": inputs.runs}
         if "rel" in known:
             values["rel"] = inputs.rel(options)
-    study = options.study(**values)
+    result = options.study(**values)
+    study = getattr(result, "table", result)  # of simulated rankings
     page = Page(options)
     page.add_table(_for_reader(study, options.format))
     if options.plot:

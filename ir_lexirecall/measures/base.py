@@ -16,7 +16,6 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from ir_measures.measures.base import ParamInfo
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import is_number
+from ir_lexirecall.errors import is_number, warn
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 
@@ -94,18 +93,29 @@ class Param(ParamInfo):  # type: ignore[misc]
             return not self.required
         if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
             return False
-        if isinstance(value, float) and not math.isfinite(value):
+        if self.dtype is float and not _is_float(value):
             return False
         if isinstance(self.choices, tuple) and value not in self.choices:
             return False
         return self.check is None or self.check(value)
 
 
+def _is_float(value: float) -> bool:
+    """Whether a number is finite as a float: integers may be too large."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
 class _Callable(type):
-    """Lets a class of measures be cut off as its instances can: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
+    """Lets a class of measures be cut off and printed as its instances are: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
 
     def __matmul__(cls, cutoff: Any) -> Any:
         return cls() @ cutoff
+
+    def __str__(cls) -> str:
+        return getattr(cls, "NAME", "") or cls.__name__
 
 
 class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
@@ -204,10 +214,9 @@ def make_known(measure: Measure) -> None:
             known[name] = measure
         else:
             module = type(measure).__module__.partition(".")[0]
-            warnings.warn(
+            warn(
                 f"ir_measures knows another measure called {name!r} already ({type(other).__module__}); strings mean that "
-                f"one, {module}.{name} is this library's",
-                stacklevel=4,
+                f"one; give {module}.{name} as an object"
             )
 
 
@@ -252,7 +261,11 @@ def _with_all_parameters(measure: IRMeasure) -> str:
 def cutoff(required: bool = False) -> Param:
     """``cutoff``: what is ranked below counts as not retrieved."""
     return Param(
-        int, "ranking cutoff threshold", required=required, check=lambda k: k >= 1, expects="an integer of at least 1"
+        int,
+        "ranking cutoff threshold",
+        required=required,
+        check=lambda k: 1 <= k < 2**63,
+        expects="an integer of at least 1 and below 2^63",
     )
 
 
@@ -285,7 +298,12 @@ def max_rel(required: bool) -> Param:
 
 def collection_size() -> Param:
     """``n``: documents in the collection."""
-    return Param(int, "documents in the collection", check=lambda n: n >= 1, expects="an integer of at least 1")
+    return Param(
+        int,
+        "documents in the collection",
+        check=lambda n: 1 <= n <= 2**53,
+        expects="an integer of at least 1 and at most 2^53",
+    )
 
 
 def gain() -> Param:
@@ -318,7 +336,7 @@ def persistence(default: float, desc: str = "persistence") -> Param:
 
 def is_share(value: Any) -> bool:
     """Whether a value is a finite number of at least 0."""
-    return is_number(value) and math.isfinite(value) and value >= 0
+    return is_number(value) and _is_float(value) and value >= 0
 
 
 Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}

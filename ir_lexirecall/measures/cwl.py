@@ -69,6 +69,7 @@ class _CWL(Measure, register=False):
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
 
+MOST_HOPED_FOR = 1e300  # T of InverseSquare
 _GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
 
 
@@ -119,18 +120,58 @@ class Geometric:
 
 @dataclass(frozen=True)
 class InverseSquare:
-    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i+2T-1))^2; sums are trigamma."""
+    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i-1+2T))^2; sums are trigamma."""
 
     T: float
 
     def at(self, rank: Floats) -> Floats:
-        return (2 * self.T / (rank + 2 * self.T - 1)) ** 2
+        return (2 * self.T / (rank - 1 + 2 * self.T)) ** 2
 
     def total(self, first: Floats, last: Floats) -> Floats:
+        return inverse_square_sum(2 * self.T, first - 1 + 2 * self.T, last - first + 1)
+
+
+def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
+    """Sum of (scale / (start + j))^2 for j = 0..terms-1, with ``start`` above 0; ``terms`` may be infinite.
+
+    Small starts by the Hurwitz zeta function; from ``_ASYMPTOTIC`` on, where differences of its values lose digits, by the
+    formula of Euler and Maclaurin, whose terms are differences of powers and are factored: nothing cancels.
+
+    >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
+    array([1.64493407e+00, 1.99999998e-16])
+    """
+    total = np.zeros(np.shape(start))
+    large = start >= _ASYMPTOTIC
+    if large.any():
+        total[large] = _euler_maclaurin(np.broadcast_to(scale, large.shape)[large], start[large], terms[large])
+    small = np.flatnonzero(~large & (terms > 0))
+    if len(small):
         from scipy.special import zeta
 
-        beyond = np.where(np.isinf(last), 0, zeta(2, np.where(np.isinf(last), 1, last) + 2 * self.T))
-        return (2 * self.T) ** 2 * (zeta(2, first + 2 * self.T - 1) - beyond)
+        a, n, c = start[small], terms[small], np.broadcast_to(scale, large.shape)[small]
+        # The first term alone: squares of tiny numbers have no place among floats.
+        beyond = np.where(np.isinf(n), 0, zeta(2, np.where(np.isinf(n), 1, n) + a))
+        total[small] = (c / a) ** 2 + c**2 * (zeta(2, a + 1) - beyond)
+    return total
+
+
+_ASYMPTOTIC = 64
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
+
+
+def _euler_maclaurin(scale: Floats, a: Floats, terms: Floats) -> Floats:
+    """``inverse_square_sum`` by its integral, half the difference of its ends, and differences of their derivatives."""
+    endless = np.isinf(terms)
+    n = np.where(endless, 1.0, terms)
+    b = a + n
+    first, end = scale / a, np.where(endless, 0.0, scale / b)
+    integral = np.where(endless, first * scale, first * end * n)
+    half = np.where(endless, first**2, first * end * n * (1 / a + 1 / b)) / 2
+    total = integral + half
+    for k, bernoulli in enumerate(_BERNOULLI):
+        power = -(2 * k + 1)
+        total += bernoulli * (first**2 * a**power - end**2 * b**power)
+    return total
 
 
 class CWL_ERR8(_CWL):
@@ -192,12 +233,18 @@ class CWL_ERR11(_CWL):
     SHORT_DESC = "Expected utility per document of a user who wants gain T and stops when satisfied."
     FORMULA = "C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i)"
     params = {
-        "T": Param(float, "gain the user hopes for", default=1.35, check=lambda t: t > 0, expects="a number above 0"),
+        "T": Param(
+            float,
+            "gain the user hopes for",
+            default=1.35,
+            check=lambda t: 0 < t <= MOST_HOPED_FOR,
+            expects="a number above 0 and at most 1e300",
+        ),
         **_GAINS,
     }
 
     def discount(self) -> Discount:
-        return InverseSquare(self["T"])
+        return InverseSquare(float(self["T"]))
 
 
 class CWL_RBP(_CWL):
@@ -273,6 +320,11 @@ def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Fl
     closed = (q == 1) & (length > 0)
     total[closed] = discount.total(first[closed], first[closed] + length[closed] - 1)
     fading = np.flatnonzero((q < 1) & (length > 0))
+    if np.minimum(length[fading], _TERMS_UNTIL_FADED / (1 - q[fading])).max(initial=0) > _MOST_TERMS:
+        raise ValueError(
+            f"the gain of unjudged documents, {1 - q.max(where=q < 1, initial=0):.3g}, is too small to sum up: raise max_rel, or "
+            "take unjudged='worst'"
+        )
     j = 0
     power = np.ones(len(fading))
     while len(fading):
@@ -282,6 +334,10 @@ def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Fl
         going = (j < length[fading]) & (power > 2.0**-64 * (1 - q[fading]))
         fading, power = fading[going], power[going]
     return total
+
+
+_TERMS_UNTIL_FADED = 90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
+_MOST_TERMS = 10**6
 
 
 def truncated_by_program(

@@ -304,7 +304,7 @@ class CT(Measure):
         top = top_grades(self, judgments)[pair]
         r = gains.gain(grade, top, self["gain"])
         # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
-        units, scale = (grade, top) if self["gain"] == "linear" else (np.exp2(grade) - 1, np.exp2(top))
+        units, scale = (grade, top) if self["gain"] == "linear" else gains.in_units(grade, top)
         full = shifted_within_segment(pair, running_sum(pair, units), 0.0) / scale >= self["saturation"]
         worth = np.where(full, 0.0, aspects.weight[pair] * r / rank)
         return novel_utility(aspects.query[pair], pair, worth, self["alpha"], len(judgments))

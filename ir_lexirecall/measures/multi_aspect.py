@@ -19,6 +19,8 @@ from ir_lexirecall.measures.based import BasedMeasure, base
 from ir_lexirecall.measures.scoring import values
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev")
+_TOP_GRADE = 10**6
+_MOST_TUPLES = 2**25  # label tuples whose distances are compared
 
 
 def _check_aspects(aspects: Any) -> bool:
@@ -26,7 +28,7 @@ def _check_aspects(aspects: Any) -> bool:
         if isinstance(scale, dict):
             embedded = list(scale.values())
             return len(scale) > 0 and all(map(is_share, [*scale, *embedded])) and embedded == sorted(embedded)
-        return isinstance(scale, int) and not isinstance(scale, bool) and scale >= 1
+        return isinstance(scale, int) and not isinstance(scale, bool) and 1 <= scale <= _TOP_GRADE
 
     return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
 
@@ -41,7 +43,7 @@ def _aspects() -> Param:
         "judged aspects with their top grade, or with the embedded value of each grade",
         required=True,
         check=_check_aspects,
-        expects="a dict of aspect names to a top grade (integer of at least 1) or to {grade: value}, all at least 0 "
+        expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: value}, all at least 0 "
         "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
     )
 
@@ -51,8 +53,8 @@ def _binarize(default: str | None, desc: str) -> Param:
         str,
         desc,
         default=default,
-        check=lambda b: b == "half" if isinstance(b, str) else b >= 1,
-        expects="'half' or an integer of at least 1",
+        check=lambda b: b == "half" if isinstance(b, str) else 1 <= b <= 2**53,
+        expects="'half' or an integer of at least 1 and at most 2^53",
         also=(int,),
     )
 
@@ -262,7 +264,12 @@ def label_weights(
     def all_totals(parts_of_tuple: Sequence[NDArray[Any]]) -> NDArray[Any]:
         totals = np.zeros(1, dtype=parts_of_tuple[0].dtype)
         for part in parts_of_tuple:
-            totals = np.unique(merge.outer(totals, part))
+            if len(totals) * len(part) > _MOST_TUPLES:
+                raise ValueError(
+                    f"the aspects {', '.join(embedding)} have more than {_MOST_TUPLES:,} combinations of labels; give the values "
+                    "of their grades, as in {'relevance':{0:0,50:1,100:2}}, to have fewer"
+                )
+            totals = np.unique(merge.outer(totals, np.unique(part)))
         return totals
 
     if gate is None:

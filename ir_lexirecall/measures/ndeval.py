@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
+from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment
@@ -38,6 +39,8 @@ from ir_lexirecall.judgments import Judgments
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
+
+_MOST_RANKS = 2**24  # of a sum over ranks without documents
 
 
 def serves(measure: Measure) -> bool:
@@ -80,8 +83,18 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
         return _ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
         return total
+    return _ratio(total, covered.subtopics * _largest_gain(measure, discount, alpha, k))
+
+
+def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: float, k: int) -> float:
+    """Gain of a subtopic to which all of the first ``k`` documents are relevant."""
+    if k > _MOST_RANKS:  # sum up what is not too small to change the sum: no later discount is larger than the first
+        fading = ceil(log(2.0**-60 * alpha) / log(1 - alpha)) if 0 < alpha < 1 else inf if alpha == 0 else 1
+        if fading > _MOST_RANKS:
+            raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
+        k = int(fading)
     rank = np.arange(1, k + 1)
-    return _ratio(total, covered.subtopics * np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
+    return float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
 
 
 def condensed(run: AlignedRun) -> AlignedRun:
@@ -212,5 +225,5 @@ def _ideal(judgments: Judgments, rel: float, discount: Callable[[Ints], Floats],
     return greedy_ideal(query, number, aspects.aspect[row], len(judgments), alpha, discount(ranks))
 
 
-def _ratio(above: Ints | Floats, below: Ints | Floats) -> Floats:
+def _ratio(above: NDArray[Any], below: NDArray[Any]) -> Floats:
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

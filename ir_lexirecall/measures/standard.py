@@ -133,11 +133,11 @@ def _down_to(k: int, rank: Ints, terms: NDArray[Any]) -> Floats:
 
 def _number(measure: Measure, name: str, low: float = 0, high: float = math.inf) -> float:
     """A parameter that is a finite number between ``low`` and ``high``."""
-    value = float(measure[name])
+    value = measure[name]
     if not (low <= value <= high and value < math.inf):
         expected = f"a number of at least {low:g}" if high == math.inf else f"a number between {low:g} and {high:g}"
-        raise ValueError(f"{measure}: {name} must be {expected}, not {measure[name]!r}")
-    return value
+        raise ValueError(f"{measure}: {name} must be {expected}, not {value!r}")
+    return float(value)
 
 
 def _reads(measure: Measure, name: str, value: Any) -> bool:
@@ -574,17 +574,15 @@ def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
 
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
-    t = _number(measure, "T")
+    t = _number(measure, "T", high=cwl.MOST_HOPED_FOR)
     i = np.arange(2, _PROGRAM_DEPTH + 2)
-    v = np.r_[1.0, (2 * t / (i + 2 * t - 1)) ** 2]
+    v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
     return _weighted(run, _linear_gain(measure, run), v, _PROGRAM_DEPTH)
 
 
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
-    from scipy.special import zeta
-
-    t = _number(measure, "T", low=0.25)  # below, V(2) could be above V(1)
+    t = _number(measure, "T", low=0.25, high=cwl.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= _PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -594,13 +592,13 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     c = 2 * t - 1 - shifted_within_segment(query, total, 0)
     b = np.maximum(first, 1) + c
     v = running_product(query, (b / (rank + c)) ** 2)
-    between = shifted_within_segment(query, v, 1) * b**2 * (zeta(2, first + 1 + c) - zeta(2, rank + c))
+    between = shifted_within_segment(query, v, 1) * cwl.inverse_square_sum(b, first + 1 + c, rank - first - 1.0)
     # Below the last gain the ranking goes on to rank 1,000.
     last, v_last, gained = np.zeros(queries), np.ones(queries), np.zeros(queries)
     last[query], v_last[query], gained[query] = rank, v, total  # the last row of each query stays
     c = 2 * t - 1 - gained
     b = np.maximum(last, 1) + c
-    below = v_last * b**2 * (zeta(2, last + 1 + c) - zeta(2, _PROGRAM_DEPTH + 1 + c))
+    below = v_last * cwl.inverse_square_sum(b, last + 1 + c, _PROGRAM_DEPTH - last)
     beyond = v_last * (b / (_PROGRAM_DEPTH + 1 + c)) ** 2
     items = per_query_sum(query, v + between, queries) + below
     utility = per_query_sum(query, v * gain, queries)
@@ -647,7 +645,7 @@ def _nerr_discount(measure: Measure) -> cwl.Discount | None:
         p = _number(measure, "p", high=1)
         return cwl.Geometric(p) if p > 0 else None
     if measure.NAME == "NERR11":
-        t = _number(measure, "T")
+        t = _number(measure, "T", high=cwl.MOST_HOPED_FOR)
         return cwl.InverseSquare(t) if t > 0 else None
     return cwl.Uniform() if measure.NAME == "NERR8" else cwl.Reciprocal()
 

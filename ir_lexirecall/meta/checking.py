@@ -10,6 +10,7 @@ import itertools
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import ir_measures
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_integer, is_integer
 from ir_lexirecall.evaluation import MeasureLike, MeasuresLike
 from ir_lexirecall.measures.scoring import is_native
@@ -263,6 +265,28 @@ class _Search:
     words: str
     space: Space
 
+    @cached_property
+    def rankings(self) -> list[Ranking]:
+        """The different rankings of all claims."""
+        return list(dict.fromkeys(ranking for claim in self.claims for _, ranking in claim.terms))
+
+    @cached_property
+    def terms(self) -> tuple[Ints, Floats]:
+        """Place among ``rankings``, and coefficient, of every term of every claim; shape ``(claims, terms)``."""
+        place = {ranking: i for i, ranking in enumerate(self.rankings)}
+        most = max((len(claim.terms) for claim in self.claims), default=0)
+        where = np.zeros((len(self.claims), most), dtype=np.int64)
+        coefficient = np.zeros(where.shape)
+        for row, claim in enumerate(self.claims):
+            for column, (factor, ranking) in enumerate(claim.terms):
+                where[row, column], coefficient[row, column] = place[ranking], factor
+        return where, coefficient
+
+    @cached_property
+    def constants(self) -> Floats:
+        """Of the claims."""
+        return np.array([claim.constant for claim in self.claims])
+
 
 def _search(law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator) -> _Search:
     if law.claims is not None:
@@ -288,7 +312,7 @@ def _search(law: Property, space: Space, size: int | None, cases: int, rng: np.r
 def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
     """The claims around a ranking, in topics with relevant documents: without one, every ranking scores 0."""
     assert law.around is not None
-    return [claim for claim in law.around(ranking, space) if all(_has_relevant(r, space) for _, r in claim.terms)]
+    return [claim for claim in law.around(ranking, space) if _has_relevant(claim, space)]
 
 
 def _all_claims(
@@ -310,7 +334,7 @@ def _claims_across_the_cutoff(law: Property, space: Space, labels: list[Label], 
     if not size < space.cutoff + 2 <= space.longest:
         return []
     return [
-        replace(claim, terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms))
+        claim._replace(terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms))
         for above in range(max(1, space.cutoff - _ACROSS + 1), space.cutoff)
         for last in itertools.product(labels, repeat=_ACROSS)
         for claim in _claims(law, Ranking(last), replace(space, cutoff=space.cutoff - above))
@@ -342,11 +366,18 @@ def _random_claims(
     return drawn
 
 
-def _has_relevant(ranking: Ranking, space: Space) -> bool:
-    return any(
-        label >= space.least if isinstance(label, int) else max(label) >= space.least
-        for label in (*ranking.retrieved, *ranking.missing)
-    )
+def _has_relevant(claim: Claim, space: Space) -> bool:
+    """Whether every ranking of a claim is of a topic with a relevant document; those of one topic are of one size."""
+    seen: set[int] = set()
+    for _, ranking in claim.terms:
+        if ranking.size not in seen:
+            seen.add(ranking.size)
+            largest = max((*ranking.retrieved, *ranking.missing))
+            if isinstance(largest, tuple):
+                largest = max(map(max, (*ranking.retrieved, *ranking.missing)))  # type: ignore[arg-type]
+            if largest < space.least:  # type: ignore[operator]
+                return False
+    return True
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -369,7 +400,7 @@ def _rows(caller: str, name: str, measure: IRMeasure, searches: Mapping[Property
             rows.append((*start, NOT_APPLICABLE, "", f"no case is that small: {words}"))
             continue
         value = scored[_kind(law)]
-        broken = _broken(law, search.claims, value)
+        broken = _broken(law, search, value)
         counterexample = "" if broken is None else law.describe(broken, value)
         if broken is not None and law.around is not None and 0 < search.space.cutoff < broken.depth:
             counterexample += _BELOW
@@ -394,9 +425,8 @@ def _values(
         of_kind = {law: search for law, search in searches.items() if _kind(law) == kind}
         must_be_numbers: dict[Ranking, bool] = {}
         for law, search in of_kind.items():
-            for claim in search.claims:
-                for _, ranking in claim.terms:
-                    must_be_numbers[ranking] = must_be_numbers.get(ranking, False) or law.needs != "number"
+            required = law.needs != "number"
+            must_be_numbers |= {r: required or must_be_numbers.get(r, False) for r in search.rankings}
         top = max((search.space.top for search in of_kind.values()), default=1)
         scaled = with_gains(measure, kind[2], top)
         for rankings in _by_labels(list(must_be_numbers)):
@@ -417,10 +447,13 @@ def _by_labels(rankings: list[Ranking]) -> list[list[Ranking]]:
     return list(kinds.values())
 
 
-def _broken(law: Property, claims: list[Claim], value: Mapping[Ranking, float]) -> Claim | None:
+def _broken(law: Property, search: _Search, value: Mapping[Ranking, float]) -> Claim | None:
     """The smallest claim that breaks the property, None where it holds."""
-    surplus = np.array([claim.constant + sum(c * value[r] for c, r in claim.terms) for claim in claims])
-    scale = np.array([max(abs(claim.constant), *(abs(value[r]) for _, r in claim.terms)) for claim in claims])
+    claims, (where, coefficient) = search.claims, search.terms
+    of_terms = np.array([value[ranking] for ranking in search.rankings])[where]
+    of_terms[coefficient == 0] = 0  # claims of fewer terms
+    surplus = search.constants + (coefficient * of_terms).sum(axis=1)
+    scale = np.maximum(np.abs(search.constants), np.abs(of_terms).max(axis=1))
     if law.needs == "number":
         met = np.isfinite(surplus)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -124,8 +125,8 @@ def degrade(
             )
     table = pd.DataFrame(rows)
     if aggregate:
-        mean = table.groupby(["measure", "fraction"], sort=False).mean(numeric_only=True)
-        table = mean.drop(columns="sample").reset_index()
+        mean = table.groupby(["measure", "fraction"]).mean(numeric_only=True).drop(columns="sample")
+        table = mean.loc[list(product(full.labels, dict.fromkeys(shares)))].reset_index()
     return study(
         table,
         "degrade",

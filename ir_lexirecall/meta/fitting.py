@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import ir_measures
 import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
@@ -86,7 +87,7 @@ def fit(
     maximised = check_choice("fit", "coefficient", chosen["coefficient"], COEFFICIENTS)
     if (grid is None) == (bounds is None):
         raise ValueError("fit: give either a grid of values or bounds")
-    base = next(iter(parse_measures_for("fit", [measure]).values()))
+    base = _base(measure, parameter)
     if not isinstance(parameter, str) or parameter not in base.SUPPORTED_PARAMS:
         known = ", ".join(base.SUPPORTED_PARAMS) or "none"
         raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")
@@ -143,6 +144,21 @@ def fit(
         correlation=tried[best],
         **{name: value for name, value in decisions.provenance.items() if name != "measures"},
     )
+
+
+def _base(measure: MeasureLike, parameter: str) -> IRMeasure:
+    """The measure to fit, which may lack the parameter even where that is required."""
+    try:
+        return next(iter(parse_measures_for("fit", [measure]).values()))
+    except ValueError:
+        try:
+            base = ir_measures.parse_measure(measure) if isinstance(measure, str) else measure
+            needs = isinstance(base, IRMeasure) and base.SUPPORTED_PARAMS[parameter].required
+        except (NameError, SyntaxError, ValueError, TypeError, AttributeError, KeyError):
+            needs = False
+        if not needs or parameter in base.params:
+            raise
+        return base
 
 
 def _grid(measure: IRMeasure, parameter: str, grid: Any) -> list[Any]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,8 +20,7 @@ Label = int | tuple[int, ...]
 _DOCUMENTS = 2**18  # that are scored at once
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(NamedTuple):
     """A ranking of judged documents, and the judged documents of the same topic that it lacks.
 
     Attributes:
@@ -41,7 +39,7 @@ class Ranking:
     def __str__(self) -> str:
         """Labels from rank 1 on; what is missing stands behind a bar; four or more equal ones in a row are counted."""
         missing = f" | {_spelt(self.missing)}" if self.missing else ""
-        return f"[{_spelt(self.retrieved)}{missing}]"
+        return f"[{(_spelt(self.retrieved) + missing).strip()}]"
 
 
 def _spelt(labels: Sequence[Label]) -> str:

@@ -83,41 +83,17 @@ def compare(
     """
     judged_only = options.pop("judged_only", False)
     exclude, rules = options.pop("exclude", None), options.pop("rules", True)
-    return compare_runs(
-        "compare",
-        Judgments.from_qrels(qrels, exclude, rules=rules),
-        runs,
-        preference,
-        baseline=baseline,
-        rel=rel,
-        cutoff=cutoff,
-        test=SignificanceTest.coerce(test, caller="compare", **options),
-        judged_only=judged_only,
-    )
-
-
-def compare_runs(
-    caller: str,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    preference: PreferenceLike,
-    *,
-    baseline: str | None,
-    rel: float,
-    cutoff: int | None,
-    test: SignificanceTest,
-    judged_only: bool = False,
-) -> Preferences:
-    """``compare`` for a function of another name, which begins the messages of errors."""
-    check_options(caller, rel=rel, cutoff=cutoff)
-    names, measures = parse_preferences(caller, preference)
-    check_runs(caller, runs, 2)
+    tested = SignificanceTest.coerce(test, caller="compare", **options)
+    check_options("compare", rel=rel, cutoff=cutoff)
+    names, measures = parse_preferences("compare", preference)
+    check_runs("compare", runs, 2)
     if baseline is not None:
-        check_baseline(caller, baseline, runs)
+        check_baseline("compare", baseline, runs)
+    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     scored = ScoredRuns.from_runs(
-        measures, qrels, runs, judged_only=judged_only, caller=caller, progress=test.progress
+        measures, judgments, runs, judged_only=judged_only, caller="compare", progress=tested.progress
     )
-    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller)
+    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=tested)
 
 
 def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str], dict[str, IRMeasure]]:
@@ -126,7 +102,8 @@ def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str
     >>> parse_preferences("compare", ["rpp", "AP"])
     (['rpp', 'AP'], {'AP': AP})
     """
-    several = preference if isinstance(preference, Iterable) and not isinstance(preference, str) else [preference]
+    one = isinstance(preference, (str, type)) or not isinstance(preference, Iterable)
+    several: Iterable[Any] = [preference] if one else preference
     by_name = {_name(caller, item): item for item in several}
     if not by_name:
         raise ValueError(f"{caller}: no preference is named; choose from {', '.join(NAMES)} and all measures")

@@ -17,7 +17,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance import resampling, signed_rank
 from ir_lexirecall.significance.closed_form import sign_test_p
-from ir_lexirecall.significance.intervals import effect_of_mean, mean_and_deviation
+from ir_lexirecall.significance.intervals import effect_of_mean, mean_and_deviation, scaled
 from ir_lexirecall.significance.testing import SignificanceTest
 
 _MOST = 10**7  # queries beyond which nobody goes
@@ -44,7 +44,7 @@ def sign_test_power(win: float, loss: float, tie: float, queries: int, alpha: fl
         ValueError: negative shares, shares of sum 0, a negative number of queries, or alpha not between 0 and 1.
 
     >>> round(sign_test_power(0.5, 0.2, 0.3, 50), 4)
-    0.667
+    0.6778
     """
     shares = _shares(win, loss, tie)
     _check_level("sign_test_power", alpha)
@@ -62,7 +62,7 @@ def sign_test_queries_needed(
     Args and errors: as in ``sign_test_power``; ``power`` must lie between 0 and 1.
 
     >>> sign_test_queries_needed(0.5, 0.2, 0.3), sign_test_queries_needed(0.3, 0.3, 0.4)
-    (63, inf)
+    (64, inf)
     """
     decided, wins = _shares(win, loss, tie)
     _check_level("sign_test_queries_needed", alpha, power)
@@ -145,9 +145,17 @@ def t_test_power(effect: float, queries: int, alpha: float = 0.05) -> float:
         ) from None
     if queries < 2:
         return 0.0
-    if abs(effect) * math.sqrt(queries) > 37 + _t_quantile(queries, alpha):  # beyond what floats tell from 1
+    if math.isinf(effect):
         return 1.0
-    return float(ttest_power(abs(effect), queries, alpha, alternative="two-sided"))
+    right, wrong = (
+        float(ttest_power(abs(effect), queries, alpha / 2, alternative=side)) for side in ("larger", "smaller")
+    )
+    if math.isnan(right):  # a noncentrality beyond 35: the chance lies in the deviation alone
+        from scipy import special  # not needed to import this library
+
+        critical = special.stdtrit(queries - 1, alpha / 2)
+        right = float(special.chdtr(queries - 1, (queries - 1) * queries * (effect / critical) ** 2))
+    return right if math.isnan(wrong) else right + wrong
 
 
 def t_test_queries_needed(effect: float, alpha: float = 0.05, power: float = 0.8) -> int | float:
@@ -164,20 +172,14 @@ def t_test_queries_needed(effect: float, alpha: float = 0.05, power: float = 0.8
     return _smallest(lambda queries: t_test_power(effect, queries, alpha), power, 2, _MOST)
 
 
-def _t_quantile(queries: int, alpha: float) -> float:
-    from scipy import special  # not needed to import this library
-
-    return float(-special.stdtrit(queries - 1, alpha / 2))
-
-
 # -- any test ----------------------------------------------------------------------------------------
 
 
 def smallest_p(test: SignificanceTest | str, queries: int) -> float:
     """The smallest p-value that a test can give with so many queries: beyond alpha, it cannot reject at all.
 
-    sign: 2^(1-n); wilcoxon: the same up to 50 queries, then that of the normal distribution; randomisation: the same up
-    to 12, then 1 / (n_resamples + 1), as for bootstrap and tukey; t: 0. One query can never be enough.
+    sign and wilcoxon: 2^(1-n); randomisation: the same up to 12 queries, then 1 / (n_resamples + 1), as for bootstrap
+    and tukey; t: 0. One query can never be enough.
 
     >>> smallest_p("sign", 5), smallest_p("t", 5), smallest_p(SignificanceTest("bootstrap", n_resamples=999), 5)
     (0.0625, 0.0, 0.001)
@@ -188,9 +190,7 @@ def smallest_p(test: SignificanceTest | str, queries: int) -> float:
         return 1.0
     if test.name == "t":
         return 0.0
-    if test.name == "wilcoxon":
-        return float(signed_rank.wilcoxon(np.arange(1.0, queries + 1)[None], None).p[0])
-    if test.name == "sign" or (test.name == "randomisation" and queries <= resampling.EXACT):
+    if test.name in ("sign", "wilcoxon") or (test.name == "randomisation" and queries <= resampling.EXACT):
         return math.ldexp(1.0, 1 - queries)
     return 1 / (test.n_resamples + 1)
 
@@ -213,7 +213,7 @@ def power(test: SignificanceTest | str, x: Floats, queries: int, *, simulations:
         ModuleNotFoundError: ``t`` without statsmodels.
 
     >>> power("sign", np.array([[1.0, 1.0, 0.0, -1.0]]), 100).round(4)
-    array([0.7866])
+    array([0.8045])
     """
     test, x = _observed("power", test, x)
     queries = _count("power", queries)
@@ -230,7 +230,7 @@ def queries_needed(test: SignificanceTest | str, x: Floats, power: float = 0.8, 
     Args and errors: as in ``power``; ``power`` must lie between 0 and 1.
 
     >>> queries_needed("sign", np.array([[1.0, 1.0, 0.0, -1.0], [1.0, -1.0, 0.0, 0.0]]))
-    array([101.,  inf])
+    array([99., inf])
     """
     test, x = _observed("queries_needed", test, x)
     _check_level("queries_needed", test.alpha, power)
@@ -246,7 +246,7 @@ def power_of_all(test: SignificanceTest | str, values: Floats, queries: int, *, 
 
     >>> values = np.random.default_rng(0).normal([0.6, 0.5, 0.5], 0.2, (40, 3))
     >>> power_of_all("tukey", values, 200)[0].round(2)
-    array([0.  , 0.65, 0.7 ])
+    array([0.  , 0.83, 0.03])
     """
     test, values = _observed("power_of_all", test, values, any_test=True)
     queries = _count("power_of_all", queries)
@@ -265,7 +265,7 @@ def queries_needed_of_all(
 
     >>> values = np.random.default_rng(0).normal([0.6, 0.5, 0.5], 0.2, (40, 3))
     >>> queries_needed_of_all("tukey", values)[0]
-    array([ inf, 258., 243.])
+    array([   inf,   186., 14878.])
     """
     test, values = _observed("queries_needed_of_all", test, values, any_test=True)
     _check_level("queries_needed_of_all", test.alpha, power)
@@ -285,6 +285,8 @@ def _power_of_row(test: SignificanceTest, row: Floats, queries: int, simulations
     if test.name == "sign":
         wins, losses = int((row > 0).sum()), int((row < 0).sum())
         return _sign_power(*_shares(wins, losses, len(row) - wins - losses), queries, test.alpha)
+    if not row.any():
+        return 0.0
     if test.name == "t":
         return t_test_power(float(effect_of_mean(row[None])[0]), queries, test.alpha)
     if smallest_p(test, queries) > test.alpha:
@@ -381,7 +383,7 @@ def _observed(
         raise ValueError(f"{caller}: expected a matrix of finite numbers, of at least one query")
     if test.name == "tukey" and not any_test:
         raise ValueError(f"{caller}: Tukey's HSD tests all systems at once; call {caller}_of_all")
-    return test, x
+    return test, scaled(x.reshape(1, -1))[0].reshape(x.shape) if any_test else scaled(x)[0]
 
 
 def _shares(win: float, loss: float, tie: float) -> tuple[float, float]:

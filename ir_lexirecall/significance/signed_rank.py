@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -20,22 +21,21 @@ _AT_ONCE = 2**12  # Walsh averages that are sorted without narrowing them down f
 def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = False) -> TestResult:
     """Wilcoxon's signed-rank test; the estimate is the median of the Walsh averages (Hodges-Lehmann).
 
-    Differences of 0 are left out, from the estimate and its interval, too: they are of the queries on which systems
-    differ. The n others are ranked by magnitude, equal ones share their mean rank, and W is the sum of the ranks of those
-    above 0. p is twice the smaller tail of W when every sign is as likely + as -, ranks fixed. Up to 50 differences, and for
-    more if they have few distinct magnitudes (as preferences have), the distribution is exact, whatever the ties; else
-    it is the normal one with the variance of the ranks. So p is that of SciPy's ``wilcoxon`` without ties, and with them
-    where SciPy enumerates.
+    The n differences other than 0 are ranked by magnitude, equal ones share their mean rank, and W is the sum of the ranks
+    of those above 0. p is twice the smaller tail of W when every sign is as likely + as -, ranks fixed. Up to 50
+    differences, and for more if they have few distinct magnitudes (as preferences have), the distribution is exact, whatever
+    the ties; else it is the normal one with the variance of the ranks. So p is that of SciPy's ``wilcoxon`` without ties,
+    and with them where SciPy enumerates.
 
-    The interval inverts the test in that distribution. W counts the Walsh averages (x_i + x_j) / 2, i <= j, above
-    0, those of 0 half. Counted above theta instead of 0, W falls as theta grows, and the interval's ends are where
-    it passes from what the test rejects to what it does not: without ties an order statistic of the Walsh averages. With
-    ties, many Walsh averages are equal; between neighbouring values W is interpolated linearly, so that an interval of
-    preferences need not end at -1, 0 or 1. Where W is not known from a Walsh average, at 0, it is the test's.
-    The estimate is never outside: where ties put it there, it is the nearer end.
+    The interval inverts the test. W also counts the Walsh averages (x_i + x_j) / 2, i <= j, that lie above 0, those of 0
+    half; counted above theta instead, W falls as theta grows, and the interval ends where it passes from what the test
+    rejects to what it does not. Without ties, its ends are the usual order statistics of the Walsh averages. With
+    ties, many Walsh averages are equal: W is interpolated linearly between neighbouring ones, so that an interval of
+    preferences need not end at -1, 0 or 1. A difference of 0 is left out where the test is: at theta = 0. For any other
+    theta it is a difference like others, and takes part in the Walsh averages, the estimate and the distribution, in which
+    zeros are ties. The estimate is never outside: where ties put it there, it is the nearer end.
 
-    Where nothing differs, p is 1, the estimate 0, and the interval without ends; these it has from the first n on that
-    allow p <= alpha.
+    Where nothing differs, p is 1. The interval has no ends while there are too few queries for any p <= alpha.
 
     Args:
         x: differences of P pairs on Q queries, shape ``(P, Q)``.
@@ -46,11 +46,11 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     Lehmann, Estimates of Location Based on Rank Tests, Annals of Mathematical Statistics 1963, doi
     10.1214/aoms/1177704172.
 
-    >>> result = wilcoxon(np.array([[0.1, 0.4, 0.2, 0.7, 0.0, -0.05, 0.6], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]]))
+    >>> result = wilcoxon(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]))
     >>> result.p, result.estimate.round(4)
     (array([0.0625 , 0.03125]), array([0.325, 1.   ]))
     >>> result.low.round(4), result.high.round(4)
-    (array([-0.05  ,  0.0476]), array([0.7, 1. ]))
+    (array([-0.05  ,  0.1667]), array([0.7, 1. ]))
     """
     out = np.empty((5, len(x)))
     known: dict[bytes, list[float]] = {}  # preferences repeat the same wins and losses
@@ -65,46 +65,47 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
 
 def _test(differences: _Differences, alpha: float | None) -> list[float]:
     """Estimate, low, high, p and effect size."""
-    if not len(differences.value):
-        return [0.0, -np.inf, np.inf, 1.0, 0.0]
-    null = _null(differences.tied.tobytes())
-    w, total = differences.statistic, null.total
-    p, effect = float(null.p(np.array(min(w, total - w)))), (2 * w - total) / total
+    null, w = _null(differences.tied.tobytes()), differences.statistic
+    p = float(null.p(min(w, null.total - w)))
+    effect = (2 * w - null.total) / null.total if null.total else 0.0
     if alpha is None:
         return [np.nan, np.nan, np.nan, p, effect]
-    return [*_interval(differences, null.threshold(alpha), total), p, effect]
+    return [*_interval(differences, alpha), p, effect]
 
 
 @dataclass(frozen=True)
 class _Differences:
-    """The differences of one pair that are not 0.
+    """The differences of one pair.
 
     Attributes:
         value: distinct values, ascending; magnitudes that are equal but for rounding are equal.
         count: how often each of them occurs.
-        tied: how many differences share each magnitude, from the smallest on.
+        tied: how many differences other than 0 share each magnitude, from the smallest on.
+        zeros: how many are 0.
         statistic: twice W, an integer whatever the ties.
     """
 
     value: Floats
     count: Ints
     tied: Ints
+    zeros: int
     statistic: int
 
     @staticmethod
     def of(row: Floats) -> _Differences:
-        row = row[row != 0]
-        magnitude = np.abs(row)
+        differs = row[row != 0]
+        zeros = len(row) - len(differs)
+        magnitude = np.abs(differs)
         order = np.argsort(magnitude)
         magnitude = magnitude[order]
-        new = np.ones(len(row), dtype=bool)
+        new = np.ones(len(differs), dtype=bool)
         new[1:] = magnitude[1:] > magnitude[:-1] * (1 + RELATIVE)
         group = np.cumsum(new) - 1
         tied = np.bincount(group)
-        above = np.bincount(group[row[order] > 0], minlength=len(tied))
+        above = np.bincount(group[differs[order] > 0], minlength=len(tied))
         distinct = magnitude[new]
-        value, count = np.r_[-distinct[::-1], distinct], np.r_[(tied - above)[::-1], above]
-        return _Differences(value[count > 0], count[count > 0], tied, int(_twice_ranks(tied) @ above))
+        value, count = np.r_[-distinct[::-1], 0.0, distinct], np.r_[(tied - above)[::-1], zeros, above]
+        return _Differences(value[count > 0], count[count > 0], tied, zeros, int(_twice_ranks(tied) @ above))
 
 
 def _twice_ranks(tied: Ints) -> Ints:
@@ -133,7 +134,7 @@ class _Null:
     lower: Floats | None
     deviation: float
 
-    def p(self, smaller: Ints) -> Floats:
+    def p(self, smaller: int | Ints) -> Floats:
         """Two-sided p of 2 W, the smaller one of both directions."""
         from scipy import special  # not needed to import this library
 
@@ -151,9 +152,9 @@ class _Null:
             # The middle one, or one of the two next to it, is never rejected.
             return (places[rejected - 1] + places[rejected]) / 2 * self.step if rejected else None
         place = int((self.total / 2 + special.ndtri(alpha / 2) * self.deviation) // self.step)
-        while self.p(np.array((place + 1) * self.step)) <= alpha:
+        while self.p((place + 1) * self.step) <= alpha:
             place += 1
-        while place >= 0 and self.p(np.array(place * self.step)) > alpha:
+        while place >= 0 and self.p(place * self.step) > alpha:
             place -= 1
         return (place + 0.5) * self.step if place >= 0 else None
 
@@ -163,7 +164,7 @@ def _null(tied: bytes) -> _Null:
     """For groups of that many ties, smallest magnitude first."""
     sizes = np.frombuffer(tied, dtype=np.int64)
     twice_ranks = _twice_ranks(sizes)
-    n, total, step = int(sizes.sum()), int(twice_ranks @ sizes), int(np.gcd.reduce(twice_ranks))
+    n, total, step = int(sizes.sum()), int(twice_ranks @ sizes), max(1, int(np.gcd.reduce(twice_ranks)))
     exact = n <= EXACT or (len(sizes) <= _FEW and n * (total // step) <= _WORK)
     ranks = np.repeat(twice_ranks // step, sizes).tolist()
     deviation = float(np.sqrt((twice_ranks**2) @ sizes) / 2)
@@ -190,14 +191,32 @@ def _lower_half(ranks: list[int]) -> Floats:
 # -- the interval ------------------------------------------------------------------------------------
 
 
-def _interval(differences: _Differences, threshold: float | None, total: int) -> list[float]:
+def _interval(differences: _Differences, alpha: float) -> list[float]:
     """Estimate and ends of the interval."""
-    walsh = _Walsh.of(differences, threshold, total)
+    tested = _null(differences.tied.tobytes())
+    null = _null(np.r_[differences.zeros, differences.tied].tobytes()) if differences.zeros else tested
+    threshold = null.threshold(alpha)
+    walsh = _Walsh.of(differences, threshold, null.total)
     estimate = walsh.median()
     if threshold is None:
         return [estimate, -np.inf, np.inf]
-    low, high = walsh.crossings(differences.statistic, [total - threshold, threshold])
+    at_zero = _scaled(differences.statistic, tested.threshold(alpha), tested.total)
+    theta, w = walsh.distinct
+    w = _scaled(w, threshold, null.total)
+    # The test of theta = 0 knows best; what it says holds for all theta further off, too.
+    w = np.where(theta < 0, np.maximum(w, at_zero), np.minimum(w, at_zero))
+    if np.any(theta == 0):
+        w[theta == 0] = at_zero
+    else:
+        place = int(np.searchsorted(theta, 0.0))
+        theta, w = np.insert(theta, place, 0.0), np.insert(w, place, at_zero)
+    low, high = float(np.interp(1.0, w[::-1], theta[::-1])), -float(np.interp(1.0, -w, -theta))
     return [float(np.clip(estimate, low, high)), low, high]
+
+
+def _scaled(twice_w: Any, threshold: float | None, total: int) -> Any:
+    """W from its mean on, such that what is rejected lies beyond -1 and 1; 0: nothing is."""
+    return 0.0 * twice_w if threshold is None else (twice_w - total / 2) / (total / 2 - threshold)
 
 
 @dataclass(frozen=True)
@@ -257,21 +276,15 @@ class _Walsh:
     @cached_property
     def distinct(self) -> tuple[Floats, Ints]:
         """Distinct averages and twice how many are above each, with those equal to it counted half."""
-        # Finer than what ties magnitudes: averages of 0 are only those of differences that are tied.
-        gap = np.diff(self.value) > RELATIVE / 10 * np.minimum(self.scale[1:], self.scale[:-1])
-        new = np.r_[True, gap | np.diff(self.value == 0)]
-        weight = np.add.reduceat(self.weight, np.flatnonzero(new))
+        first = np.flatnonzero(np.r_[True, np.diff(self.value) > 0])
+        value, scale = self.value[first], np.minimum.reduceat(self.scale, first)
+        # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
+        apart = np.diff(value) > RELATIVE / 10 * np.minimum(scale[1:], scale[:-1])
+        first = first[np.r_[True, apart]]
+        last = np.r_[first[1:], len(self.value)] - 1
+        weight = np.add.reduceat(self.weight, first)
         above = self.above + np.cumsum(weight[::-1])[::-1]  # itself included
-        return self.value[new], 2 * above - weight
-
-    def crossings(self, at_zero: int, levels: list[float]) -> list[float]:
-        """Where twice W, falling from average to average, passes each level."""
-        value, counted = self.distinct
-        if not np.any(value == 0):
-            place = int(np.searchsorted(value, 0.0))
-            value, counted = np.insert(value, place, 0.0), np.insert(counted, place, at_zero)
-        crossings: list[float] = np.interp(levels, counted[::-1], value[::-1]).tolist()
-        return crossings
+        return (self.value[first] + self.value[last]) / 2, 2 * above - weight
 
 
 def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[float, float]:

@@ -48,15 +48,15 @@ class SignificanceTest:
     |---|---|---|---|
     | `sign` | (wins - losses) / (wins + losses) | exact two-sided binomial, ties left out | Clopper-Pearson |
     | `t` | mean difference | paired t-test | t |
-    | `wilcoxon` | median of the Walsh averages | signed ranks, zeros left out | inverted test |
+    | `wilcoxon` | median of the Walsh averages (Hodges-Lehmann) | signed ranks, zeros left out | inverted test |
     | `bootstrap` | mean difference | paired bootstrap, studentised | inverted test, same resamples |
     | `randomisation` | mean difference | signs exchanged: all ways up to 12 queries, else sampled | inverted test, same signs |
     | `tukey` | mean difference | randomised Tukey HSD, all systems at once | simultaneous, same permutations |
 
     For every test an interval at confidence 1 - alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale
-    of the differences. Where nothing differs, p is 1 and the effect 0; the interval is then without ends (cut at the
-    bounds) for ``sign`` and ``wilcoxon``, which look only at queries that differ, and for the others [0, 0] once there are
-    enough queries to reject anything.
+    of the differences. Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign``, which looks
+    only at queries that differ, and for the others [0, 0]. While no p <= alpha is possible for lack of queries (or
+    resamples), intervals have no ends: they are infinite, or end at the bounds.
 
     Attributes:
         name: ``'sign'``, ``'t'``, ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'`` or ``'tukey'``.
@@ -194,14 +194,14 @@ class SignificanceTest:
         if queries == 0:
             return agreeing(_untested((systems, systems)), self.alpha, bounds)
         if self.name == "tukey":
-            options = {"n_resamples": self.n_resamples, "seed": self.seed, "progress": self.progress}
-            return agreeing(tukey_hsd(values, self.alpha, **options), self.alpha, bounds)
+            result = tukey_hsd(values, self.alpha, n_resamples=self.n_resamples, seed=self.seed, progress=self.progress)
+            return agreeing(result, self.alpha, bounds)
         i, j = np.triu_indices(systems, 1)
         step = max(1, _BLOCK // queries)
         blocks = [slice(start, start + step) for start in range(0, len(i), step)]
         parts = [self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds) for some in blocks]
-        same = np.zeros((systems, systems))
-        matrices = TestResult(*(same.copy() for _ in range(3)), np.ones((systems, systems)), same.copy())
+        matrices = TestResult(*np.zeros((5, systems, systems)))
+        matrices.p[:] = 1
         if not parts:
             return matrices
         pairs = TestResult.concatenate(parts)

@@ -94,7 +94,9 @@ def test_ranks_of_resamples_are_counted(values: list[np.ndarray]) -> None:
 
 @settings(max_examples=40)
 @given(benchmarks(), st.sampled_from(["queries", "collections"]), st.sampled_from([0.01, 0.05, 0.2]))
-def test_an_interval_leaves_out_zero_exactly_where_p_is_small(values: list[np.ndarray], over: str, alpha: float) -> None:
+def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
+    values: list[np.ndarray], over: str, alpha: float
+) -> None:
     differences = [x - 0.5 for x in values]
     resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
     resamples = resample(differences, n_resamples=B, seed=3)
@@ -172,7 +174,9 @@ def test_friedman_is_scipys() -> None:
 def test_nemenyi_is_scikit_posthocs() -> None:
     posthocs = pytest.importorskip("scikit_posthocs")
     means = np.random.default_rng(2).random((10, 6))
-    np.testing.assert_allclose(inference.nemenyi(means)[1], posthocs.posthoc_nemenyi_friedman(means).to_numpy(), atol=1e-6)
+    np.testing.assert_allclose(
+        inference.nemenyi(means)[1], posthocs.posthoc_nemenyi_friedman(means).to_numpy(), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(("runs", "q"), [(2, 1.960), (5, 2.728), (10, 3.164)])
@@ -207,7 +211,11 @@ def test_p_is_uniform_where_nothing_differs(over: str) -> None:
     for number in range(300):
         x = [values[1:] - values[:1] for values in world.collections(rng)]
         resamples = resample(x, n_resamples=399, seed=number)
-        p.append(inference.studentised_interval(inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05)[2][0])
+        p.append(
+            inference.studentised_interval(inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05)[
+                2
+            ][0]
+        )
     assert stats.kstest(p, "uniform").pvalue > 0.001
     assert np.mean(np.array(p) <= 0.05) <= 0.09
 

@@ -21,7 +21,8 @@ MEASURES = ["nDCG@10", "LR"]
 RUNS = {name: run for name, run in demo.runs().items() if name in ("bm25", "ql", "tfidf")}
 IDS = sorted(demo.qrels()["query_id"].unique())
 PARTS = {
-    name: demo.qrels()[demo.qrels()["query_id"].isin(IDS[start::3])] for start, name in enumerate(["one", "two", "three"])
+    name: demo.qrels()[demo.qrels()["query_id"].isin(IDS[start::3])]
+    for start, name in enumerate(["one", "two", "three"])
 }
 OPTIONS: dict[str, Any] = {"n_resamples": 300, "progress": False}
 
@@ -33,7 +34,7 @@ def dicts(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 @pytest.fixture(scope="module")
 def suite() -> irl.BenchmarkSuite:
-    runs = {name: RUNS for name in PARTS}
+    runs = dict.fromkeys(PARTS, RUNS)
     result = irl.benchmark(PARTS, runs, MEASURES, preference=["lexirecall", "rpp", "AP"], baseline="bm25", **OPTIONS)
     assert isinstance(result, irl.BenchmarkSuite)
     return result
@@ -58,7 +59,9 @@ def test_overall_is_computed_from_the_values(suite: irl.BenchmarkSuite) -> None:
         for run in RUNS:
             assert overall.loc[(measure, run), "mean"] == pytest.approx(macro[run])
             assert overall.loc[(measure, run), "mean_rank"] == pytest.approx(
-                np.mean([1 + (t > t[run]).sum() + ((t == t[run]).sum() - 1) / 2 for _, t in _by_collection(suite, measure)])
+                np.mean(
+                    [1 + (t > t[run]).sum() + ((t == t[run]).sum() - 1) / 2 for _, t in _by_collection(suite, measure)]
+                )
             )
         for run in ("ql", "tfidf"):
             difference = overall.loc[(measure, run), "difference"]
@@ -112,7 +115,9 @@ def test_all_forms_of_input_say_the_same(suite: irl.BenchmarkSuite, tmp_path: Pa
     for name, (run, table) in itertools.product(PARTS, RUNS.items()):
         folder = tmp_path / "suiteeval" / name
         folder.mkdir(parents=True, exist_ok=True)
-        lines = "".join(f"{q} Q0 {d} 0 {s!r} {run}\n" for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(index=False))
+        lines = "".join(
+            f"{q} Q0 {d} 0 {s!r} {run}\n" for q, d, s in table[["query_id", "doc_id", "score"]].itertuples(index=False)
+        )
         (folder / f"{run}.res.gz").write_bytes(gzip.compress(lines.encode()))
         tirex = tmp_path / "tirex" / name / run
         tirex.mkdir(parents=True)
@@ -256,7 +261,10 @@ def test_measures_are_tested_on_their_differences(test: str) -> None:
     for measure in ("nDCG@10", "LR"):
         ours = tests[tests["measure"] == measure].reset_index(drop=True)
         theirs = compared[compared["preference"] == measure].reset_index(drop=True)
-        pd.testing.assert_frame_equal(ours[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]], theirs[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]])
+        pd.testing.assert_frame_equal(
+            ours[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]],
+            theirs[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]],
+        )
         means = result.means().set_index(["measure", "run"]).loc[measure]
         for row in ours[ours["reject"]].itertuples():
             better, worse = (row.run_a, row.run_b) if row.estimate > 0 else (row.run_b, row.run_a)
@@ -306,7 +314,9 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
     assert many.provenance["rules"] == {"bright/biology": "without documents of grade -100"}
 
 
-@pytest.mark.parametrize("dataset_id", ["beir/arguana", "beir/quora/test", "beir/cqadupstack/english", "nano-beir/arguana"])
+@pytest.mark.parametrize(
+    "dataset_id", ["beir/arguana", "beir/quora/test", "beir/cqadupstack/english", "nano-beir/arguana"]
+)
 def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
     qrels = pd.DataFrame([("q", "a", 1)], columns=["query_id", "doc_id", "relevance"])
     run = {"q": {"q": 9.0, "a": 8.0}}
@@ -338,7 +348,9 @@ def test_rules_and_exclude_add_up() -> None:
 def test_power_is_that_of_significance(test: str) -> None:
     from ir_lexirecall import significance
 
-    compared = irl.compare("lexirecall/demo", demo.runs(), ["lexirecall", "LR"], test=test, n_resamples=99, progress=False)
+    compared = irl.compare(
+        "lexirecall/demo", demo.runs(), ["lexirecall", "LR"], test=test, n_resamples=99, progress=False
+    )
     power = compared.power(40)
     assert list(power.columns) == ["preference", "run_a", "run_b", "queries", "power"]
     values = np.stack([irl.evaluate("LR", "lexirecall/demo", run)["LR"] for run in demo.runs().values()])
@@ -355,5 +367,8 @@ def test_power_is_that_of_significance(test: str) -> None:
 def test_a_test_that_cannot_reject_is_told() -> None:
     qrels = {f"q{i}": {"a": 1} for i in range(4)}
     runs = {"x": {q: {"a": 1.0} for q in qrels}, "y": {q: {"b": 1.0} for q in qrels}}
-    assert any("smallest p that the sign test can give on 4 queries is 0.125" in n for n in irl.compare(qrels, runs).diagnostics)
+    assert any(
+        "smallest p that the sign test can give on 4 queries is 0.125" in n
+        for n in irl.compare(qrels, runs).diagnostics
+    )
     assert not any("smallest p" in note for note in irl.compare(qrels, runs, test="t").diagnostics)

@@ -13,8 +13,8 @@ import ir_measures
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
-from ir_lexirecall.preferences import compare_ranks
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.significance import tukey_hsd
 from tests.benchmarks import data, peers
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
@@ -88,15 +88,15 @@ def _import(_: None) -> Any:
 
 def _compare(preference: str) -> Callable[[Systems], Any]:
     def matrix(systems: Systems) -> Any:
-        result = compare_ranks(systems.ranks, [preference])
-        vars(result)["_positions"] = systems.positions  # the loop is given its rank lists, too
+        result = Preferences.from_runs(systems.ranks, [preference])
+        vars(result.counts)["positions"] = systems.positions  # the loop is given its rank lists, too
         return result.matrix()
 
     return matrix
 
 
 def _compare_to_table(systems: Systems) -> Any:
-    return compare_ranks(systems.ranks).table()
+    return Preferences.from_runs(systems.ranks).table()
 
 
 def _compare_files(paths: Files) -> Any:

@@ -17,9 +17,9 @@ import polars as pl
 
 import ir_lexirecall as irl
 from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.preferences.functions import Positions
-from ir_lexirecall.arrays import Floats, Ints
 
 _ROBUST = Path(__file__).parents[3] / "shared" / "data" / "robust2003"  # no part of the project
 _SEED = 0

@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
             return irl.evaluate(measures, made.qrels, made.run, aggregate=True)
 
         def cluster(buckets: int, measures: Any = measures) -> Any:
-            return evaluate(run, qrels, measures, buckets=buckets, aggregate=True)
+            return evaluate(measures, qrels, run, buckets=buckets, aggregate=True)
 
         expected, alone = local(), _median(local, options.repeat)
         rows.append([label, "one process", f"{alone:.2f}", ""])

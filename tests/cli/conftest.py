@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import FILES, Cli, Said, exit_code, program, read_terminal
 
+
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with qrels and runs, in which commands run."""
@@ -59,7 +60,9 @@ def terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Sai
 
     def call(columns: int, *arguments: str) -> Said:
         parent, child = pty.openpty()
-        fcntl.ioctl(child, termios.TIOCSWINSZ, (24).to_bytes(2, sys.byteorder) + columns.to_bytes(2, sys.byteorder) + b"\0" * 4)
+        fcntl.ioctl(
+            child, termios.TIOCSWINSZ, (24).to_bytes(2, sys.byteorder) + columns.to_bytes(2, sys.byteorder) + b"\0" * 4
+        )
         printed: list[bytes] = []
         reader = threading.Thread(target=read_terminal, args=(parent, printed))
         reader.start()

@@ -113,11 +113,15 @@ RUNS = [str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")]
     ],
     ids=" ".join,
 )
-def test_the_judgments_of_an_id_are_made_once(words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judgments_of_an_id_are_made_once(
+    words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, read = [], []
     from_table, qrels = Judgments._from_table.__func__, demo.qrels  # type: ignore[attr-defined]
     monkeypatch.setattr(
-        Judgments, "_from_table", classmethod(lambda cls, *a: made.append(1) or from_table(cls, *a))  # type: ignore[func-returns-value]
+        Judgments,
+        "_from_table",
+        classmethod(lambda cls, *a: made.append(1) or from_table(cls, *a)),  # type: ignore[func-returns-value]
     )
     monkeypatch.setattr(demo, "qrels", lambda: read.append(1) or qrels())  # type: ignore[func-returns-value]
     assert cli(*words).code == 0

@@ -46,7 +46,9 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
     by_toml = cli("benchmark", "b.toml", *options)
     by_folder = ("-m", "LR", "--baseline", "bm25", "--n-resamples", "200", "--alpha", "0.1", "--over", "collections")
     assert by_toml.code == 0
-    assert sorted(by_toml.out.split()[1:]) != sorted(cli("benchmark", "b.toml", *options, "--alpha", "0.3").out.split()[1:])
+    assert sorted(by_toml.out.split()[1:]) != sorted(
+        cli("benchmark", "b.toml", *options, "--alpha", "0.3").out.split()[1:]
+    )
     assert len(by_toml.out.splitlines()) == len(cli("benchmark", str(suite), *by_folder, *options).out.splitlines())
     for run, path in RUNS.items():
         (suite.parent / f"{run}.run").write_bytes(path.read_bytes())
@@ -130,7 +132,9 @@ def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
 
 def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
     said = gate(cli, "ql", "--queries", "3")
-    explained = irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}).explain("ql", "bm25").set_index("query_id")
+    explained = (
+        irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}).explain("ql", "bm25").set_index("query_id")
+    )
     rows = [line for line in said.out.splitlines() if line.startswith("| q") and not line.startswith("| query")]
     assert len(rows) == 3
     for row in rows:

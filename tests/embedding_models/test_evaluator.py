@@ -15,9 +15,7 @@ sentence_transformers = pytest.importorskip("sentence_transformers")
 
 QUERIES = dict(demo.queries()[["query_id", "text"]].itertuples(index=False))
 CORPUS = {doc_id: f"{title} {text}" for doc_id, title, text in demo.docs().itertuples(index=False)}
-GRADES = {
-    q: rows.groupby("doc_id")["relevance"].max().to_dict() for q, rows in demo.qrels().groupby("query_id")
-}
+GRADES = {q: rows.groupby("doc_id")["relevance"].max().to_dict() for q, rows in demo.qrels().groupby("query_id")}
 
 
 @pytest.fixture(scope="module")

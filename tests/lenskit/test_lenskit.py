@@ -495,7 +495,7 @@ TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "
         (by_name(RUNS), {"rel": -1, "rating_field": "rating"}, "rel must be a number above 0, not -1"),
         (by_name(RUNS), {"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
         (by_name(RUNS), {"preference": "recall"}, "'recall' is not a measure"),
-        (by_name(RUNS), {"significance_test": "z"}, "there is no test 'z'"),
+        (by_name(RUNS), {"significance_test": "z"}, "unknown test 'z'"),
     ],
 )
 def test_bad_input_is_refused_by_name(recs: Any, options: dict[str, Any], message: str) -> None:

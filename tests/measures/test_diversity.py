@@ -621,7 +621,9 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
     run = {"none": {"a": 3.0, "b": 2.0, "x": 1.0}, "other": {"a": 1.0}}
     expected = {"none": 0.0, "empty": 0.0}
     if measure.NAME == "GERR" and measure["unjudged"] == "best":  # anything may follow an empty ranking
-        expected["empty"] = gerr([], {"a": 1}, **{key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")})
+        expected["empty"] = gerr(
+            [], {"a": 1}, **{key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")}
+        )
     assert values(measure, qrels, run) == close(expected)
 
 

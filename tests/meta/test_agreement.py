@@ -94,7 +94,7 @@ def test_agreement_with_lexirecall_on_robust_2003(data: Any) -> None:
 
 
 def test_agreement_needs_two_measures() -> None:
-    with pytest.raises(ValueError, match="^agreement: at least 2 different measures are needed, not 1"):
+    with pytest.raises(ValueError, match=r"^agreement: at least 2 different measures are needed, not 1"):
         meta.agreement("AP", {"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {"q": {"b": 1}}})
 
 

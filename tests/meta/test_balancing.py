@@ -1,78 +1,18 @@
-"""The partial order and the balancing index, against their definitions."""
+"""The balancing index, against its definition and known answers."""
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-import ir_lexirecall as irl
-from ir_lexirecall.meta.balancing import balancing_index, partial_order
+from ir_lexirecall import evaluate, meta
+from ir_lexirecall.meta import balancing_index
 
 
 def index(measure: str, n: int, **options: Any) -> int:
     return int(balancing_index(measure, n, **options)["B"].iloc[0])
-
-
-# -- the partial order -----------------------------------------------------------------------------
-
-GRADES = st.lists(st.integers(0, 2), min_size=1, max_size=5)
-
-
-@given(a=GRADES, b=GRADES)
-def test_a_ranking_is_better_iff_it_is_ahead_at_every_depth_and_grade(a: list[int], b: list[int]) -> None:
-    depth = max(len(a), len(b))
-
-    def at_least(x: list[int], y: list[int]) -> bool:
-        counts = [
-            (sum(g >= grade for g in x[:k]), sum(g >= grade for g in y[:k]))
-            for k, grade in itertools.product(range(1, depth + 1), (1, 2))
-        ]
-        return all(own >= other for own, other in counts)
-
-    expected = {(True, True): "=", (True, False): ">", (False, True): "<", (False, False): "not comparable"}
-    row = partial_order({"a": a, "b": b}).iloc[0]
-    assert row["order"] == expected[at_least(a, b), at_least(b, a)]
-    for ahead, x, y in ((row["a_ahead"], a, b), (row["b_ahead"], b, a)):
-        if ahead is not None:
-            k, grade = ahead
-            assert sum(g >= grade for g in x[:k]) > sum(g >= grade for g in y[:k])
-
-
-@given(a=GRADES, b=GRADES)
-def test_the_partial_order_is_the_preference_dominance(a: list[int], b: list[int]) -> None:
-    size = max(len(a), len(b))
-    a, b = a + [0] * (size - len(a)), b + [0] * (size - len(b))
-    pool = {(grade, i): f"g{grade}-{i}" for grade in range(3) for i in range(size)}
-    qrels = {"q": {name: grade for (grade, _), name in pool.items()}}
-
-    def run(grades: list[int]) -> dict[str, dict[str, float]]:
-        return {"q": {pool[grade, grades[:i].count(grade)]: -float(i) for i, grade in enumerate(grades)}}
-
-    preference = irl.compare(qrels, {"a": run(a), "b": run(b)}, "dominance", correction=None).tensor()[0, 0, 1]
-    sign = {">": 1, "<": -1, "=": 0}
-    order = partial_order({"a": a, "b": b})["order"].iloc[0]
-    assert np.isnan(preference) if order == "not comparable" else preference == sign[order]
-
-
-@pytest.mark.parametrize(
-    ("rankings", "message"),
-    [
-        ({"a": [1]}, "at least two rankings"),
-        ({1: [1], "1": [0]}, "two rankings have the same name"),
-        ([[1], [0]], "at least two rankings"),
-        ({"a": [1], "b": ["x"]}, "grades of ranking 'b'"),
-        ({"a": [float("nan")], "b": [1]}, "ranking 'a' has a grade that is not a finite number"),
-    ],
-)
-def test_what_is_no_ranking_is_refused(rankings: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        partial_order(rankings)
 
 
 # -- the balancing index ---------------------------------------------------------------------------
@@ -97,6 +37,55 @@ def test_closed_forms_equal_the_algorithm(grades: dict[str, int]) -> None:
     n = [*range(1, 30), 57, 120]
     found = [balancing_index(CLOSED, n, method=method, **grades)["B"] for method in ("algorithm", "closed form")]
     assert (found[0] == found[1]).all()
+
+
+@pytest.mark.parametrize(("top", "lowest"), [(1, 1), (3, 2), (4, 1)])
+@pytest.mark.parametrize("p", ["0.8", "0.9", "0.5"])
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 30, 60])
+def test_the_closed_form_of_graded_rbp_is_exact(p: str, n: int, top: int, lowest: int) -> None:
+    share = Fraction(p)
+    tail = {b: lowest * sum(share ** (i - 1) for i in range(b, n + 1)) for b in range(1, n + 1)}
+    expected = max((b for b, value in tail.items() if value >= top), default=0)
+    assert index(f"RBP(p={p})", n, method="closed form", top=top, lowest=lowest) == expected
+
+
+def tails_outweigh(measure: str, n: int, top: int, lowest: int) -> list[bool]:
+    """For b = 1..n, whether a tail from b on scores at least as much as one top document, by evaluating both as runs."""
+    docs = {"top": top} | {f"d{i}": lowest for i in range(n)}
+    qrels = {str(b): docs for b in range(n + 1)}
+    one = {"top": 0.0} | {f"x{i}": -float(i) for i in range(1, n)}
+    run = {"0": one}
+    for b in range(1, n + 1):
+        run[str(b)] = {(f"d{i}" if i >= b - 1 else f"x{i}"): -float(i) for i in range(n)}
+    values = evaluate(measure, qrels, run).iloc[:, 0]
+    return [values[str(b)] >= values["0"] - 1e-12 for b in range(1, n + 1)]
+
+
+@pytest.mark.parametrize(
+    "measure", ["AP", "nDCG", "ERR", "RBP(p=0.8)", "LR", "TSE", "R@3", "CWL_ERR10(max_rel=4)", "Bpref"]
+)
+@pytest.mark.parametrize(("top", "lowest"), [(1, 1), (3, 1), (4, 3)])
+def test_the_balancing_index_is_the_last_rank_at_which_a_tail_outweighs_the_top(
+    measure: str, top: int, lowest: int
+) -> None:
+    for n in (1, 2, 5, 11):
+        outweighed = [b for b, enough in enumerate(tails_outweigh(measure, n, top, lowest), start=1) if enough]
+        assert index(measure, n, top=top, lowest=lowest) == max(outweighed, default=0), n
+
+
+@pytest.mark.parametrize("method", ["algorithm", "closed form"])
+def test_err_is_top_heavy_only_where_satisfaction_is_likely(method: str) -> None:
+    """B of ERR with one grade of gain x: 1 for x >= 3/8, but 3 and 7 for x = 1/16 and n = 10, 100."""
+    gains = {1: 1 / 16, 3: 7 / 16, 4: 15 / 16}
+    found = {(g, n): index("ERR", n, top=g, lowest=g, method=method) for g in gains for n in (10, 100)}
+    assert found == {(1, 10): 3, (1, 100): 7, (3, 10): 1, (3, 100): 1, (4, 10): 1, (4, 100): 1}
+
+
+@pytest.mark.parametrize(("max_rel", "expected"), [(1, [1, 1]), (2, [2, 2]), (3, [3, 4]), (4, [3, 7])])
+def test_balancing_of_err_by_the_probability_of_satisfaction(max_rel: int, expected: list[int]) -> None:
+    """One grade with gain x = 2^-max_rel: 1/2, 1/4, 1/8, 1/16; n = 10 and 100."""
+    found = balancing_index(f"GERR(max_rel={max_rel})", [10, 100], top=1, lowest=1)["B"].tolist()
+    assert found == expected
 
 
 @pytest.mark.parametrize("p", ["0.5", "0.8", "0.9", "0.75", "0.05"])
@@ -135,9 +124,10 @@ def test_top_heavy_measures_have_a_smaller_index() -> None:
     [
         ("Rprec", {"method": "closed form"}, "no closed form for Rprec"),
         ("nDCG(dcg='exp-log2')", {"method": "closed form"}, "without further parameters"),
-        ("AP", {"method": "guess"}, "'algorithm' or 'closed form'"),
+        ("AP", {"method": "guess"}, "unknown method 'guess'; choose from algorithm, closed form"),
         ("AP", {"top": 1, "lowest": 2}, "lowest relevant grade, 2, is above the top grade, 1"),
-        ("AP", {"top": 0}, "a number above 0, not 0"),
+        ("AP", {"top": 0}, "lowest must be a number above 0, not 0"),
+        ("AP", {"top": "a", "lowest": 1}, "top must be a number above 0, not 'a'"),
         ("CAM(aspects={'a':1})", {}, "judges several aspects"),
         ("ERR", {"top": 5}, "ERR has grades up to 4, not 5"),
         ("ERR", {"top": 5, "method": "closed form"}, "ERR has grades up to 4, not 5"),
@@ -145,11 +135,12 @@ def test_top_heavy_measures_have_a_smaller_index() -> None:
     ],
 )
 def test_bad_input_is_named(measure: str, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^balancing_index: .*{message}"):
         balancing_index(measure, 5, **options)
 
 
 def test_studies_are_drawn() -> None:
     pytest.importorskip("matplotlib")
-    assert balancing_index(["AP", "ERR"], [5, 10]).plot().lines
-    assert partial_order({"a": [1, 0], "b": [0, 1], "c": [0, 2]}).plot().images
+    table = balancing_index(["AP", "ERR"], [5, 10])
+    assert table.attrs["function"] == "balancing_index"
+    assert meta.plot(table).lines

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ir_lexirecall import compare, demo, evaluate
+from ir_lexirecall import SignificanceTest, compare, demo, evaluate, meta
 from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 from ir_lexirecall.meta.simulation import simulate_rankings
 from ir_lexirecall.preferences.functions import NAMES
@@ -24,11 +24,18 @@ def by_pair(table, label):
     return {(a, b): row for a, b, *row in rows[["run_a", "run_b", "p", "difference"]].itertuples(index=False)}
 
 
+def signed_rank_p(differences):
+    """The exact two-sided p-value, over all signs of the ranks."""
+    ranks = stats.rankdata(np.abs(differences))
+    signs = 1 - 2 * ((np.arange(2 ** len(ranks))[:, None] >> np.arange(len(ranks))) & 1)
+    return (np.abs(signs @ ranks) >= abs((np.sign(differences) * ranks).sum()) - 1e-9).mean()
+
+
 @pytest.mark.parametrize(
     ("test", "p_of"),
     [
         ("t", lambda x, y: stats.ttest_rel(x, y).pvalue),
-        ("wilcoxon", lambda x, y: stats.wilcoxon(np.round((x - y)[np.abs(x - y) > 1e-12], 12)).pvalue),
+        ("wilcoxon", lambda x, y: signed_rank_p(np.round((x - y)[np.abs(x - y) > 1e-12], 12))),
         ("sign", lambda x, y: stats.binomtest(int((x > y).sum()), int((x != y).sum())).pvalue),
     ],
 )
@@ -52,10 +59,10 @@ def test_the_bootstrap_comes_close_to_the_t_test(collection):
     assert any(p[0] < 0.5 for p in t.values())
 
 
-def test_tukey_sees_the_values_of_all_systems(collection):
+def test_tukey_sees_the_values_of_all_runs(collection):
     qrels, runs = collection
     values = np.stack([evaluate("AP", qrels, run)["AP"].to_numpy() for run in runs.values()], axis=1)
-    p = tukey_hsd(values, n_resamples=500, seed=3)
+    p = tukey_hsd(values, 0.05, n_resamples=500, seed=3).p
     names = list(runs)
     found = by_pair(achieved_significance("AP", qrels, runs, test="tukey", n_resamples=500, seed=3), "AP")
     assert {pair: row[0] for pair, row in found.items()} == {
@@ -67,7 +74,7 @@ def test_tukey_sees_the_values_of_all_systems(collection):
 @pytest.mark.parametrize("preference", [*NAMES])
 def test_preferences_are_tested_as_compare_tests_them(collection, test, preference):
     qrels, runs = collection
-    runs = dict(list(runs.items())[1:4])  # SciPy's exact Wilcoxon test takes its time over ties
+    runs = dict(list(runs.items())[1:4])  # the exact Wilcoxon test takes its time over ties
     expected = compare(qrels, runs, preference, test=test, correction=None, n_resamples=200, seed=5).table()
     found = by_pair(achieved_significance(preference, qrels, runs, test=test, n_resamples=200, seed=5), preference)
     assert {pair: tuple(row) for pair, row in found.items()} == {
@@ -116,7 +123,9 @@ def test_a_correction_finds_fewer(collection):
 
 def test_better_systems_are_told_apart_and_equal_ones_are_not():
     rankings = simulate_rankings(1000, 8, 1000, 100, ["a", "b", "c"], seed=6, quality=[1, 1, 5])
-    table = achieved_significance(["AP", "lexirecall", "TSE"], rankings.judgments, rankings.aligned, test="t", alpha=0.01)
+    table = achieved_significance(
+        ["AP", "lexirecall", "TSE"], rankings.judgments, rankings.aligned, test="t", alpha=0.01
+    )
     significant = table.set_index(["measure", "run_a", "run_b"])["significant"]
     for label in ("AP", "lexirecall", "TSE"):
         assert not significant[label, "a", "b"]
@@ -146,24 +155,31 @@ def test_it_says_what_it_ran_and_draws_it(collection):
     assert table.attrs["function"] == "discriminative_power"
     assert table.attrs["measures"] == {"AP": "AP", "rpp": "rpp"}
     assert (table.attrs["test"], table.attrs["alpha"], table.attrs["seed"]) == ("bootstrap", 0.01, 4)
-    assert [line.get_label().split(" ")[0] for line in table.plot().lines[:2]] == ["AP", "rpp"]
+    assert [bar.get_text() for bar in meta.plot(table).get_yticklabels()] == table.sort_values("share")[
+        "measure"
+    ].tolist()
+    curve = achieved_significance(["AP", "rpp"], *collection, test="t")
+    assert type(curve) is pd.DataFrame
+    assert curve.attrs["function"] == "achieved_significance"
+    assert [line.get_label().split(" ")[0] for line in meta.plot(curve).lines[:2]] == ["AP", "rpp"]
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"measures": []}, "no measure"),
-        ({"measures": "nonsense"}, "nonsense"),
-        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs"),
-        ({"runs": ["x", "y"]}, "mapping"),
-        ({"test": "anova"}, "anova"),
-        ({"alpha": 0}, "alpha"),
-        ({"rel": 0}, "rel must be"),
-        ({"rel": 3}, "no query"),
-        ({"cutoff": 0}, "discriminative_power: cutoff must be an integer of at least 1, not 0"),
+        ({"measures": []}, "no measure was"),
+        ({"measures": "nonsense"}, "'nonsense' is not a measure"),
+        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
+        ({"runs": ["x", "y"]}, "give the runs as a mapping"),
+        ({"test": "foo"}, "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey"),
+        ({"test": 3}, "unknown test 3"),
+        ({"alpha": 0}, "alpha must"),
+        ({"rel": 0}, "rel must be a number above 0, not 0"),
+        ({"rel": 3}, "no query of the qrels has a relevant document"),
+        ({"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
         ({"cutoff": 1.5}, "cutoff must be an integer of at least 1, not 1.5"),
         ({"seed": True}, "seed must be an integer"),
-        ({"correction": ["holm"]}, r"no correction \['holm'\]"),
+        ({"correction": ["holm"]}, r"unknown correction \['holm'\]"),
         ({"n_resamples": True}, "n_resamples must be"),
     ],
 )
@@ -173,8 +189,22 @@ def test_bad_input_is_named(changes, message):
         "qrels": {"q": {"a": 1}},
         "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}},
     } | changes
-    with pytest.raises(ValueError, match=message):
-        discriminative_power(arguments.pop("measures"), arguments.pop("qrels"), arguments.pop("runs"), **arguments)
+    for function in (discriminative_power, achieved_significance):
+        with pytest.raises(ValueError, match=f"^{function.__name__}: {message}"):
+            function(**arguments)
+
+
+def test_a_test_may_be_an_object(collection):
+    test = SignificanceTest("randomisation", correction=None, alpha=0.2, n_resamples=200, seed=9)
+    by_object = achieved_significance(["AP", "lexirecall"], *collection, test=test)
+    by_name = achieved_significance(
+        ["AP", "lexirecall"], *collection, test="randomisation", alpha=0.2, n_resamples=200, seed=9
+    )
+    pd.testing.assert_frame_equal(by_object, by_name)
+    assert by_object.attrs == by_name.attrs
+    assert by_object.attrs["correction"] is None
+    corrected = achieved_significance("AP", *collection, test=SignificanceTest("t"))
+    assert corrected.attrs["correction"] == "holm"  # the object's own
 
 
 def test_ranks_of_other_judgments_are_refused():

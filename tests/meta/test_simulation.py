@@ -11,14 +11,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ir_lexirecall import compare, evaluate
+from ir_lexirecall import ScoredRuns, compare, evaluate, meta
+from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.meta.simulation import positions, simulate_rankings
-from ir_lexirecall.preferences.comparison import compare_ranks
+from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.significance import SignificanceTest
 
 
 def drawn(n, m, queries, quality=1.0, seed=0):
-    return positions(np.random.default_rng(seed), n, m, queries, quality)
+    return positions(np.random.default_rng(seed), n, np.full(queries, m), quality)
 
 
 def found_within(rank, k, m):
@@ -102,7 +103,8 @@ def test_each_document_is_as_likely_to_come_first():
 
 def test_tables_and_aligned_ranks_say_the_same():
     rankings = simulate_rankings(300, 6, depth=120, queries=25, systems=3, seed=4, quality=[1, 5, 30])
-    own = compare_ranks(rankings.ranks, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)).table()
+    test = SignificanceTest(correction=None)
+    own = Preferences.from_runs(rankings.aligned, ["lexirecall", "rpp"], test=test).table()
     by_tables = compare(rankings.qrels, rankings.runs, ["lexirecall", "rpp"], correction=None).table()
     pd.testing.assert_frame_equal(own, by_tables)
 
@@ -110,8 +112,8 @@ def test_tables_and_aligned_ranks_say_the_same():
 def test_the_table_lists_where_the_relevant_documents_stand():
     rankings = simulate_rankings(50, 4, depth=20, queries=7, systems=["a", "b"], seed=3)
     rows = set(
-        rankings.astype({"rank": int})
-        .astype(dict.fromkeys(("system", "query_id", "doc_id"), str))
+        rankings.table.astype({"rank": int})
+        .astype(dict.fromkeys(("run", "query_id", "doc_id"), str))
         .itertuples(index=False, name=None)
     )
     expected = set()
@@ -126,7 +128,7 @@ def test_the_table_lists_where_the_relevant_documents_stand():
 
 def test_what_is_ranked_below_the_depth_is_lost():
     rankings = simulate_rankings(1000, 5, depth=100, queries=200, systems=1, seed=2)
-    assert rankings["rank"].max() <= 100
+    assert rankings.table["rank"].max() <= 100
     recall = evaluate(["R@100", "R@1000"], rankings.qrels, rankings.runs["s1"], aggregate=True)
     assert recall["R@100"] == pytest.approx(recall["R@1000"])
     assert recall["R@100"] == pytest.approx(0.1, abs=0.03)
@@ -134,33 +136,87 @@ def test_what_is_ranked_below_the_depth_is_lost():
 
 def test_a_depth_beyond_the_collection_ends_with_it():
     rankings = simulate_rankings(10, 3, depth=100, queries=4, systems=1)
-    assert rankings.ranks["s1"].depth.tolist() == [10] * 4
-    assert len(rankings) == 12
+    assert rankings.aligned["s1"].depth.tolist() == [10] * 4
+    assert len(rankings.table) == 12
 
 
 def test_the_seed_decides():
     one, same, other = (simulate_rankings(1000, 5, 1000, 10, 2, seed=seed) for seed in (1, 1, 2))
-    assert one["rank"].tolist() == same["rank"].tolist()
-    assert one["rank"].tolist() != other["rank"].tolist()
+    assert one.table["rank"].tolist() == same.table["rank"].tolist()
+    assert one.table["rank"].tolist() != other.table["rank"].tolist()
 
 
 def test_systems_differ_and_better_ones_find_sooner():
     rankings = simulate_rankings(10**8, 10, 10**8, 300, ["weak", "good"], quality={"good": 50, "weak": 1})
-    median = rankings.groupby("system", observed=True)["rank"].median()
+    median = rankings.table.groupby("run", observed=True)["rank"].median()
     assert median["good"] < median["weak"] / 10
 
 
 def test_it_says_what_it_ran_and_draws_it():
     pytest.importorskip("matplotlib")
     rankings = simulate_rankings(100, 3, 50, 5, 2, seed=9, quality=2)
-    assert rankings.attrs | {"function": "simulate_rankings", "n": 100, "m": 3, "seed": 9} == rankings.attrs
-    assert rankings.attrs["quality"] == {"s1": 2.0, "s2": 2.0}
-    assert len(rankings.plot().lines) == 2
+    table = rankings.table
+    assert type(table) is pd.DataFrame
+    assert table.attrs | {"function": "simulate_rankings", "n": 100, "m": 3, "seed": 9} == table.attrs
+    assert table.attrs["quality"] == {"s1": 2.0, "s2": 2.0}
+    assert len(meta.plot(table).lines) == 2
+    varied = simulate_rankings(100, range(1, 9), 100, 5, 1, seed=9)
+    last = meta.plot(varied.table).lines[0].get_ydata()[-1]
+    assert last == 1  # everything is found in the end
+
+
+def test_every_query_may_have_its_own_number_of_relevant_documents():
+    m = [1, 4, 2, 7, 3]
+    rankings = simulate_rankings(50, m, depth=50, queries=5, systems=3, seed=6, quality=[1, 4, 0.2])
+    assert rankings.judgments.m().tolist() == m
+    for run in rankings.aligned.values():
+        assert np.bincount(run.query).tolist() == m
+        for query in range(5):
+            ranks = run.rank[run.query == query]
+            assert (np.diff(ranks) > 0).all()
+            assert 1 <= ranks.min() <= ranks.max() <= 50
+            assert sorted(run.doc[run.query == query]) == np.flatnonzero(rankings.judgments.query == query).tolist()
+    found = rankings.table.groupby("query_id", observed=True)["doc_id"].nunique()
+    assert found.tolist() == m
+    expected = evaluate(["R@10", "TSE", "AP"], rankings.qrels, rankings.runs["s2"])
+    assert scored_values(rankings, "s2") == pytest.approx(expected.to_numpy())
+
+
+def scored_values(rankings, name):
+    measures = parse_measures(["R@10", "TSE", "AP"])
+    scored = ScoredRuns.from_runs(measures, rankings.judgments, rankings.aligned)
+    row = scored.names.index(name)
+    return np.stack([scored.values[label][row] for label in measures], axis=1)
+
+
+@pytest.mark.parametrize("quality", [1.0, 3.0])
+def test_queries_with_different_numbers_are_each_distributed_as_alone(quality):
+    n, k = 60, 15
+    m = np.tile([2, 6, 9], 15_000)
+    _, rank = positions(np.random.default_rng(3), n, m, quality)
+    for number in (2, 6, 9):
+        expected = stats.nchypergeom_wallenius(n, number, k, quality).pmf(np.arange(number + 1))
+        assert fits(found_within(rank[m == number], k, number), expected)
+
+
+def test_numbers_of_relevant_documents_are_drawn_from_a_range():
+    rankings = simulate_rankings(100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4)
+    counts = np.bincount(rankings.judgments.m(), minlength=51)
+    assert (counts[:5] == 0).all()
+    assert stats.chisquare(counts[5:]).pvalue > 0.001
+    again = simulate_rankings(100, range(5, 51), depth=10, queries=46 * 400, systems=1, seed=4)
+    assert (again.judgments.m() == rankings.judgments.m()).all()
+
+
+def test_a_constant_number_is_that_number_for_every_query():
+    one, other = (simulate_rankings(500, m, 500, 4, 2, seed=5) for m in (6, [6] * 4))
+    assert one.table["rank"].tolist() == other.table["rank"].tolist()
+    assert one.judgments.doc_ids == other.judgments.doc_ids
 
 
 def test_rankings_too_deep_for_scores_are_refused_as_tables_only():
     rankings = simulate_rankings(10**9, 2, depth=10**9, queries=1, systems=1)
-    assert len(rankings.ranks["s1"].rank) == 2
+    assert len(rankings.aligned["s1"].rank) == 2
     with pytest.raises(ValueError, match="deeper than 32-bit scores"):
         _ = rankings.runs
 
@@ -190,6 +246,14 @@ def test_judgments_travel():
         ({"quality": float("nan")}, "quality must be"),
         ({"quality": [1, 2, 3]}, "3 qualities for 2 systems"),
         ({"quality": {"s1": 1}}, "'s2'"),
+        ({"m": [1, 2]}, "2 numbers m for 3 queries; give one for each"),
+        ({"m": [1, 0, 2]}, "m must be an integer from 1"),
+        ({"m": [1, 2.5, 2]}, "m must be an integer from 1"),
+        ({"m": [1, 101, 2]}, "m=101 relevant documents do not fit"),
+        ({"m": range(0)}, "m must be a range of at least one number"),
+        ({"m": range(5)}, "m must be an integer from 1"),
+        ({"m": range(5, 102)}, "m=101 relevant documents do not fit"),
+        ({"m": "ab"}, "m must be an integer from 1"),
     ],
 )
 def test_bad_input_is_named(changes, message):

@@ -85,7 +85,7 @@ FIGURE_8 = {
     200_000: (0.818, 0.993, 0.935, 0.000),
     100_000: (0.818, 0.993, 0.999, 0.000),
     50_000: (0.818, 0.993, 1, 0.0065),
-    20_000: (0.818, 0.993, 1, 0.062),
+    20_000: (0.818, 0.993, 1, 0.0615),
     10_000: (0.818, 0.993, 1, 0.180),
     5_000: (0.818, 0.993, 1, 0.379),
     2_000: (0.818, 0.993, 1, 0.658),
@@ -185,7 +185,7 @@ def test_runs_may_be_aligned_before() -> None:
     aligned = rankings.judgments, rankings.aligned
     table = meta.ties(["TSE", "lexirecall", "Rprec"], *aligned)
     assert table["ties"].to_numpy().reshape(3, 5).tolist() == [[0] * 5, [0] * 5, [3] * 5]
-    with pytest.raises(ValueError, match="Compat.* needs every document of the rankings, which are 5,000,000,000"):
+    with pytest.raises(ValueError, match=r"Compat.* needs every document of the rankings, which are 5,000,000,000"):
         meta.ties("Compat(p=0.8)", *aligned)
 
 

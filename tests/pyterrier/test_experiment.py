@@ -89,13 +89,18 @@ class Stage(pt.Transformer):
         if len(query_ids):  # not PyTerrier's validation
             self.calls.append((self.name, tuple(dict.fromkeys(query_ids))))
 
-    def ranked(self, found: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-        rows = [
-            (q, d, score, rank)
-            for q, docs in found.items()
-            for rank, (d, score) in enumerate(sorted(_scores(self.name, q, docs).items(), key=lambda pair: -pair[1]))
-        ]
-        return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
+    def ranked(self, found: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+        return _ranked(self.name, tuple(found.items())).copy()
+
+
+@cache
+def _ranked(name: str, found: tuple[tuple[str, tuple[str, ...]], ...]) -> pd.DataFrame:
+    rows = [
+        (q, d, score, rank)
+        for q, docs in found
+        for rank, (d, score) in enumerate(sorted(_scores(name, q, docs).items(), key=lambda pair: -pair[1]))
+    ]
+    return pd.DataFrame(rows, columns=["qid", "docno", "score", "rank"]).astype({"score": float})
 
 
 @cache
@@ -1426,6 +1431,25 @@ def test_judgments_are_made_once(
         assert ours[PREF].tolist() == pytest.approx(
             _brute_force.__wrapped__(systems, plan, options.get("filter_by_topics", True)).means()
         )
+
+
+@BATCHES
+@PLANS
+def test_preferences_rest_on_the_runs_as_align_gives_them(batch_size: int | None, plan: str) -> None:
+    def complete(calls: Calls) -> list[Any]:
+        return [Retrieve(name, calls) for name in "abd"]
+
+    table = outcome(pt.lexirecall.Experiment, complete, ["map"], batch_size=batch_size, plan=plan).result
+    runs = table.attrs["preferences"].counts.runs
+    tied = 0
+    for run, system in zip(runs.values(), complete([]), strict=True):
+        wanted = irl.align(run.judgments, pt.model.to_ir_measures(system.transform(topics())))
+        for name in ("query", "doc", "rank", "depth"):
+            np.testing.assert_array_equal(getattr(run, name), getattr(wanted, name), strict=True)
+        for ours, theirs in zip(run.tied(), wanted.tied(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        tied += int((run.tied()[1] > 1).sum())
+    assert tied > 0
 
 
 def test_qrels_in_a_file_are_read_once(tmp_path: Path, judgments_made: list[int]) -> None:

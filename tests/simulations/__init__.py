@@ -1,1 +1,1 @@
-"""Simulated benchmarks: how often intervals hold the truth, and tests reject what is true."""
+"""Simulations with known truth, too large for the tests."""

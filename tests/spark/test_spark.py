@@ -27,15 +27,17 @@ if not (shutil.which("java") or Path(os.environ.get("JAVA_HOME", "none"), "bin",
     pytest.skip("there is no Java, which Spark needs", allow_module_level=True)
 
 import spark_lexirecall
+from ir_measures.measures.base import Measure
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from spark_lexirecall.comparison import ClusterOptions
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall.preferences.comparison import CompareOptions
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),  # one session, in one process
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
     pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),
@@ -151,7 +153,7 @@ CUTS: dict[str, tuple[int | None, Callable[[DataFrame], DataFrame]]] = {
 def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
     buckets, partitioned = CUTS[cut]
     run, qrels = (partitioned(spark.createDataFrame(table)) for table in (RUN, QRELS))
-    values = spark_lexirecall.evaluate(run, qrels, MEASURES, buckets=buckets)
+    values = spark_lexirecall.evaluate(MEASURES, qrels, run, buckets=buckets)
     assert [kind for _, kind in values.dtypes] == ["string"] + ["double"] * len(MEASURES)
     assert_same(values, irl.evaluate(MEASURES, QRELS, RUN))
 
@@ -185,7 +187,7 @@ def test_values_of_anything_are_those_of_one_process(collection, buckets, draw, 
     qrels, run = subtopic_table(collection[0], "subtopic_id"), run_rows(collection[1])
     measures = [TSE, TSE(rel=2) @ 5, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20, RBU, "nDCG@10", "AP(rel=2)"]
     values = spark_lexirecall.evaluate(
-        on_cluster(spark, run, RUN_SCHEMA, draw), on_cluster(spark, qrels, QREL_SCHEMA, draw), measures, buckets=buckets
+        measures, on_cluster(spark, qrels, QREL_SCHEMA, draw), on_cluster(spark, run, RUN_SCHEMA, draw), buckets=buckets
     )
     assert_same(values, irl.evaluate(measures, qrels, run))
 
@@ -197,7 +199,7 @@ def test_preferences_between_anything_are_those_of_one_process(collection, bucke
     others = st.dictionaries(st.sampled_from(sorted(collection[0])), rankings())
     runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
     preferences = ["lexirecall", "rpp", RBU @ 10]
-    frames = {name: on_cluster(spark, each, RUN_SCHEMA, draw) for name, each in runs.items()}
+    frames = {name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()}
     result = spark_lexirecall.compare(on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, preferences, buckets=buckets)
     wanted = irl.compare(qrels, runs, preferences)
     pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
@@ -206,13 +208,13 @@ def test_preferences_between_anything_are_those_of_one_process(collection, bucke
 
 def test_means_are_those_of_one_process(spark: SparkSession) -> None:
     run, qrels = spark.createDataFrame(RUN), spark.createDataFrame(QRELS)
-    means = spark_lexirecall.evaluate(run, qrels, MEASURES, aggregate=True)
+    means = spark_lexirecall.evaluate(MEASURES, qrels, run, aggregate=True)
     pd.testing.assert_series_equal(means, irl.evaluate(MEASURES, QRELS, RUN, aggregate=True), check_exact=True)
 
 
 def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> None:
     before = cached(spark)
-    values = spark_lexirecall.evaluate(spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS), TSE)
+    values = spark_lexirecall.evaluate(TSE, spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN))
     assert values.is_cached
     assert cached(spark) == before + 1
     values.unpersist(blocking=True)
@@ -223,9 +225,9 @@ def test_queries_of_one_side_only(spark: SparkSession) -> None:
     run, qrels = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
     measures = ["TSE", "AP"]
     for only in ("q1", "nothing"):  # an empty run, in the end
-        values = spark_lexirecall.evaluate(run.where(f"query_id = '{only}'"), qrels, measures, buckets=7)
+        values = spark_lexirecall.evaluate(measures, qrels, run.where(f"query_id = '{only}'"), buckets=7)
         assert_same(values, irl.evaluate(measures, SMALL_QRELS, SMALL_RUN[SMALL_RUN["query_id"] == only]))
-    unjudged = spark_lexirecall.evaluate(run, qrels.where("query_id = 'nothing'"), measures, buckets=7)
+    unjudged = spark_lexirecall.evaluate(measures, qrels.where("query_id = 'nothing'"), run, buckets=7)
     assert unjudged.count() == 0
     assert unjudged.columns == ["query_id", *measures]
 
@@ -240,14 +242,14 @@ def test_integer_ids_mean_their_decimal_strings(spark: SparkSession) -> None:
         spark.createDataFrame(qrels.astype({"query_id": "int16", "doc_id": "int64"})),
         spark.createDataFrame(qrels).selectExpr("CAST(query_id AS DECIMAL(20, 0)) query_id", "doc_id", "relevance"),
     ):
-        assert_same(spark_lexirecall.evaluate(run, judged, TSE), wanted)
+        assert_same(spark_lexirecall.evaluate(TSE, judged, run), wanted)
 
 
 def test_decimals_are_numbers(spark: SparkSession) -> None:
     """A plain ``1.5`` in SQL is one."""
     run = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 1.5 AS score")
     qrels = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 2.0 AS relevance")
-    assert spark_lexirecall.evaluate(run, qrels, "nDCG@10", aggregate=True).to_dict() == {"nDCG@10": 1.0}
+    assert spark_lexirecall.evaluate("nDCG@10", qrels, run, aggregate=True).to_dict() == {"nDCG@10": 1.0}
 
 
 def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
@@ -255,7 +257,7 @@ def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> No
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
     run = pd.DataFrame({"query_id": ["1", "2", "3"], "doc_id": ["a", "a", "b"], "score": [1.0, 1.0, 1.0]})
     measures = [TSE, LR, TOMA(aspects=SCALES), CAM(aspects=SCALES, base="AP"), MM(aspects=SCALES), "AP", "NumRet"]
-    values = spark_lexirecall.evaluate(spark.createDataFrame(run), spark.createDataFrame(qrels), measures, buckets=40)
+    values = spark_lexirecall.evaluate(measures, spark.createDataFrame(qrels), spark.createDataFrame(run), buckets=40)
     assert_same(values, irl.evaluate(measures, qrels, run))
 
 
@@ -278,7 +280,7 @@ def test_missing_subtopics_are_warned_of_once_and_only_where_they_are(spark: Spa
     wanted = warned(lambda: irl.evaluate(RBU, SMALL_QRELS, SMALL_RUN))
     for qrels, measure, is_missing in cases:
         messages = warned(
-            lambda qrels=qrels, measure=measure: spark_lexirecall.evaluate(run, qrels, measure, aggregate=True)
+            lambda qrels=qrels, measure=measure: spark_lexirecall.evaluate(measure, qrels, run, aggregate=True)
         )
         assert messages == (wanted if is_missing else [])
 
@@ -290,7 +292,7 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     qrels = spark.createDataFrame(SMALL_QRELS)
     wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
     assert len(wanted) == 1
-    assert warned(lambda: spark_lexirecall.evaluate(other, qrels, TSE)) == wanted
+    assert warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other)) == wanted
     of_two = warned(lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}))
     assert of_two[0].startswith("run 'a' retrieves nothing")
     assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run})) == of_two
@@ -299,8 +301,8 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
 def test_columns_of_any_name(spark: SparkSession) -> None:
     measures = {"a.b `c`": TSE, "tse": TSE, "TSE": LR, "q.u'a": CAM(aspects={"q.u'a`l": 2}, base="AP")}
     qrels = SMALL_QRELS.assign(**{"q.u'a`l": [1, 0, 2], "Score": "x"})
-    frames = spark.createDataFrame(SMALL_RUN.assign(**{"r.`k": 1})), spark.createDataFrame(qrels)
-    assert_same(spark_lexirecall.evaluate(*frames, measures), irl.evaluate(measures, qrels, SMALL_RUN))
+    frames = spark.createDataFrame(qrels), spark.createDataFrame(SMALL_RUN.assign(**{"r.`k": 1}))
+    assert_same(spark_lexirecall.evaluate(measures, *frames), irl.evaluate(measures, qrels, SMALL_RUN))
 
 
 # -- compare ---------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
         "test": "t",
         "correction": None,
         "alpha": 0.01,
-        "reference": "two",
+        "baseline": "two",
         "progress": False,
     }
     before = cached(spark)
@@ -329,17 +331,42 @@ def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
         pd.testing.assert_frame_equal(result.scores(name), wanted.scores(name), check_exact=True)
     assert result.provenance == wanted.provenance
     assert result.diagnostics == wanted.diagnostics
-    for name, ranks in result.ranks.items():
+    for name, run in result.counts.runs.items():
+        local = wanted.counts.runs[name]
         for attribute in ("query", "doc", "rank", "depth"):
-            given, local = getattr(ranks, attribute), getattr(wanted.ranks[name], attribute)
-            np.testing.assert_array_equal(given, local, strict=True)
+            np.testing.assert_array_equal(getattr(run, attribute), getattr(local, attribute), strict=True)
+        for ours, theirs in zip(run.tied(), local.tied(), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
     assert cached(spark) == before
 
 
+TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_duplicates().iloc[::2]
+
+
+@pytest.mark.parametrize("options", [{"judged_only": True}, {"exclude": TAKEN_OUT}], ids=["judged_only", "exclude"])
+def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark: SparkSession) -> None:
+    runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
+    qrels, preferences = spark.createDataFrame(QRELS), ["lexirecall", "nDCG@10"]
+    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, **options)
+    wanted = irl.compare(QRELS, RUNS, preferences, **options)
+    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
+    assert not result.table().equals(irl.compare(QRELS, RUNS, preferences).table())
+    if "exclude" in options:
+        values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"], **options)
+        assert_same(values, irl.evaluate(MEASURES, QRELS, RUN, **options))
+
+
 def test_compare_takes_what_the_local_one_takes() -> None:
-    ours, local = (dict(inspect.signature(each).parameters) for each in (spark_lexirecall.compare, irl.compare))
-    assert ours.pop("buckets").default is None
+    functions = (spark_lexirecall.compare, irl.compare)
+    ours, local = (
+        [
+            (name, parameter.kind, parameter.default)
+            for name, parameter in inspect.signature(function).parameters.items()
+        ]
+        for function in functions
+    )
     assert ours == local
+    assert set(ClusterOptions.__annotations__) - {"buckets"} == set(CompareOptions.__annotations__)
 
 
 # -- bad input -------------------------------------------------------------------------------------
@@ -369,11 +396,11 @@ BAD_QRELS = {
 def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) -> None:
     run, qrels = BAD_RUNS.get(case, SMALL_RUN), BAD_QRELS.get(case, SMALL_QRELS)
     wanted = refusal(lambda: irl.evaluate(TSE, qrels, run))
-    frames = spark.createDataFrame(run), spark.createDataFrame(qrels)
+    frames = spark.createDataFrame(qrels), spark.createDataFrame(run)
     before = cached(spark)
-    assert refusal(lambda: spark_lexirecall.evaluate(*frames, TSE, buckets=1)) == wanted
+    assert refusal(lambda: spark_lexirecall.evaluate(TSE, *frames, buckets=1)) == wanted
     of_two = refusal(lambda: irl.compare(qrels, {"a": run, "b": run}))
-    assert refusal(lambda: spark_lexirecall.compare(frames[1], {"a": frames[0], "b": frames[0]}, buckets=1)) == of_two
+    assert refusal(lambda: spark_lexirecall.compare(frames[0], {"a": frames[1], "b": frames[1]}, buckets=1)) == of_two
     assert cached(spark) == before
 
 
@@ -381,7 +408,7 @@ def test_bad_rows_in_several_buckets(spark: SparkSession) -> None:
     run = spark.createDataFrame(SMALL_RUN).withColumn("score", F.lit("high"))
     wanted = refusal(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:1].assign(score="high")))
     message = refusal(
-        lambda: spark_lexirecall.evaluate(run, spark.createDataFrame(SMALL_QRELS), TSE, buckets=50, aggregate=True)
+        lambda: spark_lexirecall.evaluate(TSE, spark.createDataFrame(SMALL_QRELS), run, buckets=50, aggregate=True)
     )
     assert message.startswith(
         f"{wanted} (and 1 more like it) (bad input in another bucket: run: the score of document 'x'"
@@ -389,10 +416,16 @@ def test_bad_rows_in_several_buckets(spark: SparkSession) -> None:
 
 
 def test_a_grade_beyond_the_scale(spark: SparkSession) -> None:
-    frames = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    frames = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
     measure = CWL_ERR10(max_rel=1)
     wanted = refusal(lambda: irl.evaluate(measure, SMALL_QRELS, SMALL_RUN))
-    assert refusal(lambda: spark_lexirecall.evaluate(*frames, measure)) == wanted
+    assert refusal(lambda: spark_lexirecall.evaluate(measure, *frames)) == wanted
+
+
+class Unserved(Measure):  # type: ignore[misc]
+    """A measure that no provider knows."""
+
+    NAME = __name__ = "Unserved"
 
 
 def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: SparkSession) -> None:
@@ -403,22 +436,25 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
     evaluate, compare = spark_lexirecall.evaluate, spark_lexirecall.compare
     two = {"a": watched, "b": watched}
     cases: list[tuple[Callable[[], Any], str]] = [
-        (lambda: evaluate(watched, qrels, "Nope"), "'Nope'"),
-        (lambda: evaluate(watched, qrels, TSE(p=7)), "p "),
-        (lambda: evaluate(watched, qrels, []), "no measure"),
-        (lambda: evaluate(watched, qrels, {"query_id": TSE}), "'query_id'"),
-        (lambda: evaluate(watched, qrels, TSE, buckets=0), "buckets must be an integer of at least 1, not 0"),
-        (lambda: evaluate(watched, qrels, TSE, buckets=True), "not True"),
-        (lambda: evaluate(SMALL_RUN, qrels, TSE), "run of type DataFrame .* Spark DataFrame"),
-        (lambda: evaluate(watched, {"q": {"d": 1}}, TSE), "qrels of type dict"),
-        (lambda: evaluate(watched.drop("score"), qrels, TSE), "run lacks the column 'score': it has query_id, doc_id"),
-        (lambda: evaluate(watched, qrels.drop("relevance"), TSE), "qrels lacks the column 'relevance'"),
+        (lambda: evaluate("Nope", qrels, watched), "'Nope'"),
+        (lambda: evaluate(TSE(p=7), qrels, watched), "p "),
+        (lambda: evaluate([], qrels, watched), "no measure"),
+        (lambda: evaluate({"query_id": TSE}, qrels, watched), "'query_id'"),
+        (lambda: evaluate(TSE, qrels, watched, buckets=0), "evaluate: buckets must be an integer of at least 1, not 0"),
+        (lambda: evaluate(TSE, qrels, watched, buckets=True), "not True"),
+        (lambda: evaluate(TSE, qrels, SMALL_RUN), "run of type DataFrame .* Spark DataFrame"),
+        (lambda: evaluate(TSE, {"q": {"d": 1}}, watched), "qrels of type dict"),
+        (lambda: evaluate(TSE, qrels, watched.drop("score")), "run lacks the column 'score': it has query_id, doc_id"),
+        (lambda: evaluate(TSE, qrels.drop("relevance"), watched), "qrels lacks the column 'relevance'"),
         (lambda: compare(qrels, [watched, watched]), "mapping of names"),
-        (lambda: compare(qrels, {"a": watched}), "at least two runs"),
+        (lambda: compare(qrels, {"a": watched}), "compare: at least 2 runs are needed, not 1"),
         (lambda: compare(qrels, two, "nope"), "nope"),
-        (lambda: compare(qrels, two, reference="c"), "no run 'c'"),
-        (lambda: compare(qrels, two, test="z"), "no test 'z'"),
-        (lambda: compare(qrels, two, cutoff=0), "cutoff"),
+        (lambda: compare(qrels, two, baseline="c"), "compare: unknown baseline 'c'; choose from a, b"),
+        (lambda: compare(qrels, two, test="z"), "compare: unknown test 'z'"),
+        (lambda: compare(qrels, two, cutoff=0), "compare: cutoff must be an integer of at least 1, not 0"),
+        (lambda: compare(qrels, two, buckets=0), "compare: buckets must be an integer of at least 1, not 0"),
+        (lambda: evaluate(Unserved(), qrels, watched), "Unsupported measures"),
+        (lambda: compare(qrels, two, Unserved()), "Unsupported measures"),
     ]
     for work, message in cases:
         assert re.search(message, refusal(work))

@@ -87,25 +87,27 @@ def _mirrored(labels: Sequence[Any]) -> tuple[Label, ...]:
     return tuple((b, a) for a, b in labels)
 
 
-def _other_subtopic(ranking: Ranking, grade: int) -> Claim:
+def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Claim]:
     """A further document is about the second subtopic only, rather than about the first."""
     first, second = (grade, 0), (0, grade)
     others = (*ranking.missing, *_mirrored((*ranking.retrieved, *ranking.missing)))
-    return more(
-        Ranking((*ranking.retrieved, second), (first, *others)), Ranking((*ranking.retrieved, first), (second, *others))
-    )
+    if len(ranking.retrieved) + len(others) + 2 <= space.longest:
+        yield more(
+            Ranking((*ranking.retrieved, second), (first, *others)),
+            Ranking((*ranking.retrieved, first), (second, *others)),
+        )
 
 
 def _redundant_by_number(ranking: Ranking, space: Space) -> Iterator[Claim]:
     labels: Any = ranking.retrieved
     if sum(a > 0 for a, _ in labels) > sum(b > 0 for _, b in labels):
-        yield _other_subtopic(ranking, space.top)
+        yield from _other_subtopic(ranking, space, space.top)
 
 
 def _redundant_throughout(ranking: Ranking, space: Space) -> Iterator[Claim]:
     for grade in space.three[1:]:
         if grade >= space.least:
-            yield _other_subtopic(ranking, grade)
+            yield from _other_subtopic(ranking, space, grade)
 
 
 def _after_full_relevance(ranking: Ranking, space: Space) -> Iterator[Claim]:

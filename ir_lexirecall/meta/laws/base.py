@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall.meta.rankings import Label, Ranking
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """The sum of coefficient x value, plus a constant, is above 0 (or not below, where the property is not strict)."""
 
     terms: tuple[tuple[int, Ranking], ...]

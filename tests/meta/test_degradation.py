@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import parse_measure
 from scipy import stats
 
 from ir_lexirecall import compare, demo, evaluate
 from ir_lexirecall.alignment import align
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta import stability
-from ir_lexirecall.meta.behaviour import ties, ties_by_measure
-from ir_lexirecall.meta.simulation import simulate_rankings
-from ir_lexirecall.meta.stability import degrade, pool_depth, without_labels
-from ir_lexirecall.meta.systems import read_systems
+from ir_lexirecall.measures import scoring
+from ir_lexirecall.meta import degrade, plot, simulate_rankings, ties
+from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.degradation import pool_depth, without_labels
+from ir_lexirecall.meta.degradation import removals as samples_of
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},
@@ -42,13 +43,13 @@ RUNS = {
 
 def removals(fractions, policy="random", n_samples=1, seed=0, runs=RUNS, qrels=QRELS):
     """The labels that go, by fraction and sample, as pairs of query and document."""
-    systems = read_systems("test", "LR", qrels, runs)
-    judgments = systems.judgments
+    decisions = Decisions.from_runs("test", "LR", qrels, runs)
+    judgments = decisions.judgments
     return {
         (fraction, sample): {
             (judgments.query_ids[judgments.query[doc]], judgments.doc_ids[doc]) for doc in np.flatnonzero(removed)
         }
-        for fraction, sample, removed in stability._samples(systems, fractions, policy, n_samples, seed)
+        for fraction, sample, removed in samples_of(decisions, fractions, policy, n_samples, seed)
     }
 
 
@@ -96,14 +97,13 @@ def test_the_pool_loses_its_deepest_documents_first_and_what_nobody_retrieved_be
 
 
 def test_pool_depth_is_the_best_rank_of_any_run():
-    systems = read_systems("test", "LR", QRELS, RUNS)
-    depth = dict(
-        zip(zip(systems.judgments.query, systems.judgments.doc_ids, strict=True), pool_depth(systems), strict=True)
-    )
+    decisions = Decisions.from_runs("test", "LR", QRELS, RUNS)
+    judgments = decisions.judgments
+    depth = dict(zip(zip(judgments.query, judgments.doc_ids, strict=True), pool_depth(decisions), strict=True))
     assert [depth[0, doc] for doc in "abcde"] == [1, 3, 1, 3, 5]
     assert [depth[1, doc] for doc in "af"] == [2, 1]
-    alone = read_systems("test", "LR", QRELS, {"x": RUNS["x"]}, least=1)
-    assert pool_depth(alone)[4] == np.iinfo(np.int64).max
+    alike = Decisions.from_runs("test", "LR", QRELS, {"x": RUNS["x"], "y": RUNS["x"]})
+    assert pool_depth(alike)[4] == np.iinfo(np.int64).max
 
 
 def expected_rows(label, qrels, runs, fraction, removed):
@@ -119,7 +119,7 @@ def expected_rows(label, qrels, runs, fraction, removed):
     def decisions(labels):
         if label in ("lexirecall", "rpp"):
             table = compare(labels, runs, label).per_query()
-            return np.sign(table.sort_values(["query_id", "system_a", "system_b"])["preference"].to_numpy())
+            return np.sign(table.sort_values(["query_id", "run_a", "run_b"])["preference"].to_numpy())
         each = values(labels)
         pairs = itertools.combinations(runs, 2)
         table = pd.DataFrame({(a, b): np.sign((each[a] - each[b]).round(12)) for a, b in pairs})
@@ -137,7 +137,7 @@ def expected_rows(label, qrels, runs, fraction, removed):
 @pytest.mark.parametrize("policy", ["random", "pool"])
 @pytest.mark.parametrize("label", ["LR", "TSE", "AP", "nDCG@3", "Bpref", "R@2", "lexirecall", "rpp"])
 def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy):
-    table = degrade(label, QRELS, RUNS, [0, 0.5, 0.75], policy, n_samples=2, seed=7)
+    table = degrade(label, QRELS, RUNS, [0, 0.5, 0.75], policy=policy, n_samples=2, seed=7)
     removed = removals([0, 0.5, 0.75], policy, 2, 7)
     assert len(table) == 6
     for row in table.to_dict("records"):
@@ -149,18 +149,18 @@ def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy)
 
 def test_pairs_that_a_partial_order_leaves_open_do_not_tie():
     table = degrade("dominance", demo.qrels(), demo.runs(), [0], n_samples=1)
-    found = ties_by_measure(ties("dominance", demo.qrels(), demo.runs()))
+    found = ties("dominance", demo.qrels(), demo.runs(), aggregate=True)
     assert table["ties"].tolist() == found["share"].tolist()
     assert found["incomparable"][0] > 0
     assert table[["agreement", "reversals"]].to_numpy().tolist() == [[1, 0]]
 
 
 def test_runs_may_be_aligned_or_not():
-    judgments = Judgments.of(QRELS)
+    judgments = Judgments.from_qrels(QRELS)
     mixed = {name: align(judgments, run) if i else run for i, (name, run) in enumerate(RUNS.items())}
     measures = ["AP", "Bpref"]
     found = degrade(measures, judgments, mixed, [0.5], n_samples=2)
-    pd.testing.assert_frame_equal(pd.DataFrame(found), pd.DataFrame(degrade(measures, QRELS, RUNS, [0.5], n_samples=2)))
+    pd.testing.assert_frame_equal(found, degrade(measures, QRELS, RUNS, [0.5], n_samples=2))
 
 
 def test_nothing_removed_is_nothing_changed():
@@ -173,29 +173,26 @@ def test_nothing_removed_is_nothing_changed():
 
 def test_labels_of_all_aspects_go():
     qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "relevance": [1, 2, 1], "quality": [1, 1, 0]})
-    judgments = without_labels(Judgments.of(qrels), np.array([True, False, False]))
+    judgments = without_labels(Judgments.from_qrels(qrels), np.array([True, False, False]))
     assert judgments.grade.tolist() == [0, 2, 1]
     assert np.nan_to_num(judgments.labels(["quality"])["quality"], nan=0).tolist() == [0, 1, 0]
     run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     by_hand = qrels.assign(relevance=[0, 2, 1], quality=[0, 1, 0])
     for measure in ("TOMA(aspects={'relevance':2,'quality':1})", "CAM(aspects={'relevance':2,'quality':1})"):
-        ranks = align(judgments, run)
         expected = evaluate(measure, by_hand, run)[measure].tolist()
-        assert stability.score(
-            next(iter(read_systems("t", measure, by_hand, {"x": run}, least=1).asked.values())), ranks
-        ) == pytest.approx(expected)
+        assert scoring.values(parse_measure(measure), align(judgments, run)) == pytest.approx(expected)
 
 
 def test_subtopics_lose_their_labels_too():
     rows = [("q", doc, grade, topic) for topic in ("t1", "t2") for doc, grade in (("a", 1), ("b", 1), ("c", 1))]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
-    judgments = without_labels(Judgments.of(qrels), np.array([False, True, False]))
+    judgments = without_labels(Judgments.from_qrels(qrels), np.array([False, True, False]))
     assert judgments.rows.filter(judgments.rows["doc_id"] == "b")["relevance"].to_list() == [0, 0]
     assert judgments.aspects.grade.tolist() == [1, 1, 0, 0, 1, 1]
 
 
 def test_input_is_not_changed():
-    judgments = Judgments.of(QRELS)
+    judgments = Judgments.from_qrels(QRELS)
     before = judgments.grade.copy(), judgments.rows.clone()
     degrade("LR", judgments, RUNS, [0.9], n_samples=2)
     assert (judgments.grade == before[0]).all()
@@ -204,14 +201,14 @@ def test_input_is_not_changed():
 
 def test_simulated_rankings_degrade_too():
     rankings = simulate_rankings(10**6, 10, 10**6, 50, 3, seed=1, quality=[1, 2, 3])
-    table = degrade(["LR", "TSE", "AP"], rankings.judgments, rankings.ranks, [0.5], n_samples=1)
+    table = degrade(["LR", "TSE", "AP"], rankings.judgments, rankings.aligned, [0.5], n_samples=1)
     assert (table["agreement"] > 0.6).all()
     assert (table["removed"] == 250).all()
 
 
 def test_more_missing_labels_leave_more_ties_in_recall_and_few_in_lexirecall():
     rankings = simulate_rankings(1000, 20, 200, 60, 4, seed=5, quality=2)
-    table = degrade(["R@200", "lexirecall"], rankings.judgments, rankings.ranks, [0, 0.5, 0.9], n_samples=3)
+    table = degrade(["R@200", "lexirecall"], rankings.judgments, rankings.aligned, [0, 0.5, 0.9], n_samples=3)
     ties = table.groupby(["measure", "fraction"])["ties"].mean()
     assert ties["R@200", 0] < ties["R@200", 0.5] < ties["R@200", 0.9]
     assert ties["lexirecall", 0.5] < ties["R@200", 0.5]
@@ -222,7 +219,7 @@ def test_it_says_what_it_ran_and_draws_it():
     table = degrade(["LR", "AP"], QRELS, RUNS, [0.2, 0.8], n_samples=2, seed=3)
     wanted = {"function": "degrade", "policy": "random", "n_samples": 2, "seed": 3, "queries": 3, "excluded_queries": 1}
     assert {name: table.attrs[name] for name in wanted} == wanted
-    assert len(table.plot().lines) == 4
+    assert len(plot(table).lines) == 4
 
 
 def test_the_seed_decides():
@@ -236,21 +233,44 @@ def test_the_seed_decides():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"fractions": [1.5]}, "between 0 and 1"),
+        ({"fractions": [1.5]}, "fractions must be numbers between 0 and 1, not 1.5"),
         ({"fractions": []}, "between 0 and 1"),
         ({"fractions": 0.5}, "between 0 and 1, not 0.5"),
         ({"fractions": [None]}, "between 0 and 1, not None"),
-        ({"cutoff": 0}, "degrade: cutoff must be an integer of at least 1, not 0"),
-        ({"rel": None}, "degrade: rel must be a number above 0, not None"),
+        ({"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
+        ({"rel": None}, "rel must be a number above 0, not None"),
         ({"fractions": [float("nan")]}, "between 0 and 1"),
-        ({"policy": "depth"}, "'depth'"),
+        ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool"),
         ({"n_samples": 0}, "n_samples"),
         ({"seed": -1}, "seed"),
     ],
 )
 def test_bad_input_is_named(changes, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"^degrade: .*{message}"):
         degrade("LR", QRELS, RUNS, **changes)
+
+
+def test_an_unknown_option_is_a_type_error():
+    with pytest.raises(TypeError, match=r"degrade\(\) got an unexpected keyword argument 'samples'"):
+        degrade("LR", QRELS, RUNS, samples=3)
+
+
+@pytest.mark.parametrize("policy", ["random", "pool"])
+def test_aggregates_are_the_means_over_samples(policy):
+    options = {"policy": policy, "n_samples": 3, "seed": 2}
+    table = degrade(["LR", "lexirecall"], QRELS, RUNS, [0.2, 0.7], **options)
+    means = degrade(["LR", "lexirecall"], QRELS, RUNS, [0.2, 0.7], aggregate=True, **options)
+    assert means[["measure", "fraction"]].apply(tuple, axis=1).tolist() == [
+        ("LR", 0.2),
+        ("LR", 0.7),
+        ("lexirecall", 0.2),
+        ("lexirecall", 0.7),
+    ]
+    for row in means.itertuples():
+        rows = table[(table["measure"] == row.measure) & (table["fraction"] == row.fraction)]
+        for column in ("removed", "ties", "agreement", "reversals", "kendall"):
+            assert getattr(row, column) == pytest.approx(rows[column].mean(), nan_ok=True)
+    assert means.attrs == table.attrs
 
 
 def test_on_real_runs_lexirecall_ties_less_than_recall_and_r_precision(data):

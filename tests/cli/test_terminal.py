@@ -1,0 +1,307 @@
+"""Tables fit the terminal, and say what they leave out; the best and what differs from the baseline are marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command_line import BM25, DPH, Cli, Said
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.cli.commands import best
+from ir_lexirecall.cli.output import render
+from ir_lexirecall.text import width
+
+Terminal = Callable[..., Said]
+
+LONG = ["experiment-robust-bm25-rm3-k1-0.9", "experiment-robust-bm25-rm3-k1-1.2", "dph"]
+MEASURES = ["LR", "TSE", "nDCG@10", "AP", "P@5", "RBP(p=0.8,rel=1)@1000", "RBP(p=0.9,rel=1)@1000"]
+
+
+@pytest.fixture
+def runs(folder: Path) -> list[str]:
+    """Runs with long names that differ in the middle and at the end."""
+    for name, text in zip(LONG, (BM25, DPH, DPH), strict=True):
+        Path(f"{name}.run").write_text(text)
+    return [f"{name}.run" for name in LONG]
+
+
+def table_of(said: Said) -> list[str]:
+    """The lines of a table, up to the sentences below."""
+    lines = said.out.splitlines()
+    end = next((i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line), len(lines))
+    return lines[:end]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize(
+    "command", ["eval", "eval --by-query", "eval --baseline dph", "compare", "compare --explain", "meta"]
+)
+def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal, runs: list[str]) -> None:
+    words = {
+        "eval": ("eval", "qrels.txt", *runs, "-m", *MEASURES),
+        "eval --by-query": ("eval", "qrels.txt", *runs, "-m", *MEASURES, "--by-query"),
+        "eval --baseline dph": ("eval", "qrels.txt", *runs, "-m", *MEASURES, "--baseline", "dph"),
+        "compare": ("compare", "qrels.txt", *runs),
+        "compare --explain": ("compare", "qrels.txt", *runs, "--explain", *LONG[:2]),
+        "meta": ("meta", "agreement", "qrels.txt", *runs, "-m", *MEASURES),
+    }[command]
+    said = terminal(columns, *words)
+    assert said.code == 0
+    too_wide = [line for line in said.out.splitlines() if width(line) > columns]
+    assert [line for line in too_wide if " " in line] == []
+    names = {row.split()[0] for row in table_of(said)[1:]}
+    assert len(names) >= (2 if command in ("eval --by-query", "compare", "compare --explain") else 3)
+    assert ("--wide shows all" in said.out.replace("\n", " ")) == (said.out != terminal(columns, *words, "--wide").out)
+
+
+def test_names_are_shortened_in_the_middle_and_stay_different(terminal: Terminal, runs: list[str]) -> None:
+    lines = table_of(terminal(60, "eval", "qrels.txt", *runs, "-m", "LR", "AP", "TSE", "nDCG@10"))
+    names = [line.split()[0] for line in lines[1:]]
+    assert names[2] == "dph"
+    for shortened, name in zip(names[:2], LONG[:2], strict=True):
+        start, end = shortened.split("…")
+        assert name.startswith(start)
+        assert name.endswith(end)
+        assert start
+        assert end
+    assert names[0] != names[1]
+    assert len(lines[0].split()) == 5  # no column had to go
+
+
+def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[str]) -> None:
+    said = terminal(40, "eval", "qrels.txt", *runs, "-m", *MEASURES)
+    head = table_of(said)[0].split()
+    assert head == ["run", *MEASURES][: len(head)]
+    sentence = " ".join(said.out[said.out.index("(") :].split())
+    missing = ["run", *MEASURES][len(head) :]
+    assert sentence == (
+        f"({len(missing)} of {len(MEASURES) + 1} columns left out: {', '.join(missing)}; names are shortened; "
+        "--wide shows all)"
+    )
+
+
+def test_wide_shows_all(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
+    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
+    assert terminal(40, *words, "--wide").out == cli(*words).out == terminal(400, *words).out
+    assert all(name in cli(*words).out for name in [*LONG, *MEASURES])
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "json", "latex", "markdown"])
+def test_other_formats_know_no_terminal(form: str, terminal: Terminal, cli: Cli, runs: list[str]) -> None:
+    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES, "--format", form)
+    assert terminal(40, *words).out == cli(*words).out
+
+
+def test_a_file_knows_no_terminal(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
+    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
+    assert terminal(40, *words, "-o", "table.txt").out == ""
+    assert Path("table.txt").read_text() == cli(*words).out
+
+
+def test_columns_of_the_environment_count(terminal: Terminal, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
+    narrow = terminal(40, *words)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert terminal(200, *words) == narrow
+
+
+def test_a_terminal_that_does_not_know_its_width_has_80_columns(terminal: Terminal, runs: list[str]) -> None:
+    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
+    assert terminal(0, *words) == terminal(80, *words)
+
+
+@pytest.mark.parametrize("columns", [1, 10, 20])
+def test_however_narrow_it_is_the_names_and_one_number_stay(columns: int, terminal: Terminal, runs: list[str]) -> None:
+    lines = table_of(terminal(columns, "eval", "qrels.txt", *runs, "-m", *MEASURES))
+    assert [line.split()[1].rstrip("*") for line in lines[1:]] == ["0.4667", "0.8750", "0.8750"]
+
+
+def test_wide_characters_take_two_columns(terminal: Terminal, folder: Path) -> None:
+    for name in ("検索実験その一", "検索実験その二", "bm25"):
+        Path(f"{name}.run").write_text(BM25)
+    words = ("eval", "qrels.txt", "検索実験その一.run", "検索実験その二.run", "bm25.run", "-m", "LR", "AP", "TSE")
+    for columns in (30, 80):
+        lines = table_of(terminal(columns, *words))
+        assert len({width(line) for line in lines}) == 1
+        assert len({line.split()[0] for line in lines}) == 4
+
+
+def test_measures_that_differ_late_differ_when_shortened() -> None:
+    columns = {f"CAM(aspects={{'relevance':3,'quality':{i}}})@10": [0.5] for i in (1, 2)}
+    shown, sentence = render(pd.DataFrame({"run": ["a"], **columns}), "table", width=50)
+    head = shown.splitlines()[0].split()
+    assert len(set(head)) == 3
+    assert "shortened" in sentence
+
+
+def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
+    for words in (("eval", "qrels.txt", *runs, "-m", *MEASURES), ("compare", "qrels.txt", *runs)):
+        lines = table_of(cli(*words))
+        points = [[match.start() for match in re.finditer(r"(?<=\d)\.(?=\d{2,4}\b)", line)] for line in lines[1:]]
+        numbers = [columns[-5:] for columns in points]
+        assert len({tuple(row) for row in numbers}) == 1
+
+
+def test_numbers_stand_below_each_other_in_latex() -> None:
+    table = pd.DataFrame({"run": ["a", "b", "c"], "LR": [0.5, 0.25, -1], "p": [0.07, 0.5, 1e-9]})
+    rows = render(table, "latex", marks={"LR": ["*", "+", ""]})[0].splitlines()[4:7]
+    cells = [[cell.strip() for cell in row.removesuffix("\\\\").split("&")] for row in rows]
+    assert [row[1] for row in cells] == ["\\textbf{0.5000}", "0.2500\\rlap{$^{+}$}", "-1.0000"]
+    assert [row[2] for row in cells] == ["0.0700", "0.500\\phantom{0}", "$<$ 1e-4"]
+
+
+# -- marks -------------------------------------------------------------------------------------------
+
+
+def test_the_best_of_each_column_is_marked(cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "P@1", "NumRet")
+    assert [row[1:] for row in said.rows[1:]] == [
+        ["0.4667", "0.5000", "4.0000"],
+        ["0.8750*", "0.5000", "4.0000"],  # the same, and a count
+    ]
+    assert best(pd.Series([0.1, 0.3, 0.3])) == ["", "*", "*"]
+
+
+def test_marks_are_for_people(cli: Cli) -> None:
+    words = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "AP")
+    for form in ("tsv", "csv", "json"):
+        assert "*" not in cli(*words, "--format", form).out
+    assert "**0.8750**" in cli(*words, "--format", "markdown").out
+    assert "\\textbf{0.8750}" in cli(*words, "--format", "latex").out
+
+
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
+    runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
+    measures = ["nDCG@10", "AP", "LR"]
+    words = ("eval", "lexirecall/demo", *runs.values(), "-m", *measures, "--baseline", "ql", "--test", test)
+    said = cli(*words)
+    assert said.code == 0
+    shown = {row[0]: dict(zip(measures, row[1:], strict=True)) for row in said.rows[1 : len(runs) + 1]}
+    compared = irl.compare("lexirecall/demo", runs, measures, baseline="ql", test=test).table()
+    marks = {(row.run_a, row.preference): (row.reject, row.estimate, row.p_corrected) for row in compared.itertuples()}
+    for name, cells in shown.items():
+        for measure, cell in cells.items():
+            reject, estimate, _ = marks.get((name, measure), (False, 0, None))
+            assert ("+" in cell, cell.rstrip("*").endswith("-")) == (reject and estimate > 0, reject and estimate < 0)
+    assert any("-" in cell for cells in shown.values() for cell in cells.values())
+    assert f"* best of its column; + better, - worse than ql ({test} test on 16 queries, holm over 4 comparisons" in (
+        said.out
+    )
+    exact = [line.split("\t") for line in cli(*words, "--format", "tsv").out.splitlines()]
+    assert exact[0] == ["run", *measures, *(f"{measure} p" for measure in measures)]
+    for row in exact[1:]:
+        assert row[4:] == [repr(float(marks[row[0], m][2])) if (row[0], m) in marks else "" for m in measures]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(("--baseline", "nope"), "nope"), (("--baseline", "bm25", "--by-query"), "--by-query")],
+)
+def test_baselines_that_are_refused(words: tuple[str, ...], message: str, cli: Cli) -> None:
+    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", *words)
+    assert (said.code, said.out) == (1, "")
+    assert said.err.startswith("ir-lexirecall: eval: ")
+    assert message in said.err
+
+
+# -- compare -----------------------------------------------------------------------------------------
+
+RUNS = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
+
+
+def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
+    import json
+
+    options = ("-p", "rpp", "AP", "--baseline", "ql", "--rel", "2", "--cutoff", "50", "--test", "bootstrap")
+    options += ("--n-resamples", "200", "--seed", "4", "--alpha", "0.1", "--correction", "none")
+    said = cli("compare", "lexirecall/demo", *RUNS.values(), *options, "--format", "json")
+    expected = irl.compare(
+        "lexirecall/demo",
+        RUNS,
+        ["rpp", "AP"],
+        baseline="ql",
+        rel=2,
+        cutoff=50,
+        test="bootstrap",
+        n_resamples=200,
+        seed=4,
+        alpha=0.1,
+        correction=None,
+    ).table()
+    assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(orient="records")
+
+
+def test_compare_marks_what_is_significant(cli: Cli) -> None:
+    said = cli("compare", "lexirecall/demo", *RUNS.values())
+    table = irl.compare("lexirecall/demo", RUNS).table()
+    rows = said.rows[1 : len(table) + 1]
+    head = said.rows[0]
+    for row, expected in zip(rows, table.itertuples(), strict=True):
+        cells = dict(zip(head, row, strict=True)) if "<" not in row else dict(zip(head[:6], row[:6], strict=True))
+        mean = cells["mean"]
+        assert (mean.endswith("+"), mean.endswith("-")) == (
+            expected.reject and expected.mean > 0,
+            expected.reject and expected.mean < 0,
+        )
+    assert any(row[5][-1] in "+-" for row in rows)
+    assert (
+        "+ run_a is better, - worse than run_b (sign test on 16 queries, holm over 10 comparisons, p <= 0.05)"
+        in said.out
+    )
+
+
+def test_p_values_have_three_digits_everywhere(cli: Cli) -> None:
+    said = cli("compare", "lexirecall/demo", *RUNS.values(), "--format", "markdown")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines()]
+    place = rows[0].index("p")
+    for row in rows[2:]:
+        assert re.fullmatch(r"1\.00|0\.0*[1-9]\d{2}|\\?< 1e-4", row[place]), row[place]
+
+
+def test_explain_prints_what_decided(cli: Cli) -> None:
+    import json
+
+    words = ("compare", "lexirecall/demo", RUNS["bm25"], RUNS["ql"], "--explain", "bm25", "ql", "--format", "json")
+    table = irl.compare("lexirecall/demo", {name: RUNS[name] for name in ("bm25", "ql")}).explain("bm25", "ql")
+    expected = table.astype(object).where(table.notna(), None).to_dict(orient="records")
+    assert json.loads(cli(*words).out) == expected
+    said = cli(*words, "-p", "lexirecall", "AP", "--format", "table")
+    assert [line for line in said.out.splitlines() if line.endswith(":")] == ["lexirecall:", "AP:"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--explain", "bm25", "nope"), "nope"),
+        (("--baseline", "nope"), "nope"),
+        (("-p", "lexirecal"), "did you mean 'lexirecall'"),
+        (("--alpha", "2"), "alpha"),
+        (("--cutoff", "0"), "cutoff"),
+        (("--rel", "-1"), "rel"),
+        (("--n-resamples", "0", "--test", "bootstrap"), "n_resamples"),
+        (("--correction", "foo"), "foo"),
+    ],
+    ids=" ".join,
+)
+def test_what_compare_refuses(words: tuple[str, ...], message: str, cli: Cli) -> None:
+    said = cli("compare", "qrels.txt", "bm25.run", "dph.txt", *words)
+    assert (said.code, said.out) == (1, "")
+    assert message in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_a_report_is_written(cli: Cli) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    words = ("report", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "AP", "-p", "rpp", "--baseline", "bm25")
+    said = cli(*words, "--title", "Two <runs>", "--test", "t", "-o", "report.html")
+    assert (said.code, said.out, said.err) == (0, "report.html\n", "")
+    page = Path("report.html").read_text()
+    assert "Two &lt;runs&gt;" in page
+    assert "ir-lexirecall report qrels.txt bm25.run dph.txt -m LR AP -p rpp" in page

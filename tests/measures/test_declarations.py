@@ -1,0 +1,97 @@
+"""What measures declare is what lists and documentation need, ir_measures' own included."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import ir_measures
+import pytest
+
+from ir_lexirecall.measures.base import REGISTRY, Measure, Param
+from ir_lexirecall.provider import LexiRecallProvider
+
+MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
+
+
+def without_indentation(docstring: str) -> str:
+    """As ir_measures' generator does it: by the indentation of the second line."""
+    indentation = re.search(r" +", docstring.split("\n")[:2][-1])
+    return docstring if indentation is None else re.sub("\n" + indentation.group(), "\n", docstring)
+
+
+def documentation() -> dict[str, str]:
+    """A section for every measure that ir_measures knows, made as the generator of ir_measures' documentation makes it."""
+    sections = {}
+    for name, measure in ir_measures.measures.registry.items():
+        if name != measure.NAME:
+            sections[name] = f"alias of {measure}"
+            continue
+        lines = [without_indentation(measure.__doc__)]
+        for key, param in measure.SUPPORTED_PARAMS.items():
+            lines.append(f"- {key} ({param.dtype.__name__}) - {param.desc}")
+        for provider, served in ir_measures.providers.registry.items():
+            measures = [other for other in served.SUPPORTED_MEASURES if other.__name__ == measure.__name__]
+            lines += [f"- {provider}: {', '.join(f'{other}' for other in measures)}"] if measures else []
+        sections[name] = "\n".join(lines)
+    return sections
+
+
+def test_ir_measures_documentation_can_be_made_of_all_registered_measures() -> None:
+    sections = documentation()
+    assert set(sections) == set(ir_measures.measures.registry) >= set(REGISTRY)
+    assert "- rel (float) - smallest grade that counts as relevant" in sections["TSE"]
+    assert "- aspects (dict) - " in sections["TOMA"]
+    assert "- binarize (str) - " in sections["CAM"]
+    assert "- ir_lexirecall: TSE" in sections["TSE"]
+    assert sections["LR"] == "alias of LexiRecall"
+
+
+def test_the_provider_is_documented_with_its_measures() -> None:
+    provider = ir_measures.providers.registry["ir_lexirecall"]
+    assert without_indentation(provider.__doc__).strip()
+    assert [str(measure) for measure in provider.SUPPORTED_MEASURES] == list(MEASURES)
+    assert all(LexiRecallProvider().supports(measure) for measure in MEASURES.values() if not required(measure))
+
+
+def required(measure: Measure) -> list[str]:
+    return [name for name, param in measure.SUPPORTED_PARAMS.items() if param.required]
+
+
+@pytest.mark.parametrize("measure", MEASURES.values(), ids=str)
+def test_a_measure_says_what_it_is(measure: Any) -> None:
+    assert measure.PRETTY_NAME
+    assert measure.PRETTY_NAME != measure.NAME or measure.NAME in ("D_nDCG",)
+    assert measure.SHORT_DESC.endswith(".")
+    assert "\n" not in measure.SHORT_DESC
+    assert measure.FORMULA
+    assert re.search(r"\d{4}$", measure.SOURCE)
+    assert "doi 10." in (inspect.getdoc(type(measure)) or "")
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [(measure, name) for measure in MEASURES.values() for name in measure.SUPPORTED_PARAMS],
+    ids=str,
+)
+def test_a_parameter_says_what_it_is(measure: Any, name: str) -> None:
+    param: Param = measure.SUPPORTED_PARAMS[name]
+    assert param.desc
+    assert param.kind
+    assert isinstance(param.dtype, type)
+    assert param.required or param.validate(param.default)
+    assert not param.required or not param.validate(None)
+    if isinstance(param.choices, tuple):
+        assert all(param.validate(choice) and choice in param.expects for choice in param.choices)
+        assert param.default in param.choices
+
+
+def test_every_measure_has_judged_only_last() -> None:
+    assert {list(measure.SUPPORTED_PARAMS)[-1] for measure in MEASURES.values()} == {"judged_only"}
+
+
+def test_aliases_mean_the_same_object() -> None:
+    for name, measure in REGISTRY.items():
+        assert name == measure.NAME or name in measure.ALIASES
+        assert all(REGISTRY[alias] is measure for alias in (measure.NAME, *measure.ALIASES))

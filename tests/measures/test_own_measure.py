@@ -1,0 +1,305 @@
+"""A measure that a user defines outside the package works wherever the measures of the library do.
+
+The measure is the example of CONTRIBUTING.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+import reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, nDCG
+
+import ir_lexirecall as irl
+from ir_lexirecall.measures.base import REGISTRY, Measure, Utility, cutoff, rel
+from tests.conftest import CUTOFFS, collections
+
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+RUN = {"q1": {"x": 5.0, "b": 4.0, "y": 3.0, "a": 2.0}, "q2": {"a": 1.0}, "q3": {"x": 3.0, "y": 2.0}}
+BETTER = {"q1": {"a": 1.0}, "q2": {"x": 2.0, "a": 1.0}, "q3": {"a": 1.0}}
+EXPECTED = {"q1": 1.0, "q2": 0.0, "q3": 2.0}  # where nothing relevant is retrieved: the depth of the ranking
+EXPECTED_REL_2 = {"q1": 3.0, "q2": 1.0, "q3": 2.0}
+
+
+def example() -> str:
+    """The code of the measure."""
+    (code,) = re.findall(r"```python\n(.*?class ESL.*?)```", CONTRIBUTING.read_text(encoding="utf-8"), re.DOTALL)
+    return re.sub(r"^   ", "", str(code), flags=re.MULTILINE)
+
+
+def defined(code: str) -> Any:
+    """The class that the code of a script or of a notebook's cell defines."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(code, "<cell>", "exec"), names)
+    return names["ESL"]
+
+
+@pytest.fixture(autouse=True)
+def _registries_as_before() -> Iterator[None]:
+    """Forget the measures that a test defines."""
+    registries = (REGISTRY, ir_measures.measures.registry)
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, content in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(content)
+
+
+@pytest.fixture
+def esl() -> Any:
+    return defined(example())
+
+
+# -- in a script -------------------------------------------------------------------------------------
+
+SCRIPT = """
+import json, sys
+import ir_measures
+import ir_lexirecall as irl
+from esl import ESL
+
+qrels, run, better = json.load(sys.stdin)
+strings = ["ESL", "ESL@1", "ESL(rel=2)", "ESL(rel=2,judged_only=True)@10"]
+aggregate = ir_measures.calc_aggregate([ir_measures.AP, ESL @ 10, ESL(rel=2)], qrels, run)
+print(json.dumps({
+    "round trip": [str(ir_measures.parse_measure(text)) for text in strings],
+    "types": [type(ir_measures.parse_measure(text)) is ESL for text in strings],
+    "providers": [p.NAME for p in ir_measures.DefaultPipeline.providers if p.supports(ESL())],
+    "evaluate": irl.evaluate(["ESL", ESL(rel=2), ESL, ir_measures.AP], qrels, run).to_dict(),
+    "mean": irl.evaluate(ESL @ 10, qrels, run, aggregate=True).to_dict(),
+    "aggregate": {str(measure): value for measure, value in aggregate.items()},
+    "iter_calc": {m.query_id: m.value for m in ESL().iter_calc(qrels, run)},
+    "compare": irl.compare(qrels, {"run": run, "better": better}, ["lexirecall", ESL]).matrix(ESL).to_dict(),
+    "benchmark": irl.benchmark(qrels, {"run": run, "better": better}, [ESL]).table.to_dict(),
+}))
+"""
+
+EXPERIMENT = """
+import json, sys
+import pandas as pd
+import pyterrier as pt
+from esl import ESL
+
+qrels, run, _ = json.load(sys.stdin)
+def table(nested, value):
+    return pd.DataFrame([(q, d, v) for q, docs in nested.items() for d, v in docs.items()], columns=["qid", "docno", value])
+topics = pd.DataFrame({"qid": list(qrels), "query": "text"})
+system = pt.Transformer.from_df(pt.model.add_ranks(table(run, "score")))
+measures = [ESL @ 10, ESL(rel=2), "map"]
+result = pt.Experiment([system], topics, table(qrels, "label"), measures, names=["run"])
+per_query = pt.Experiment([system], topics, table(qrels, "label"), [ESL()], names=["run"], perquery=True)
+print(json.dumps({
+    "means": result.drop(columns="name").iloc[0].to_dict(),
+    "per query": per_query.set_index("qid")["value"].to_dict(),
+}))
+"""
+
+
+def printed_by(script: str, folder: Path) -> Any:
+    """What a script prints in a folder with the measure in a module of its own."""
+    (folder / "esl.py").write_text(example(), encoding="utf-8")
+    (folder / "script.py").write_text(script, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "script.py"],
+        cwd=folder,
+        input=json.dumps([QRELS, RUN, BETTER]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    result: dict[str, Any] = printed_by(SCRIPT, tmp_path_factory.mktemp("script"))
+    return result
+
+
+def test_its_strings_are_parsed(printed: dict[str, Any]) -> None:
+    assert printed["round trip"] == ["ESL", "ESL@1", "ESL(rel=2)", "ESL(rel=2,judged_only=True)@10"]
+    assert printed["types"] == [True] * 4
+
+
+def test_the_provider_serves_it(printed: dict[str, Any]) -> None:
+    assert printed["providers"] == ["ir_lexirecall"]
+    assert printed["iter_calc"] == EXPECTED
+    assert printed["aggregate"] == {"AP": pytest.approx((0.5 + 1) / 3), "ESL@10": 1.0, "ESL(rel=2)": 2.0}
+
+
+def test_evaluate_takes_its_string_an_object_and_the_class(printed: dict[str, Any]) -> None:
+    assert list(printed["evaluate"]) == ["ESL", "ESL(rel=2)", "AP"]
+    assert printed["evaluate"]["ESL"] == EXPECTED
+    assert printed["evaluate"]["ESL(rel=2)"] == EXPECTED_REL_2
+    assert printed["mean"] == {"ESL@10": 1.0}
+
+
+def test_compare_and_benchmark_take_the_class(printed: dict[str, Any]) -> None:
+    # A longer search counts as preferred: for compare, the higher value of a measure is the better one.
+    assert printed["compare"] == {"run": {"run": 0, "better": -1 / 3}, "better": {"run": 1 / 3, "better": 0}}
+    assert printed["benchmark"] == {"ESL": {"run": 1.0, "better": 1 / 3}}
+
+
+def test_a_pyterrier_experiment_takes_it(tmp_path: Path) -> None:
+    pytest.importorskip("pyterrier.measures")
+    printed = printed_by(EXPERIMENT, tmp_path)
+    assert printed["means"] == {"ESL@10": 1.0, "ESL(rel=2)": 2.0, "map": pytest.approx((0.5 + 1) / 3)}
+    assert printed["per query"] == EXPECTED
+
+
+# -- on the command line -----------------------------------------------------------------------------
+
+
+def test_the_command_line_lists_it(esl: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    from ir_lexirecall.cli import main
+
+    assert main(["measures"]) == 0
+    (described,) = [entry for entry in capsys.readouterr().out.split("\n\n") if entry.lstrip().startswith("ESL")]
+    lines = described.strip().splitlines()
+    assert lines[0].startswith("ESL: Documents before the first relevant one: ESL = p_1 - 1")
+    assert [line.split()[0] for line in lines if "default" in line or "optional" in line] == [
+        "@cutoff",
+        "rel",
+        "judged_only",
+    ]
+
+
+def test_the_command_line_computes_it(esl: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ir_lexirecall.cli import main
+
+    qrels, run = tmp_path / "qrels", tmp_path / "my.run"
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    run.write_text("".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items()))
+    assert main(["eval", str(qrels), str(run), "-m", "ESL(rel=2)@10", "--by-query", "--format", "tsv"]) == 0
+    _, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert {row[-2]: float(row[-1]) for row in rows} == EXPECTED_REL_2
+
+
+# -- in a notebook -----------------------------------------------------------------------------------
+
+
+def test_a_cell_that_runs_again_takes_the_place_of_the_measure() -> None:
+    old = defined(example())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = defined(example().replace("= rank[first] - 1", "= rank[first] - 1 + 100"))
+    assert type(ir_measures.parse_measure("ESL")) is new
+    assert irl.evaluate("ESL", QRELS, RUN)["ESL"].tolist() == [101, 100, 2]
+    assert irl.evaluate(new, QRELS, RUN)["ESL"].tolist() == [101, 100, 2]
+    assert irl.evaluate(old, QRELS, RUN)["ESL"].tolist() == [1, 0, 2]  # what holds the old class still means it
+
+
+def test_a_cell_may_change_the_parameters_and_the_description() -> None:
+    defined(example())
+    defined(example().replace("params = {", 'SHORT_DESC = "Reading in vain."\n    params = {"alpha": cutoff(), '))
+    measure = ir_measures.parse_measure("ESL(alpha=2)")
+    assert list(measure.SUPPORTED_PARAMS) == ["alpha", "cutoff", "rel", "judged_only"]
+    assert measure.SHORT_DESC == "Reading in vain."
+
+
+def test_a_measure_needs_no_more_than_score() -> None:
+    class Depth(Measure):
+        """Documents retrieved."""
+
+        def score(self, run: irl.AlignedRun) -> Any:
+            return run.depth
+
+    assert (Depth.NAME, Depth.PRETTY_NAME, Depth.SHORT_DESC) == ("Depth", "Depth", "Documents retrieved.")
+    assert irl.evaluate(["Depth", "Depth(judged_only=True)"], QRELS, RUN).to_numpy().tolist() == [
+        [4, 2],
+        [1, 1],
+        [2, 0],
+    ]
+    with pytest.raises(ValueError, match="Depth has no parameter 'rel'; it has judged_only"):
+        Depth(rel=2)
+
+
+def test_a_name_that_ir_measures_has_given_away_stays_where_it_is() -> None:
+    with pytest.warns(UserWarning, match="another measure called 'AP'"):
+        other = type("AP", (defined(example()),), {"__doc__": "Another one."})
+    assert ir_measures.parse_measure("AP") == AP
+    assert type(ir_measures.parse_measure("AP")) is type(AP)
+    assert irl.evaluate(other(), QRELS, RUN).iloc[:, 0].to_dict() == EXPECTED
+    assert irl.evaluate("AP", QRELS, RUN)["AP"]["q1"] == 0.5
+
+
+# -- what is refused ---------------------------------------------------------------------------------
+
+WRONG: dict[str, Any] = {
+    "one number": lambda run: 0.5,
+    "none": lambda run: None,
+    "a list": lambda run: [0.0] * len(run.judgments),
+    "a number too few": lambda run: np.zeros(len(run.judgments) - 1),
+    "a number per judged document": lambda run: np.zeros(len(run.judgments.doc_ids)),
+    "a table": lambda run: np.zeros((len(run.judgments), 1)),
+    "truth values": lambda run: np.ones(len(run.judgments), dtype=bool),
+    "text": lambda run: np.array(["0"] * len(run.judgments)),
+    "a utility of numbers": lambda run: Utility(*[np.zeros(2)] * 4),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_score_that_is_not_a_number_per_query_is_refused(wrong: str) -> None:
+    measure = type("Wrong", (Measure,), {"score": lambda self, run: WRONG[wrong](run)})
+    for call in (
+        lambda: irl.evaluate([AP, measure], QRELS, RUN),
+        lambda: ir_measures.calc_aggregate([measure(), nDCG @ 10], QRELS, RUN),
+        lambda: irl.compare(QRELS, {"a": RUN, "b": BETTER}, measure()),
+    ):
+        with pytest.raises(ValueError, match=r"^Wrong: score must give an array of 3 numbers, one per query, not "):
+            call()
+
+
+def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> None:
+    with pytest.raises(ValueError, match="ESL has no parameter 'depth'; it has cutoff, rel, judged_only"):
+        esl(depth=3)
+    for text, offender in {"ESL@0": "cutoff", "ESL(rel=0)": "rel", "ESL(judged_only=3)": "judged_only"}.items():
+        with pytest.raises(ValueError, match=f"^ESL.*: .*{offender} must be"):
+            irl.evaluate(text, QRELS, RUN)
+
+
+# -- what it computes --------------------------------------------------------------------------------
+
+
+def test_a_class_is_cut_as_an_object_is(esl: Any) -> None:
+    assert str(esl @ 10) == "ESL@10"
+    assert esl @ 10 == esl() @ 10 == esl(cutoff=10) == ir_measures.parse_measure("ESL@10")
+
+
+def test_a_class_prints_as_the_measure_without_parameters(esl: Any) -> None:
+    assert str(esl) == str(esl()) == "ESL"
+    assert repr(esl) == "<class '__main__.ESL'>"
+
+
+@given(collections(), CUTOFFS, st.sampled_from([1, 2]))
+@settings(max_examples=50)
+def test_it_follows_its_definition(collection: Any, k: int | None, threshold: float) -> None:
+    qrels, run = collection
+    measure = defined(example())(cutoff=k, rel=threshold)
+    expected = {}
+    for q, judged in qrels.items():
+        ranking = reference.order(run.get(q, {}))
+        found = reference.positions(ranking, judged, threshold, k)
+        expected[q] = found[0] - 1 if found else len(ranking)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="the run retrieves nothing")
+        assert irl.evaluate({"ESL": measure}, qrels, run)["ESL"].to_dict() == expected
+
+
+def test_what_parameters_share_can_be_imported() -> None:
+    assert cutoff().dtype is int
+    assert rel().default == 1

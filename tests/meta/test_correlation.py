@@ -1,0 +1,188 @@
+"""Correlation of measures, against SciPy and pair by pair."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ir_measures import parse_measure
+from scipy import stats
+
+from ir_lexirecall import Judgments, align, compare, demo, evaluate, meta
+from ir_lexirecall.measures import scoring
+from ir_lexirecall.meta import correlation
+from ir_lexirecall.meta.correlations import COEFFICIENTS, coefficient
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return demo.qrels(), demo.runs()
+
+
+def values_of(label, qrels, runs):
+    """Values by query (rows) and run (columns)."""
+    return np.stack([evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1)
+
+
+# -- correlation -------------------------------------------------------------------------------------
+
+
+def top_weighted_kendall(x, y):
+    """Vigna's weighted tau (additive hyperbolic) pair by pair, averaged over both orders."""
+
+    def places(first, second):
+        order = sorted(range(len(x)), key=lambda i: (first[i], second[i]), reverse=True)
+        return {i: place for place, i in enumerate(order)}
+
+    def tau(place):
+        def product(u, v):
+            return sum(
+                np.sign(u[i] - u[j]) * np.sign(v[i] - v[j]) * (1 / (place[i] + 1) + 1 / (place[j] + 1))
+                for i, j in itertools.combinations(range(len(x)), 2)
+            )
+
+        return product(x, y) / math.sqrt(product(x, x) * product(y, y))
+
+    return (tau(places(x, y)) + tau(places(y, x))) / 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
+def test_top_weighted_kendall_pair_by_pair(points):
+    x, y = (np.array(each, dtype=float) for each in zip(*points, strict=True))
+    found = coefficient("top_weighted_kendall", x, y)
+    if len(set(x)) == 1 or len(set(y)) == 1:
+        assert math.isnan(found)
+    else:
+        assert found == pytest.approx(top_weighted_kendall(x, y), abs=1e-9)
+
+
+def test_an_exchange_at_the_top_costs_more():
+    order = np.arange(10, 0, -1.0)
+    top, bottom = order.copy(), order.copy()
+    top[[0, 1]], bottom[[8, 9]] = top[[1, 0]], bottom[[9, 8]]
+    assert coefficient("kendall", order, top) == coefficient("kendall", order, bottom)
+    assert coefficient("top_weighted_kendall", order, top) < coefficient("top_weighted_kendall", order, bottom)
+
+
+@pytest.mark.parametrize("by", ["values", "runs"])
+def test_coefficients_of_scores_and_of_means(collection, by):
+    table = correlation(["AP", "nDCG@5", "LR"], *collection, by=by)
+    assert table[["measure_a", "measure_b"]].apply(tuple, axis=1).tolist() == [
+        ("AP", "nDCG@5"),
+        ("AP", "LR"),
+        ("nDCG@5", "LR"),
+    ]
+    for row in table.to_dict("records"):
+        x, y = (values_of(row[name], *collection) for name in ("measure_a", "measure_b"))
+        x, y = (each.T.ravel() if by == "values" else each.mean(axis=0) for each in (x, y))
+        assert row["points"] == len(x)
+        assert row["pearson"] == pytest.approx(np.corrcoef(x, y)[0, 1])
+        assert row["spearman"] == pytest.approx(stats.spearmanr(x, y)[0])
+        assert row["kendall"] == pytest.approx(stats.kendalltau(x, y)[0])
+        assert row["top_weighted_kendall"] == pytest.approx(top_weighted_kendall(x, y))
+
+
+def test_a_preference_counts_as_its_mean_against_all_others(collection):
+    qrels, runs = collection
+    [row] = correlation(["LR", "lexirecall"], qrels, runs, by="runs").to_dict("records")
+    means = compare(qrels, runs, "lexirecall").scores().mean()
+    own = pd.Series({name: evaluate("LR", qrels, run, aggregate=True)["LR"] for name, run in runs.items()})
+    assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
+
+
+def test_a_constant_measure_correlates_with_nothing(collection):
+    table = correlation(["AP", "P(rel=9)@5"], *collection)
+    assert table[list(COEFFICIENTS)].isna().all(axis=None)
+
+
+# -- means, subtopics, pickles -----------------------------------------------------------------------
+
+
+def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
+    hits = {"a": (2, 4, 1), "b": (1, 4, 2)}
+    qrels = {f"q{q}": {f"d{i}": 1 for i in range(5)} for q in range(3)}
+    runs = {
+        name: {f"q{q}": {(f"d{i}" if i < found else f"x{i}"): 5.0 - i for i in range(5)} for q, found in enumerate(of)}
+        for name, of in hits.items()
+    }
+    row = correlation(["P@5", "R@5"], qrels, runs, by="runs").iloc[0]
+    assert row[list(COEFFICIENTS)].isna().all()  # both measures are constant
+
+
+def test_subtopics_count_for_aligned_runs_as_well():
+    pytest.importorskip("pyndeval")
+    qrels = demo.qrels()  # other programs break ties otherwise
+    runs = {name: run.assign(score=-np.arange(len(run), dtype=float)) for name, run in demo.runs().items()}
+    judgments = Judgments.from_qrels(qrels)
+    aligned = {name: align(judgments, run) for name, run in runs.items()}
+    measures = ["alpha_nDCG@10", "ERR_IA@10", "StRecall@10"]
+    by_runs, by_ranks = correlation(measures, qrels, runs), correlation(measures, judgments, aligned)
+    assert by_ranks["pearson"].tolist() == pytest.approx(by_runs["pearson"].tolist())
+
+
+def test_measures_that_need_no_threshold_are_taken_as_they_are(collection):
+    qrels, runs = collection
+    values = {name: evaluate(["NumRet", "AP"], qrels, run) for name, run in runs.items()}
+    points = [np.concatenate([each[measure] for each in values.values()]) for measure in ("NumRet", "AP")]
+    found = correlation(["NumRet", "AP"], qrels, runs)
+    assert found["spearman"].tolist() == pytest.approx([stats.spearmanr(*points).statistic], nan_ok=True)
+    judgments = Judgments.from_qrels(qrels)
+    assert (
+        scoring.values(parse_measure("NumRet"), align(judgments, runs["ql"])).tolist()
+        == values["ql"]["NumRet"].tolist()
+    )
+
+
+def test_studies_travel_to_other_processes(collection):
+    pytest.importorskip("matplotlib")
+    for study in (
+        correlation(["AP", "LR"], *collection),
+        meta.unanimity(["AP", "LR"], *collection),
+        meta.discriminative_power("AP", *collection, test="t"),
+    ):
+        again = pickle.loads(pickle.dumps(study))
+        pd.testing.assert_frame_equal(again, study)
+        assert again.attrs == study.attrs
+        assert meta.plot(again).get_xlabel() == meta.plot(study).get_xlabel()
+
+
+# -- input and pictures ------------------------------------------------------------------------------
+
+
+def test_it_says_what_it_ran_and_draws_it(collection):
+    pytest.importorskip("matplotlib")
+    table = correlation(["AP", "LR"], *collection)
+    assert type(table) is pd.DataFrame
+    assert table.attrs["function"] == "correlation"
+    assert table.attrs["measures"] == {"AP": "AP", "LR": "LexiRecall"}
+    assert table.attrs["queries"] == 16
+    assert meta.plot(table).images
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"measures": ["AP"]}, "at least 2 different measures are needed, not 1"),
+        ({"by": "topics"}, "unknown by 'topics'; choose from values, runs"),
+        ({"measures": ["AP", "Nope"]}, "'Nope' is not a measure"),
+        ({"rel": -1}, "rel must be a number above 0, not -1"),
+        ({"rel": "a"}, "rel must be a number above 0, not 'a'"),
+        ({"measures": 5}, "expected a measure .* got 5"),
+        ({"runs": {1: {"q": {"a": 1.0}}, "1": {"q": {"a": 1.0}}}}, "two runs have the same name"),
+        ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
+    ],
+)
+def test_bad_input_is_named(changes, message):
+    arguments = {
+        "measures": ["AP", "RR"],
+        "qrels": {"q": {"a": 1}},
+        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}},
+    } | changes
+    with pytest.raises(ValueError, match=f"^correlation: {message}"):
+        correlation(**arguments)
