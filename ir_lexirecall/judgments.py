@@ -270,7 +270,7 @@ class Judgments:
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
         """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
         part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
-        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
     @cached_property
@@ -278,7 +278,7 @@ class Judgments:
         return frozenset(["0"] if self.table is None else self.table["aspect"].unique())
 
     @property
-    def _relevance_is_named(self) -> bool:
+    def relevance_is_named(self) -> bool:
         """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
         return "relevance" in self._aspect_names | self.elsewhere
 
@@ -437,7 +437,7 @@ class Judgments:
         import pandas as pd
 
         table = self.rows
-        if self._relevance_is_named:
+        if self.relevance_is_named:
             table = table.filter(pl.col("aspect") == "relevance")
         table = table.sort("relevance", maintain_order=True)
         best = table.select(pl.col("relevance").max().over("query_id"))
