@@ -329,7 +329,7 @@ class Judgments:
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
         """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
         part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
-        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
     @cached_property
@@ -337,7 +337,7 @@ class Judgments:
         return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
 
     @property
-    def _relevance_is_named(self) -> bool:
+    def relevance_is_named(self) -> bool:
         """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
         return "relevance" in self._aspect_names | self.elsewhere
 
@@ -492,7 +492,7 @@ class Judgments:
 
         table = self.aspect_rows
         row = np.arange(len(table))
-        if self._relevance_is_named:
+        if self.relevance_is_named:
             row = row[[table.names[place] == "relevance" for place in table.aspect.tolist()]]
         row = row[np.argsort(table.grade[row], kind="stable")]
         grade, query = table.grade[row], self.query[table.doc[row]]
