@@ -18,7 +18,7 @@ from ir_lexirecall import provider
 from ir_lexirecall.acceleration import accelerate
 from ir_lexirecall.alignment import AlignedRun, align
 from ir_lexirecall.audit import tie_audit
-from ir_lexirecall.benchmark import Benchmark, benchmark
+from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite, benchmark
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import evaluate
 from ir_lexirecall.judgments import Judgments
@@ -48,6 +48,7 @@ from ir_lexirecall.measures import (
     nDCG_JK,
 )
 from ir_lexirecall.preferences import Preferences, compare
+from ir_lexirecall.readers import nugget_qrels
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
 from ir_lexirecall.significance import SignificanceTest
@@ -75,6 +76,7 @@ __all__ = [
     "TSE",
     "AlignedRun",
     "Benchmark",
+    "BenchmarkSuite",
     "Collection",
     "DSharp",
     "D_nDCG",
@@ -91,6 +93,7 @@ __all__ = [
     "evaluate",
     "load",
     "nDCG_JK",
+    "nugget_qrels",
     "report",
     "tie_audit",
 ]

@@ -1,5 +1,48 @@
-"""``python -m ir_lexirecall``."""
+"""The program ``ir-lexirecall``, also ``python -m ir_lexirecall``: it ends with one line whatever happens."""
 
-from ir_lexirecall.cli import main
+from __future__ import annotations
 
-raise SystemExit(main())
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+from ir_lexirecall import cli
+
+INTERRUPTED = 130
+
+
+def main() -> int:
+    """Run the command line; returns the exit code: 0, 1 for bad input or a failure, 2 for bad usage, 130 interrupted."""
+    heeded = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # as it is for what runs in the background
+    if heeded:
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        code = cli.main()
+        if code == INTERRUPTED:
+            _leave()  # without waiting for the files that threads are reading
+        return code
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return INTERRUPTED
+    finally:
+        if heeded:
+            signal.signal(signal.SIGINT, _leave)
+
+
+def _interrupt(*_: Any) -> NoReturn:
+    signal.signal(signal.SIGINT, _leave)  # for whoever cannot wait until files are cleaned up
+    raise KeyboardInterrupt
+
+
+def _leave(*_: Any) -> NoReturn:
+    os._exit(INTERRUPTED)
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:
+        print(f"ir-lexirecall: {' '.join(message.split())}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

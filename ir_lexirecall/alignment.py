@@ -7,7 +7,6 @@ document id, descending in byte order. A run that is sorted this way already is 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -19,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
-from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.files import rereadable
 from ir_lexirecall.formats import RUN_COLUMNS, TableLike, changes, nested_dicts, packed_numbers, run_table
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.lookup import repetitions
-from ir_lexirecall.trec import run_batches
+from ir_lexirecall.readers import run_batches
 
 if TYPE_CHECKING:
     import polars as pl
@@ -320,10 +319,9 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
                 parts += _align_table(judgments, table)
     scattered &= judgments.place.keys()
     if scattered:
-        warnings.warn(
+        warn(
             f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
-            "gathered in a second reading. Sort the file by query to save time and memory.",
-            stacklevel=4,
+            "gathered in a second reading. Sort the file by query to save time and memory."
         )
         wanted = pl.col("query_id").is_in(list(scattered))
         gathered = pl.concat([batch.filter(wanted) for batch in _one_ahead(_checked_batches(path))])

@@ -5,9 +5,9 @@ Ids are those of ir_datasets, and ``lexirecall/demo``, the collection embedded i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
@@ -15,11 +15,16 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall import demo
 from ir_lexirecall.errors import check_integer, did_you_mean
+from ir_lexirecall.lazy import cached_property
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DEMO = "lexirecall/demo"
+
+_SELF_MATCHES = re.compile(r"(^|/)(arguana|quora|cqadupstack)(/|$)")
+_EXCLUDED_GRADES = ((re.compile(r"(^|/)bright(/|$)"), (-100.0,)),)
+
 ASPECTS: dict[str, dict[str, str]] = {
     "EhealthQrel": {"trustworthiness": "trustworthiness", "understandability": "understandability"},
     "MisinfoQrel": {"effectiveness": "effectiveness", "redibility": "credibility"},
@@ -77,6 +82,42 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class Rules:
+    """What the makers of a collection take out of rankings and judgments before they evaluate.
+
+    Attributes:
+        self_matches: whether a document with the query's own id is taken out.
+        excluded_grades: grades that mean *to be excluded*: documents judged so are taken out.
+    """
+
+    self_matches: bool = False
+    excluded_grades: tuple[float, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.self_matches or bool(self.excluded_grades)
+
+    def __str__(self) -> str:
+        grades = ", ".join(f"{grade:g}" for grade in self.excluded_grades)
+        words = ["without each query's own document"] if self.self_matches else []
+        return " and ".join(words + ([f"without documents of grade {grades}"] if grades else []))
+
+
+def rules_of(dataset_id: str) -> Rules:
+    """The rules of a data set by its id.
+
+    ArguAna, Quora and CQADupStack hold the queries among their documents; BRIGHT marks documents that are to be excluded for
+    a query with the grade -100.
+
+    >>> rules_of("beir/arguana"), rules_of("beir/scifact/test")
+    (Rules(self_matches=True, excluded_grades=()), Rules(self_matches=False, excluded_grades=()))
+    >>> str(rules_of("bright/biology"))
+    'without documents of grade -100'
+    """
+    grades = next((grades for pattern, grades in _EXCLUDED_GRADES if pattern.search(dataset_id)), ())
+    return Rules(_SELF_MATCHES.search(dataset_id) is not None, grades)
+
+
+@dataclass(frozen=True)
 class Collection:
     """A data set: its judgments and queries, and what they say about how to evaluate. ``load`` makes it.
 
@@ -110,6 +151,11 @@ class Collection:
             # The iteration tells rounds of judging apart, not subtopics; the latest round counts.
             table = table.drop_duplicates([c for c in columns if c != "relevance"], keep="last")
         return table[[*columns, *self.aspect_fields.values()]].reset_index(drop=True)
+
+    @property
+    def rules(self) -> Rules:
+        """What is taken out of rankings and judgments before evaluating, unless ``rules=False`` is asked for."""
+        return rules_of(self.dataset_id)
 
     @cached_property
     def queries(self) -> pd.DataFrame:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Iterable, Iterator
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -25,6 +27,55 @@ def and_more(rest: int) -> str:
     return f" (and {rest} more like it)" if rest else ""
 
 
+def shown(value: Any, length: int = 100) -> str:
+    """A value as messages show it: in one line, and not longer than that.
+
+    >>> shown("d1"), shown([1] * 1000, 12)
+    ("'d1'", '[1, 1, 1, 1…')
+    """
+    if hasattr(value, "columns") or (hasattr(value, "shape") and getattr(value, "ndim", 0)):
+        return f"a {type(value).__name__}"  # tables and arrays print in many lines
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # integers of thousands of digits, or what cannot print itself
+        text = object.__repr__(value)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def shown_names(names: Sequence[str], most: int = 20) -> str:
+    """Names as messages list them, the first ones of many.
+
+    >>> shown_names(["a", "b"]), shown_names([])
+    ('a, b', 'none')
+    """
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(shown(name)[1:-1] for name in names[:most]) + more or "none"
+
+
+class NotText(ValueError):
+    """An id has a lone surrogate: half a character, which no file, table or other program can hold."""
+
+
+def check_text(text: str, what: str) -> str:
+    r"""A text that can be written as UTF-8.
+
+    Raises:
+        NotText: it cannot.
+
+    >>> check_text("q\udc80", "ids")
+    Traceback (most recent call last):
+    ir_lexirecall.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
+    """
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise NotText(
+                f"{what} must be Unicode texts, but one is {shown(text)}, with half a character (a lone surrogate)"
+            ) from None
+    return text
+
+
 @contextmanager
 def naming(source: str) -> Iterator[None]:
     """Let the errors raised within begin with the input that they are about, such as a file's name."""
@@ -33,7 +84,22 @@ def naming(source: str) -> Iterator[None]:
     except ValueError as error:
         if str(error).startswith(source):
             raise
-        raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+        kind = type(error) if isinstance(error, NotText) else ValueError
+        raise kind(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's code that called this library, through ir_measures or not."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+    names = frame.f_globals
+    registry = names.setdefault("__warningregistry__", {})
+    where = (frame.f_code.co_filename, frame.f_lineno, names.get("__name__"), registry)
+    warnings.warn_explicit(message, UserWarning, *where)
+
+
+_BETWEEN = ("ir_lexirecall", "ir_measures", "importlib", "contextlib")  # packages whose lines tell the user nothing
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

@@ -106,6 +106,7 @@ def evaluate(
     *,
     aggregate: bool = False,
     exclude: ExcludeLike | None = None,
+    rules: bool = True,
 ) -> Any:
     """Evaluate a run with measures of this library and of ir_measures side by side.
 
@@ -118,6 +119,7 @@ def evaluate(
         aggregate: give the means over queries instead of the values per query.
         exclude: documents that are taken out of ranking and judgments first: a mapping of query ids to document ids, a
             table with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
+        rules: apply the collection's own rules (``Collection.rules``), where ``qrels`` are a collection or its id.
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
@@ -137,7 +139,7 @@ def evaluate(
     import pandas as pd
 
     parsed = parse_measures(measures)
-    judgments = Judgments.from_qrels(qrels, exclude)
+    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     for measure in parsed.values():
         if isinstance(measure, Measure):
             measure.check_judgments(judgments)

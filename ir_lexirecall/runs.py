@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
@@ -194,10 +194,9 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None) -> Ali
     with naming(source):
         aligned = align(judgments, run)
     if len(judgments) and not aligned.depth.any():
-        warnings.warn(
+        warn(
             f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-            f"{judgments.query_ids[0]!r}",
-            stacklevel=4,
+            f"{judgments.query_ids[0]!r}"
         )
     return aligned
 

@@ -31,6 +31,7 @@ QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _TEXT = frozenset(("query_id", "doc_id", "iteration", "subtopic_id", "rank", "tag"))
 _BLOCK = 16 * 2**20  # bytes
 _ROWS = 2**21  # of a Parquet file at a time
+_METADATA_START, _METADATA_END = b"# ir_metadata.start", b"\n# ir_metadata.end"
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 
@@ -97,6 +98,44 @@ def _qrels(path: str, columns: Sequence[str] | None) -> pl.DataFrame:
         fields = tuple(_first_line(path).split())
     types = {name: pl.String if name in _TEXT else pl.Float64 for name in fields}
     return pl.concat([pl.DataFrame(schema=types), *_text_batches(path, fields, header)])
+
+
+def read_lines(path: str, fields: Sequence[str], *, header: bool) -> pl.DataFrame:
+    """Lines of so many fields, without the first one where that is a header; ids are text, the others numbers."""
+    types = {name: pl.String if name in _TEXT else pl.Float64 for name in fields}
+    return pl.concat([pl.DataFrame(schema=types), *_text_batches(path, fields, header)])
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file is read as Parquet."""
+    return _kind(path) == ".parquet"
+
+
+def first_line(path: str) -> str:
+    """The first line of a text file, however it is compressed."""
+    return _first_line(path)
+
+
+def first_text(path: str, size: int = 4096) -> str:
+    """The beginning of a text file, however it is compressed."""
+    with _open(path) as stream:
+        try:
+            return stream.read(size).decode("utf-8-sig", "replace")
+        except Exception as error:  # each compression has errors of its own
+            raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def whole_content(path: str) -> bytes:
+    """All bytes of a text file, however it is compressed."""
+    return b"".join(_blocks(path))
+
+
+def metadata_header(path: str) -> str:
+    """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
+    if not _first_line(path).startswith(_METADATA_START.decode()):
+        return ""
+    block = next(_blocks(path))
+    return block[: _header_end(block, False)].decode("utf-8", "replace")
 
 
 def _kind(path: str) -> str:
@@ -179,9 +218,18 @@ def _has_header(path: str, kind: str, needed: Sequence[str]) -> bool:
 
 def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl.DataFrame]:
     for number, block in enumerate(_blocks(path)):
-        skipped = block.find(b"\n") + 1 if header and number == 0 else 0
+        skipped = _header_end(block, header) if number == 0 else 0
         if skipped < len(block):
-            yield _parsed(block[skipped:], fields, path, number, int(skipped > 0))
+            yield _parsed(block[skipped:], fields, path, number, block.count(b"\n", 0, skipped))
+
+
+def _header_end(block: bytes, header: bool) -> int:
+    """Where the lines begin: after comments with ir-metadata, and after a header line."""
+    start = 0
+    if block.startswith(_METADATA_START):
+        end = block.find(_METADATA_END)
+        start = block.find(b"\n", end + 1) + 1 if end >= 0 else 0
+    return block.find(b"\n", start) + 1 if header else start
 
 
 def _blocks(path: str) -> Iterator[bytes]:

@@ -44,7 +44,7 @@ def exit_code(*arguments: str) -> int:
 
 def program(*arguments: str) -> list[str]:
     """The words that start the command line as a program."""
-    return [sys.executable, str(ROOT / "ir_lexirecall_command.py"), *arguments]
+    return [sys.executable, "-m", "ir_lexirecall", *arguments]
 
 
 def read_terminal(terminal: int, blocks: list[bytes]) -> None:

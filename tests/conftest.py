@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall.provider import LexiRecallProvider
 
 settings.register_profile("default", deadline=None, max_examples=100)
-settings.load_profile("default")
+settings.register_profile("quick", deadline=None, max_examples=10)  # for further versions of Python
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -27,14 +29,19 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return None if any(map(Path.is_dir, named)) else 0
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run tests that share a fixture of their module in one process, so that it is made once."""
-    for item in items:
-        fixtures = getattr(item, "_fixtureinfo", None)
-        scopes = [made[-1].scope for made in fixtures.name2fixturedefs.values()] if fixtures else []
-        if "module" in scopes:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Run a file's tests in one process, where they share its fixtures and Spark's session; slow examples anywhere."""
+    if config.option.dist != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            return nodeid if file.endswith("test_examples.py") else file
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PROGRAM = [sys.executable, str(ROOT / "ir_lexirecall_command.py")]
+PROGRAM = [sys.executable, "-m", "ir_lexirecall"]
 RUNS = [str(path) for path in sorted((ROOT / "ir_lexirecall" / "demo" / "runs").iterdir())]
 ENDS = {".html": "</html>", ".svg": "</svg>", ".tsv": "\n"}
 COMMANDS = [

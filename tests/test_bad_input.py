@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import linecache
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -136,14 +137,14 @@ BY_IR_MEASURES = ("pandas", "pandas objects", "named tuples", "generator", "dict
 def refusals(form: str, rows: Rows, value: str, measure: Any, folder: Path) -> list[str]:
     """The messages for bad rows of a run or of qrels in a format, by every way to have them evaluated."""
 
-    def asked() -> tuple[Any, Any]:
+    def inputs() -> tuple[Any, Any]:
         data = FORMATS[form](rows, value, folder)
         return (data, RUN) if value == "relevance" else (QRELS, data)
 
-    messages = [refusal(lambda: irl.evaluate([measure], *asked()))]
+    messages = [refusal(lambda: irl.evaluate([measure], *inputs()))]
     if form in BY_IR_MEASURES:
-        messages.append(refusal(lambda: ir_measures.calc_aggregate([measure], *asked())))
-        messages.append(refusal(lambda: list(ir_measures.iter_calc([measure], *asked()))))
+        messages.append(refusal(lambda: ir_measures.calc_aggregate([measure], *inputs())))
+        messages.append(refusal(lambda: list(ir_measures.iter_calc([measure], *inputs()))))
     return messages
 
 
@@ -282,7 +283,9 @@ def test_a_grade_above_max_rel(measure: Any, form: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("measure", [NERR8(max_rel=3) @ 5, NERR9(max_rel=3) @ 5, NERR10(max_rel=3), NERR11(max_rel=3)])
-def test_a_grade_above_max_rel_of_measures_we_stand_in_for(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grade_above_max_rel_of_measures_served_instead_of_cwl_eval(
+    measure: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ir_measures.cwl_eval, "is_available", lambda: False)
     message = evaluate([measure], qrels={"q1": {"d1": 3, "d7": 5}, "q2": {"d2": 4}})
     assert_names(message, str(measure), "'q1'", "'d7'", "5", "max_rel=3", more(1))
@@ -555,7 +558,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("grade", [10**400, True, np.True_])
 @pytest.mark.parametrize("first", [True, False])
-def test_grades_that_are_no_finite_numbers_wherever_they_stand(grade: Any, first: bool) -> None:
+def test_grades_that_are_not_finite_numbers_in_any_row(grade: Any, first: bool) -> None:
     grades = {"odd": grade, "even": 1} if first else {"even": 1, "odd": grade}
     with pytest.raises(ValueError, match=r"'odd'.*not a finite number"):
         irl.evaluate("TSE", {"q": grades}, {})
@@ -670,15 +673,15 @@ def test_n_as_large_as_the_last_rank_is_enough() -> None:
 @pytest.mark.parametrize(
     "text", ["Nope", "nope@10", "map", "TSE(", "TSE)", "TSE(0.5)", "TSE@ten", "TSE LR", "TSE(p=-1)", "1", ""]
 )
-def test_a_string_that_is_no_measure_is_named(text: str) -> None:
-    for asked in (text, [TSE, text], {"column": text}):
-        assert_names(evaluate(asked), repr(text))
+def test_a_string_that_is_not_a_measure_is_named(text: str) -> None:
+    for measures in (text, [TSE, text], {"column": text}):
+        assert_names(evaluate(measures), repr(text))
 
 
 @pytest.mark.parametrize(
     "bad", [5, None, 1.5, [TSE], irl, int, irl.Judgments], ids=["5", "None", "1.5", "list", "module", "int", "class"]
 )
-def test_an_object_that_is_no_measure(bad: Any) -> None:
+def test_an_object_that_is_not_a_measure_is_named(bad: Any) -> None:
     assert_names(evaluate([bad]), repr(bad), "measure")
 
 
@@ -773,7 +776,7 @@ def subtopics(weight: list[Any]) -> pd.DataFrame:
     ],
     ids=repr,
 )
-def test_a_weight_that_is_none(weight: list[Any], parts: list[str]) -> None:
+def test_a_weight_that_cannot_be_used(weight: list[Any], parts: list[str]) -> None:
     assert_names(evaluate(RBU, subtopics(weight)), "weight", *parts)
     assert_names(refusal(lambda: RBU.calc_aggregate(subtopics(weight), RUN)), "weight", *parts)
 
@@ -786,7 +789,7 @@ def test_weights_may_differ_between_queries_and_subtopics() -> None:
     )
 
 
-def test_columns_that_no_measure_asks_for_are_not_checked() -> None:
+def test_columns_that_no_measure_needs_are_not_checked() -> None:
     assert irl.evaluate(TSE, subtopics([-1, "x", None, 2]), RUN).shape == (2, 1)
     assert irl.evaluate(TSE, conflicting(6, 8), RUN).shape == (2, 1)
 
@@ -879,7 +882,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
         assert_names(evaluate(TSE, run=missing), str(path), "no such file")
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     assert_names(evaluate(TSE, qrels=tmp_path), str(tmp_path))
     assert_names(evaluate(TSE, run=tmp_path), str(tmp_path))
 
@@ -899,3 +902,27 @@ def test_a_file_that_is_damaged(name: str, content: bytes, tmp_path: Path) -> No
     (tmp_path / name).write_bytes(content)
     assert_names(evaluate(TSE, run=tmp_path / name), name)
     assert_names(evaluate(TSE, qrels=tmp_path / name), name)
+
+
+# -- warnings ------------------------------------------------------------------------------------------
+
+OTHER_QUERIES = {"q9": {"d1": 1.0}}
+WARNED: dict[str, Callable[[], Any]] = {
+    "evaluate": lambda: irl.evaluate(TSE, QRELS, OTHER_QUERIES),
+    "compare": lambda: irl.compare(QRELS, {"a": RUN, "b": OTHER_QUERIES}),
+    "benchmark": lambda: irl.benchmark(QRELS, {"a": OTHER_QUERIES}, ["TSE"]),
+    "RBU": lambda: irl.evaluate(RBU, QRELS, RUN),
+    "RBU by ir_measures": lambda: ir_measures.calc_aggregate([RBU], QRELS, RUN),
+    "RBU by its own method": lambda: RBU.calc_aggregate(QRELS, RUN),
+}
+
+
+@pytest.mark.parametrize("door", WARNED)
+def test_a_warning_points_at_the_line_of_the_user(door: str) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        WARNED[door]()
+    (warning,) = caught
+    assert warning.category is UserWarning
+    assert warning.filename == __file__
+    assert f'"{door}": lambda' in linecache.getline(__file__, warning.lineno)

@@ -30,18 +30,18 @@ def poor(keys: pl.DataFrame, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("function", [lookup._hashes, poor])
-@given(known=PAIRS, asked=PAIRS)
-def test_those_found_are_those_that_are_there(function, known, asked):
+@given(known=PAIRS, wanted=PAIRS)
+def test_find_gives_every_key_that_is_known_and_no_other(function, known, wanted):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "_hashes", function)
         known = sorted(set(known))
         keys = Lookup.from_keys(table(known))
-        rows, judged = keys.find(table(asked), keys.hashes(table(asked)))
+        rows, judged = keys.find(table(wanted), keys.hashes(table(wanted)))
         # Foreign rows may share the hash of a judged document, too.
-        again, same = keys.find(table(asked), np.zeros(len(asked), dtype=np.uint64))
+        again, same = keys.find(table(wanted), np.zeros(len(wanted), dtype=np.uint64))
     found = dict(zip(rows.tolist(), judged.tolist(), strict=True))
-    assert found == {row: known.index(pair) for row, pair in enumerate(asked) if pair in known}
-    assert all(asked[row] == known[place] for row, place in zip(again.tolist(), same.tolist(), strict=True))
+    assert found == {row: known.index(pair) for row, pair in enumerate(wanted) if pair in known}
+    assert all(wanted[row] == known[place] for row, place in zip(again.tolist(), same.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("function", [lookup._hashes, poor])
@@ -73,7 +73,7 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
 
-def test_judgments_leave_their_hashes_behind_when_they_travel():
+def test_pickled_judgments_compute_their_hashes_anew():
     judgments = irl.Judgments.from_qrels({"q": {"a": 1}})
     irl.align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
     assert "_whole_lookup" in vars(judgments)

@@ -38,7 +38,7 @@ def test_names() -> None:
     project = pyproject()["project"]
     assert project["name"] == "ir-lexirecall"
     assert "version" in project["dynamic"]
-    assert project["scripts"] == {"ir-lexirecall": "ir_lexirecall_command:main"}
+    assert project["scripts"] == {"ir-lexirecall": "ir_lexirecall.__main__:main"}
     assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
     assert (ROOT / project["readme"]).is_file()
     assert all((ROOT / name).is_file() for name in project["license-files"])
@@ -66,10 +66,10 @@ def test_the_library_needs_no_framework() -> None:
     assert not requirements() & {"pyterrier", "python-terrier", "matplotlib", "tabulate", "lenskit", "pyspark"}
 
 
-def test_every_distribution_that_is_imported_is_asked_for() -> None:
+def test_every_distribution_that_is_imported_is_required() -> None:
     project = pyproject()["project"]
-    asked = requirements().union(*map(requirements, project["optional-dependencies"]))
-    known = {name.replace("-", "_") for name in asked} | {path.name for path in (ROOT / "integrations").iterdir()}
+    required = requirements().union(*map(requirements, project["optional-dependencies"]))
+    known = {name.replace("-", "_") for name in required} | {path.name for path in (ROOT / "integrations").iterdir()}
     for path in (ROOT / "ir_lexirecall").rglob("*.py"):
         imported = imports(ast.parse(path.read_text(encoding="utf-8")))
         assert imported - set(sys.stdlib_module_names) - {"ir_lexirecall"} <= known, path

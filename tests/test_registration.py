@@ -200,7 +200,7 @@ def test_standard_measures_stay_with_the_providers_that_ir_measures_ships(measur
     assert provider_of(measure) in ("pytrec_eval", "cwl_eval")
 
 
-def test_doors_of_ir_measures_agree() -> None:
+def test_all_entry_points_of_ir_measures_agree() -> None:
     wanted = irl.evaluate(TSE, QRELS, RUN)["TSE"].to_dict()
     assert wanted == {"q1": 1 / 3, "q2": 0}
     mean = sum(wanted.values()) / 2
@@ -306,14 +306,14 @@ def test_cwl_eval_keeps_its_measures(measure: Any, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("measure", STAND_INS, ids=str)
-def test_without_cwl_eval_its_measures_come_from_us(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cwl_eval_its_measures_come_from_this_library(measure: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     without("cwl_eval", monkeypatch)
     assert provider_of(measure) == "ir_lexirecall"
     assert isinstance(ir_measures.evaluator([measure], QRELS), LexiRecallEvaluator)
     assert all(isinstance(metric, CwlMetric) for metric in measure.iter_calc(QRELS, RUN))
 
 
-def test_gdeval_keeps_err_and_without_it_err_comes_from_us(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gdeval_keeps_err_and_without_it_err_comes_from_this_library(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels = {"1": {"a": 1, "b": 2}, "2": {"a": 1}}
     run = {"1": RUN["q1"], "2": RUN["q2"]}
     theirs = None

@@ -17,13 +17,13 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pandas as pd
-
 from ir_lexirecall.meta.behaviour import agreement, orientation, tie_probabilities, ties, worst_case
-from ir_lexirecall.meta.rankings import judged_ranks, score
 from ir_lexirecall.meta.relations import correlation
-from ir_lexirecall.meta.sensitivity import discriminative_power
 from ir_lexirecall.meta.stability import degrade, mean_degradation
 from ir_lexirecall.meta.study import Study
+
+from ir_lexirecall.meta.rankings import judged_ranks, score
+from ir_lexirecall.meta.sensitivity import discriminative_power
 
 M = 10  # relevant documents
 TABLE_3 = {  # printed in the paper

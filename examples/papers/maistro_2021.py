@@ -21,14 +21,14 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 import pandas as pd
+from ir_lexirecall.meta.relations import per_topic_kendall
+from ir_lexirecall.meta.systems import score
+from ir_lexirecall.scoring.toma import label_weights
 
 from ir_lexirecall import evaluate, trec
 from ir_lexirecall.alignment import JudgedRanks, align
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.relations import per_topic_kendall
 from ir_lexirecall.meta.sensitivity import discriminative_power
-from ir_lexirecall.meta.systems import score
-from ir_lexirecall.scoring.toma import label_weights
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 

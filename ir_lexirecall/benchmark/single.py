@@ -1,109 +1,276 @@
-"""``benchmark``: from a collection and runs to an answer."""
+"""``Benchmark``: runs on one collection, with means, intervals, tests and preferences."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ir_lexirecall import text
 from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.benchmark.inference import bca_of_means
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
-from ir_lexirecall.judgments import QrelsLike
-from ir_lexirecall.preferences.comparison import (
-    CompareOptions,
-    PreferenceLike,
-    check_baseline,
-    parse_preferences,
-)
+from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
+from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.provenance import versions
+from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.runs import ScoredRuns, check_runs
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import SignificanceTest, TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What ``benchmark`` found.
+    """What ``benchmark`` found on one collection.
 
     Attributes:
         table: means, a row per run (index ``run``), a column per measure.
         per_query: values, a row per run and query (index ``run``, ``query_id``), a column per measure.
         preferences: preferences between the runs; None for a single one.
+        baseline: the run that all others are compared with, or None for all pairs.
+        test: how differences are tested.
+        metadata: what runs say of themselves (ir-metadata), as far as they do.
     """
 
     table: pd.DataFrame
     per_query: pd.DataFrame
     preferences: Preferences | None
+    baseline: str | None = None
+    test: SignificanceTest = field(default_factory=SignificanceTest)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> list[str]:
+        """Names of the runs, in order."""
+        return [str(name) for name in self.table.index]
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of the measures, in order."""
+        return [str(name) for name in self.table.columns]
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries, those without relevant documents among them."""
+        ids = self.per_query.index.get_level_values("query_id")
+        return [str(query_id) for query_id in ids[: len(ids) // max(1, len(self.runs))]]
+
+    def values(self, measure: str) -> Floats:
+        """Values of a measure, shape ``(S, Q)``."""
+        values: Floats = self.per_query[measure].to_numpy(np.float64).reshape(len(self.runs), -1)
+        return values
+
+    def means(self) -> pd.DataFrame:
+        """Means over the queries with BCa bootstrap intervals: a row per measure and run.
+
+        Columns: ``measure``, ``run``, ``mean``, ``ci_low``, ``ci_high`` (at 1 - alpha), and ``better_than``: the letters of the
+        runs that it is significantly better than, by ``tests``; ``letter`` is its own.
+
+        >>> from ir_lexirecall import benchmark, demo
+        >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10"])
+        >>> result.means().round(3)
+           measure   run letter   mean  ci_low  ci_high better_than
+        0  nDCG@10  bm25      a  0.578   0.417    0.733
+        1  nDCG@10    ql      b  0.565   0.401    0.730
+        """
+        import pandas as pd
+
+        tables = []
+        for name in self.measures:
+            values = self.values(name)
+            options = {"n_resamples": self.test.n_resamples, "seed": self.test.seed}
+            low, high = bca_of_means(values, self.test.alpha, **options) if values.size else (np.nan, np.nan)
+            columns = {"measure": name, "run": self.runs, "letter": self.letters, "mean": values.mean(axis=1)}
+            columns |= {"ci_low": low, "ci_high": high, "better_than": self.better_than[name]}
+            tables.append(pd.DataFrame(columns))
+        return pd.concat(tables, ignore_index=True)
+
+    def tests(self) -> pd.DataFrame:
+        """Differences of the measures between runs, tested query by query: a row per measure and pair.
+
+        Columns: ``measure``, ``run_a``, ``run_b``, ``mean`` difference, what the test estimates (``estimate``) with its interval
+        ``ci_low``, ``ci_high``, ``p``, ``p_corrected`` (for the pairs of one measure), ``reject``, ``effect_size``. With a
+        baseline, every other run against it. The tests are on the differences, not their signs (but for the sign test).
+        """
+        import pandas as pd
+
+        columns = ["measure", "run_a", "run_b", "mean", "estimate", "ci_low", "ci_high", "p", "p_corrected", "reject"]
+        tables = [self._tested[name] for name in self.measures] if len(self.runs) > 1 else []
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "effect_size"])
+
+    @cached_property
+    def _tested(self) -> dict[str, pd.DataFrame]:
+        import pandas as pd
+
+        pairs = all_pairs(self.runs, self.baseline)
+        a, b = ([self.runs.index(pair[side]) for pair in pairs] for side in (0, 1))
+        tables = {}
+        for name in self.measures:
+            values = self.values(name)
+            tested: TestResult = (
+                self.test.of_all(values.T)[a, b]
+                if self.test.name == "tukey"
+                else self.test.of_pairs(values[a] - values[b])
+            )
+            adjusted, reject = self.test.corrected(tested.p)
+            columns = {
+                "measure": name,
+                "run_a": [first for first, _ in pairs],
+                "run_b": [second for _, second in pairs],
+                "mean": (values[a] - values[b]).mean(axis=1),
+                "estimate": tested.estimate,
+                "ci_low": tested.low,
+                "ci_high": tested.high,
+                "p": tested.p,
+                "p_corrected": adjusted,
+                "reject": reject,
+                "effect_size": tested.effect_size,
+            }
+            tables[name] = pd.DataFrame(columns)
+        return tables
+
+    @cached_property
+    def letters(self) -> list[str]:
+        """A letter for each run: a, b, ..., z, aa, ab, ..."""
+        return [_letter(place) for place in range(len(self.runs))]
+
+    @cached_property
+    def better_than(self) -> dict[str, list[str]]:
+        """For each measure and run, the letters of the runs that it is significantly better than."""
+        letter = dict(zip(self.runs, self.letters, strict=True))
+        beaten: dict[str, list[str]] = {}
+        for name in self.measures:
+            losers: dict[str, list[str]] = {run: [] for run in self.runs}
+            rows = self._tested[name] if len(self.runs) > 1 else None
+            for row in () if rows is None else rows[rows["reject"]].itertuples():
+                better, worse = (row.run_a, row.run_b) if row.estimate > 0 else (row.run_b, row.run_a)
+                losers[better].append(letter[worse])
+            separator = "" if len(self.runs) <= 26 else ","
+            beaten[name] = [separator.join(sorted(losers[run], key=self.letters.index)) for run in self.runs]
+        return beaten
+
+    @property
+    def caption(self) -> str:
+        """How differences are tested, and with what, in one line."""
+        test = self.test
+        how = f"superscripts: better than the runs of these letters, {test.name} test on {len(self.query_ids)} queries"
+        corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
+        numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
+        return f"{how}{corrected}, alpha {test.alpha:g}; {numbers}"
+
+    def to_markdown(self, places: int = 4) -> str:
+        """The means in Markdown, the best of a column bold, with superscript letters of the runs that each one beats."""
+        cells = self._cells(places, text.escape_markdown, "**{}**", "{}<sup>{}</sup>")
+        return f"{text.markdown_table(cells, self._alignment)}\n\n{text.escape_markdown(self.caption)}"
+
+    def to_latex(self, places: int = 4) -> str:
+        """The means in LaTeX (booktabs), the best of a column bold, with superscript letters of the runs that each one beats."""
+        cells = self._cells(places, text.escape_latex, "\\textbf{{{}}}", "{}$^{{{}}}$")
+        return f"% {text.printable(self.caption)}\n{text.latex_table(cells, self._alignment)}"
+
+    @property
+    def _alignment(self) -> list[str]:
+        return ["left", "left", *("right" for _ in self.measures)]
+
+    def _cells(self, places: int, escape: Any, bold: str, superscript: str) -> list[list[str]]:
+        columns: list[Sequence[str]] = [["", *self.letters], ["run", *map(escape, self.runs)]]
+        for name in self.measures:
+            numbers = self.table[name]
+            top = numbers.max() if numbers.nunique() > 1 else None
+            cells = [escape(name)]
+            for number, letters in zip(numbers, self.better_than[name], strict=True):
+                cell = text.format_number(float(number), places)
+                cell = bold.format(cell) if number == top else cell
+                cells.append(superscript.format(cell, letters) if letters else cell)
+            columns.append(cells)
+        return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
         preferences = "" if self.preferences is None else self.preferences._repr_html_()
         return f"{self.table.to_html(float_format='{:.4f}'.format, border=0)}{preferences}"
 
 
-def benchmark(
-    collection: QrelsLike,
-    runs: Mapping[str, RunLike],
-    measures: MeasuresLike | None = None,
-    *,
-    preference: PreferenceLike = "lexirecall",
-    baseline: str | None = None,
-    test: str | SignificanceTest = "sign",
-    **options: Unpack[CompareOptions],
-) -> Benchmark:
-    """Evaluate runs on a collection: standard measures and ours side by side, and the preferences between the runs.
+def _letter(place: int) -> str:
+    """The letters of a number, as spreadsheets count their columns.
 
-    Args:
-        collection: a data set's id, what ``load`` gave for one, or qrels in any form that ``evaluate`` takes (then
-            ``measures`` are needed).
-        runs: at least one run by name, each in any form that ``evaluate`` takes. Each is read once.
-        measures: as in ``evaluate``; None takes those that the collection recommends.
-        preference, baseline, test, options: as in ``compare``. Documents count as relevant from the collection's own
-            threshold on (1 where there is none).
-
-    Raises:
-        ValueError: bad input; the message names the first offender.
-
-    >>> from ir_lexirecall import demo
-    >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
-    >>> result.table.round(3)
-          nDCG@10     LR
-    run
-    bm25    0.578  0.651
-    ql      0.565  0.630
-    >>> result.preferences.matrix().loc["bm25", "ql"]
-    np.float64(0.375)
+    >>> _letter(0), _letter(25), _letter(26)
+    ('a', 'z', 'aa')
     """
-    judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
-    tested = SignificanceTest.coerce(test, caller="benchmark", **options)
+    letters = ""
+    while place >= 0:
+        place, letter = divmod(place, 26)
+        letters = chr(ord("a") + letter) + letters
+        place -= 1
+    return letters
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a collection, checked before anything is read.
+
+    Attributes:
+        measures: as in ``evaluate``; None: those that a collection recommends.
+        preference, baseline, test: as in ``compare``.
+        judged_only, exclude, rules: as in ``compare``.
+    """
+
+    measures: MeasuresLike | None
+    preference: PreferenceLike
+    baseline: str | None
+    test: SignificanceTest
+    judged_only: bool = False
+    exclude: ExcludeLike | None = None
+    rules: bool = True
+
+
+def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], settings: Settings) -> Benchmark:
+    """``benchmark`` for one collection; see there."""
     found = load(collection) if isinstance(collection, str) and not is_file(collection) else collection
+    measures = settings.measures
     if measures is None:
         if not isinstance(found, Collection):
             raise ValueError("benchmark: name the measures, or give a collection's id, which recommends some")
         measures = found.recommended()
     check_runs("benchmark", runs, 1)
-    if baseline is not None:
-        check_baseline("benchmark", baseline, runs)
-    rel = found.rel if isinstance(found, Collection) else 1
-    names, compared = parse_preferences("benchmark", preference)
+    if settings.baseline is not None:
+        check_baseline("benchmark", settings.baseline, runs)
+    names, compared = parse_preferences("benchmark", settings.preference)
     shown = parse_measures(measures)
+    judgments = Judgments.from_qrels(found, settings.exclude, rules=settings.rules)
     scored = ScoredRuns.from_runs(
         compared | shown,
-        found,
+        judgments,
         runs,
-        judged_only=judged_only,
-        exclude=exclude,
+        judged_only=settings.judged_only,
         caller="benchmark",
-        progress=tested.progress,
+        progress=settings.test.progress,
     )
     preferences = None
     if len(runs) > 1:
         preferences = Preferences.from_runs(
-            scored.with_measures(compared), names, baseline=baseline, rel=rel, test=tested, caller="benchmark"
+            scored.with_measures(compared),
+            names,
+            baseline=settings.baseline,
+            rel=found.rel if isinstance(found, Collection) else 1,
+            test=settings.test,
+            caller="benchmark",
         )
     wanted = scored.with_measures(shown)
-    return Benchmark(wanted.table, wanted.per_query, preferences)
+    metadata = {str(name): run_metadata(run) for name, run in runs.items() if isinstance(run, (str, os.PathLike))}
+    said = {name: header for name, header in metadata.items() if header}
+    if judgments.rules:
+        wanted.table.attrs["rules"] = judgments.rules
+    if said:
+        wanted.table.attrs["metadata"] = said
+    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said)

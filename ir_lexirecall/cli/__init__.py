@@ -13,6 +13,7 @@ from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
 from ir_lexirecall.cli.arguments import Parser, with_lists
+from ir_lexirecall.cli.benchmarks import add_benchmarks
 from ir_lexirecall.cli.commands import add_commands
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after the program's name; by default those that the program was started with.
 
     Returns:
-        The exit code: 0, 1 for bad input or a failure, 130 if interrupted.
+        The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 130 if interrupted.
 
     Raises:
         SystemExit: bad usage (code 2), ``--help`` and ``--version`` (code 0).
@@ -66,8 +67,7 @@ def _run(words: list[str]) -> int:
         raise
     options.words = words
     with ExitStack() as options.resources:
-        options.command(options)
-    return 0
+        return options.command(options) or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
+    add_benchmarks(commands)
     add_studies(commands)
     return parser
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from ir_measures.measures.base import ParamInfo
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import is_number
+from ir_lexirecall.errors import is_number, warn
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 
@@ -217,10 +216,9 @@ def make_known(measure: Measure) -> None:
             known[name] = measure
         else:
             module = type(measure).__module__.partition(".")[0]
-            warnings.warn(
+            warn(
                 f"ir_measures knows another measure called {name!r} already ({type(other).__module__}); strings mean that "
-                f"one, {module}.{name} is this library's",
-                stacklevel=4,
+                f"one; give {module}.{name} as an object"
             )
 
 

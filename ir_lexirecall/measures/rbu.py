@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import inf
 
 import numpy as np
@@ -16,6 +15,7 @@ from ir_lexirecall.arrays import (
     running_product,
     shifted_within_segment,
 )
+from ir_lexirecall.errors import warn
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.base import Measure, Param, cutoff, gain, is_share, max_rel
@@ -71,10 +71,9 @@ class RBU(Measure):
 
     def check_judgments(self, judgments: Judgments) -> None:
         if len(judgments) and len(judgments.aspects.query) == len(judgments):
-            warnings.warn(
+            warn(
                 "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection has "
-                "subtopics, give them in 'subtopic_id' or 'iteration' (a dict of dicts cannot hold them).",
-                stacklevel=4,
+                "subtopics, give them in 'subtopic_id' or 'iteration' (a dict of dicts cannot hold them)."
             )
 
     def score(self, run: AlignedRun) -> Floats:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import ir_measures
 import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
@@ -25,6 +28,20 @@ def smaller_is_better(measure: IRMeasure) -> bool:
     False
     """
     return isinstance(measure, Measure) and measure.SMALLER_IS_BETTER
+
+
+def check_served(measures: Iterable[IRMeasure]) -> None:
+    """Refuse measures that nobody serves, before anything is scored.
+
+    >>> class Unserved(IRMeasure):
+    ...     NAME = __name__ = "Unserved"
+    >>> check_served([Unserved()])
+    Traceback (most recent call last):
+    ValueError: Unsupported measures {Unserved}.
+    """
+    for measure in measures:
+        if not is_native(measure):
+            ir_measures.evaluator([measure], {"q": {"d": 1}})
 
 
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:

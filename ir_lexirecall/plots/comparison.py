@@ -49,7 +49,7 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
     correction = pairs.attrs["correction"]
     how = f"corrected ({correction}) " if correction else ""
     ax.set_title(f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", fontsize="small", loc="left")
-    _footnote(ax, caption)
+    footnote(ax, caption)
     return ax
 
 
@@ -86,7 +86,7 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
     if len(height) <= 60:
         ax.set_xticklabels(table["query_id"].to_numpy(), rotation=90, fontsize="x-small")
     ax.set_xlabel(f"{len(height)} queries")
-    _footnote(ax, caption)
+    footnote(ax, caption)
     return ax
 
 
@@ -110,7 +110,8 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     ax.legend(fontsize="small", loc="upper right")
 
 
-def _footnote(ax: Any, caption: str) -> None:
+def footnote(ax: Any, caption: str) -> None:
+    """Add small print below a picture."""
     ax.annotate(
         caption,
         (0, 0),

@@ -32,7 +32,11 @@ def mc4(wins: Ints, ties: Ints) -> Floats:
 
 
 def bradley_terry(wins: Ints, ties: Ints) -> Floats:
-    """Log strengths of the Bradley-Terry model, ties half a win for each; slightly regularised, by choix."""
+    """Log strengths of the Bradley-Terry model, ties half a win for each; slightly regularised, by choix.
+
+    Where systems are (almost) perfectly ordered, the strengths that maximise the likelihood are infinite and choix does not
+    converge: it is then regularised more, ten times as much at a time, until it does.
+    """
     try:
         import choix
     except ModuleNotFoundError:
@@ -41,8 +45,16 @@ def bradley_terry(wins: Ints, ties: Ints) -> Floats:
         ) from None
     won = wins + ties / 2
     np.fill_diagonal(won, 0)
-    strengths: Floats = choix.ilsr_pairwise_dense(won, alpha=0.01)
-    return strengths
+    alpha = 0.01  # rate of the comparisons that anyone may win
+    while True:
+        try:
+            strengths: Floats = choix.ilsr_pairwise_dense(won, alpha=alpha)
+        except RuntimeError:
+            pass
+        else:
+            if np.isfinite(strengths).all():
+                return strengths
+        alpha *= 10
 
 
 METHODS: dict[str, Callable[[Ints, Ints], Floats]] = {"borda": borda, "mc4": mc4, "bradley-terry": bradley_terry}

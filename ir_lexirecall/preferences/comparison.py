@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasureLike, parse_measures
-from ir_lexirecall.judgments import ExcludeLike, QrelsLike
+from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.runs import ScoredRuns, check_runs
@@ -25,10 +25,11 @@ PreferenceLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
 
 
 class CompareOptions(TestOptions, total=False):
-    """Options of a comparison: those of the test, and ``judged_only``, ``exclude``."""
+    """Options of a comparison: those of the test, and ``judged_only``, ``exclude``, ``rules``."""
 
     judged_only: bool
     exclude: ExcludeLike | None
+    rules: bool
 
 
 def compare(
@@ -60,7 +61,7 @@ def compare(
         options: of the test, as in ``SignificanceTest``: ``correction`` (``'holm'``), ``alpha`` (0.05), ``n_resamples``
             (10,000), ``seed`` (0), ``progress``. And ``judged_only`` (False): take documents without a judgment out of
             the rankings first (condensed lists); ``exclude``: documents that are taken out of rankings and judgments
-            first, as in ``evaluate``.
+            first, as in ``evaluate``; ``rules`` (True): apply the collection's own, as in ``evaluate``.
 
     Returns:
         ``Preferences``: table, matrix, ranking, explanations, plots. Queries without relevant documents take no part; a
@@ -80,44 +81,19 @@ def compare(
       run_a run_b  wins  losses  ties  mean
     0  good  weak     1       0     1   0.5
     """
-    judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
-    return compare_runs(
-        "compare",
-        qrels,
-        runs,
-        preference,
-        baseline=baseline,
-        rel=rel,
-        cutoff=cutoff,
-        test=SignificanceTest.coerce(test, caller="compare", **options),
-        judged_only=judged_only,
-        exclude=exclude,
-    )
-
-
-def compare_runs(
-    caller: str,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    preference: PreferenceLike,
-    *,
-    baseline: str | None,
-    rel: float,
-    cutoff: int | None,
-    test: SignificanceTest,
-    judged_only: bool = False,
-    exclude: ExcludeLike | None = None,
-) -> Preferences:
-    """``compare`` for a function of another name, which begins the messages of errors."""
-    check_options(caller, rel=rel, cutoff=cutoff)
-    names, measures = parse_preferences(caller, preference)
-    check_runs(caller, runs, 2)
+    judged_only = options.pop("judged_only", False)
+    exclude, rules = options.pop("exclude", None), options.pop("rules", True)
+    tested = SignificanceTest.coerce(test, caller="compare", **options)
+    check_options("compare", rel=rel, cutoff=cutoff)
+    names, measures = parse_preferences("compare", preference)
+    check_runs("compare", runs, 2)
     if baseline is not None:
-        check_baseline(caller, baseline, runs)
+        check_baseline("compare", baseline, runs)
+    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     scored = ScoredRuns.from_runs(
-        measures, qrels, runs, judged_only=judged_only, exclude=exclude, caller=caller, progress=test.progress
+        measures, judgments, runs, judged_only=judged_only, caller="compare", progress=tested.progress
     )
-    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=test, caller=caller)
+    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=tested)
 
 
 def parse_preferences(caller: str, preference: PreferenceLike) -> tuple[list[str], dict[str, IRMeasure]]:

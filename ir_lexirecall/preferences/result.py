@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +13,22 @@ from ir_lexirecall import plots
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import check_choice
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns
-from ir_lexirecall.significance import SignificanceTest, TestResult
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    power_of_all,
+    queries_needed_of_all,
+    smallest_p,
+)
+from ir_lexirecall.significance import power as power_of_pairs
+from ir_lexirecall.significance import queries_needed as queries_needed_of_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,6 +120,7 @@ class Preferences:
             "cutoff": self.counts.cutoff,
             "queries": len(self.query_ids),
             "excluded_queries": self.excluded,
+            "rules": self.counts.judgments.rules or None,
             "test": self.test.name,
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
@@ -219,6 +228,79 @@ class Preferences:
         blocks = self.counts.of_pairs(preference, a, b)
         return TestResult.concatenate([self.test.of_pairs(x, bounds=_PREFERENCE_RANGE) for x in blocks])
 
+    def power(self, queries: int | None = None) -> pd.DataFrame:
+        """How likely the test would find each pair's difference, with so many queries like these.
+
+        Args:
+            queries: number of queries; by default as many as there are.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``queries``, ``power`` at alpha, before any correction. See
+            ``significance.power`` for how it is computed.
+
+        Raises:
+            ValueError: there are no queries.
+            ModuleNotFoundError: the t-test without statsmodels.
+        """
+        count = len(self.query_ids) if queries is None else queries
+        return self._per_pair(
+            "power",
+            {"queries": count},
+            lambda x: power_of_pairs(self.test, x, count),
+            lambda values: power_of_all(self.test, values, count),
+        )
+
+    def queries_needed(self, power: float = 0.8) -> pd.DataFrame:
+        """How many queries like these the test needs to find each pair's difference with a probability of ``power``.
+
+        Args:
+            power: between 0 and 1.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``power``, ``queries_needed`` (inf: no number is enough, or beyond what
+            ``significance.queries_needed`` tries).
+
+        Raises:
+            ValueError: there are no queries, or ``power`` is out of range.
+            ModuleNotFoundError: the t-test without statsmodels.
+        """
+        return self._per_pair(
+            "queries_needed",
+            {"power": power},
+            lambda x: queries_needed_of_pairs(self.test, x, power),
+            lambda values: queries_needed_of_all(self.test, values, power),
+        )
+
+    def _per_pair(
+        self,
+        column: str,
+        settings: dict[str, float],
+        of_differences: Callable[[Floats], Floats],
+        of_values: Callable[[Floats], Floats],
+    ) -> pd.DataFrame:
+        """A number for every pair by what is tested: differences of pairs, or (Tukey's HSD) values of all runs."""
+        import pandas as pd
+
+        if not self.query_ids:
+            raise ValueError(f"{column}: no query has a relevant document")
+        a, b = self._pair_places
+        tables = []
+        for name in self.preferences:
+            measure = self.counts.values.get(name)
+            if self.test.name == "tukey":
+                values = self.counts.of(name).against_others if measure is None else measure[:, self.counts.queries].T
+                numbers = of_values(values)[a, b]
+            elif measure is not None:
+                numbers = of_differences(measure[a][:, self.counts.queries] - measure[b][:, self.counts.queries])
+            else:
+                numbers = np.concatenate([of_differences(x) for x in self.counts.of_pairs(name, a, b)])
+            columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
+            table = pd.DataFrame({**columns, **settings, column: numbers})
+            if len(self.preferences) > 1:
+                table.insert(0, "preference", name)
+            tables.append(table)
+        return self._with_provenance(pd.concat(tables, ignore_index=True))
+
     def matrix(self, preference: str | None = None) -> pd.DataFrame:
         """Mean preference of the run of the row over that of the column."""
         import pandas as pd
@@ -319,6 +401,12 @@ class Preferences:
             )
         if queries < 25:
             notes.append(f"Only {queries} queries: a test sees no difference but a large one.")
+        least = smallest_p(self.test, queries)
+        if queries and least > self.test.alpha:
+            notes.append(
+                f"The smallest p that the {self.test.name} test can give on {queries} queries is {least:.3g}: it cannot reject at "
+                f"alpha {self.test.alpha:g}."
+            )
         if queries and np.median(m) < 3:
             notes.append(
                 f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare."

@@ -10,7 +10,7 @@ from ir_lexirecall import demo
 RUNS = demo.runs()
 
 
-def test_it_gives_what_evaluate_and_compare_give() -> None:
+def test_benchmark_gives_what_evaluate_and_compare_give() -> None:
     result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], preference=["lexirecall", "AP"])
     for name, run in RUNS.items():
         values = irl.evaluate(["LR", "AP"], demo.qrels(), run)

@@ -57,8 +57,8 @@ def _rows(case: Case, results: list[Result]) -> list[list[str]]:
         for other in others
     ] or [["-"] * 4]
     target = "-" if case.target is None else f"{case.target:.3f}"
-    own = [case.name, _time(ours.median), _megabytes(ours.memory)]
-    return [[*own, *rows[0], target], *(["", "", "", *row, ""] for row in rows[1:])]
+    first = [case.name, _time(ours.median), _megabytes(ours.memory)]
+    return [[*first, *rows[0], target], *(["", "", "", *row, ""] for row in rows[1:])]
 
 
 def _time(seconds: float) -> str:

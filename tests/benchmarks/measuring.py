@@ -44,7 +44,7 @@ class Result:
 
 
 def measure(case: Case, size: Size, repeat: int) -> list[Result]:
-    """Measure all contenders of a case: times in one process, in turns; memory in a fresh process for each."""
+    """Measure all contenders of a case: times in one process, in turns; memory in a fresh process for contender."""
     with tempfile.TemporaryDirectory() as folder:
         request = {"case": case.name, "size": asdict(case.size or size), "folder": folder}
         seconds = _in_fresh_process({**request, "repeat": repeat})
@@ -66,12 +66,12 @@ def _in_fresh_process(request: dict[str, Any]) -> Any:
 
 def _times(contenders: list[Contender], inputs: Any, repeat: int) -> dict[str, list[float]]:
     """Seconds of every contender in every round; each round starts with another one."""
-    number = {each.name: _number(_time(each.run, inputs)) for each in contenders}
-    seconds: dict[str, list[float]] = {each.name: [] for each in contenders}
+    number = {contender.name: _number(_time(contender.run, inputs)) for contender in contenders}
+    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(repeat):
         first = turn % len(contenders)
-        for each in contenders[first:] + contenders[:first]:
-            seconds[each.name].append(_time(each.run, inputs, number[each.name]))
+        for contender in contenders[first:] + contenders[:first]:
+            seconds[contender.name].append(_time(contender.run, inputs, number[contender.name]))
     return seconds
 
 
@@ -119,9 +119,11 @@ def _high_water() -> int:
 
 def _serve(request: dict[str, Any]) -> Any:
     case = next(case for case in CASES if case.name == request["case"])
-    contenders = [each for each in case.contenders() if each.name == request.get("contender", each.name)]
-    for each in contenders:
-        importlib.import_module(each.needs)
+    contenders = [
+        contender for contender in case.contenders() if contender.name == request.get("contender", contender.name)
+    ]
+    for contender in contenders:
+        importlib.import_module(contender.needs)
     folder = Path(request["folder"])
     stored = folder / "inputs.pickle"
     if "repeat" in request:

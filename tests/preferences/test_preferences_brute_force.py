@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.preferences import counts
 
-pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
+pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
 
 compare = partial(irl.compare, correction=None)  # no test matters here
 
@@ -195,7 +195,7 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
     for row in table.itertuples():
         values = brute.preferences(row.preference, row.run_a, row.run_b)
         signs = [None if value is None else sign(value) for value in values]
-        expected = [signs.count(each) for each in (1, -1, 0, None)]
+        expected = [signs.count(outcome) for outcome in (1, -1, 0, None)]
         assert [row.wins, row.losses, row.ties, row.incomparable] == expected, row
         assert row.mean == near(mean(values)), row
 
@@ -310,7 +310,7 @@ def judged(relevant: int) -> dict[str, dict[str, float]]:
         ("dcgrpp", [1], [3, 7, 63], 63),
     ],
 )
-def test_recall_levels_that_balance_are_a_tie(preference, ahead, behind, relevant):
+def test_recall_levels_that_cancel_out_are_a_tie(preference, ahead, behind, relevant):
     """1/2 + 1/3 + 1/6 = 1 also where floats say otherwise."""
     levels = range(1, relevant + 1)
     runs = {
@@ -362,7 +362,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
 
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
-def test_what_one_of_a_pair_wins_the_other_loses(comparison, rel, cutoff):
+def test_preferences_are_antisymmetric(comparison, rel, cutoff):
     compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
     for preference in PREFERENCES:
         tensor = compared.tensor(preference)

@@ -94,7 +94,7 @@ def test_with_a_baseline_the_table_has_a_row_per_other_run():
     assert table.loc[0, COLUMNS[2:]].tolist() == every.table().loc[0, COLUMNS[2:]].tolist()
 
 
-def test_several_preferences_stand_below_each_other():
+def test_several_preferences_are_stacked():
     table = irl.compare(QRELS, RUNS, ["rpp", "AP", nDCG @ 3]).table()
     assert list(table.columns) == ["preference", *COLUMNS]
     assert table["preference"].tolist() == ["rpp"] * 6 + ["AP"] * 6 + ["nDCG@3"] * 6
@@ -112,7 +112,7 @@ def test_dominance_counts_what_is_not_comparable():
     assert irl.compare(QRELS, RUNS, ["rpp", "dominance"]).table()["incomparable"].tolist()[:6] == [0] * 6
 
 
-def test_a_preference_that_is_asked_for_twice_counts_once():
+def test_a_preference_named_twice_counts_once():
     table = irl.compare(QRELS, RUNS, ["AP", "lexirecall", AP, "lexirecall"]).table()
     assert table["preference"].tolist() == ["AP"] * 6 + ["lexirecall"] * 6
 
@@ -197,11 +197,13 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
     compared = irl.compare(QRELS, RUNS, "rpp", test=test, **OPTIONS)
     table = compared.table()
     x = compared.per_query()["preference"].to_numpy().reshape(len(QUERIES), len(PAIRS)).T
-    asked = SignificanceTest(test, **OPTIONS)
+    significance_test = SignificanceTest(test, **OPTIONS)
     if test == "tukey":
-        assert_tested_as(table, asked.of_all(compared.scores().to_numpy(), bounds=(-2, 2))[np.triu_indices(4, 1)])
+        assert_tested_as(
+            table, significance_test.of_all(compared.scores().to_numpy(), bounds=(-2, 2))[np.triu_indices(4, 1)]
+        )
     else:
-        assert_tested_as(table, asked.of_pairs(x, bounds=(-1, 1)))
+        assert_tested_as(table, significance_test.of_pairs(x, bounds=(-1, 1)))
     if test in INDEPENDENT:
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
     if test == "t":
@@ -218,8 +220,10 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
     values = np.array([irl.evaluate("nDCG@5", QRELS, run)["nDCG@5"] for run in RUNS.values()])
     a, b = np.triu_indices(4, 1)
     x = values[a] - values[b]
-    asked = SignificanceTest(test, **OPTIONS)
-    assert_tested_as(table, asked.of_all(values.T)[a, b] if test == "tukey" else asked.of_pairs(x))
+    significance_test = SignificanceTest(test, **OPTIONS)
+    assert_tested_as(
+        table, significance_test.of_all(values.T)[a, b] if test == "tukey" else significance_test.of_pairs(x)
+    )
     if test in INDEPENDENT:
         assert table["p"].tolist() == pytest.approx([INDEPENDENT[test](row) for row in x], rel=1e-9)
     assert_intervals_agree(table, bound=1)
@@ -260,7 +264,7 @@ METHODS = ["mean", "borda", "mc4", "bradley-terry"]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_puts_systems_that_always_win_first(method):
+def test_every_method_ranks_systems_by_consistent_wins(method):
     systems = ["first", "second", "third", "fourth", "fifth"]
     for shuffled in (systems, systems[::-1], ["third", "fifth", "first", "fourth", "second"]):
         runs = in_order(*systems)
@@ -272,7 +276,7 @@ def test_every_method_puts_systems_that_always_win_first(method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("orders", [["ABC"] * 3 + ["BAC", "ACB"], ["ABCD", "ADCB", "ACBD", "BADC", "DACB"]])
-def test_every_method_puts_the_system_first_that_most_queries_prefer_to_each_other_one(method, orders):
+def test_every_method_ranks_the_condorcet_winner_first(method, orders):
     assert preferring(orders).ranking(method).index[0] == "A"
 
 
@@ -283,13 +287,13 @@ def test_only_mc4_prefers_a_bare_majority_to_more_points(method, first):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_systems_that_beat_each_other_in_a_circle_are_equals(method):
+def test_systems_in_a_cycle_get_equal_scores(method):
     ranking = preferring(["ABC", "BCA", "CAB"]).ranking(method)
     assert ranking.tolist() == pytest.approx([ranking.iloc[0]] * 3)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_equal_systems_are_equals(method):
+def test_equal_systems_get_equal_scores(method):
     ranking = irl.compare(QRELS, dict.fromkeys(["one", "another"], RUNS["fair"])).ranking(method)
     assert ranking.iloc[0] == pytest.approx(ranking.iloc[1])
 
@@ -332,7 +336,7 @@ def test_every_table_says_where_it_comes_from():
         compared.ranking("mc4", "AP"),
         compared.explain("good", "bad"),
     ]
-    asked = {
+    expected = {
         "preference": "rpp, AP",
         "baseline": "fair",
         "rel": 2,
@@ -346,7 +350,7 @@ def test_every_table_says_where_it_comes_from():
         "seed": 0,
     }
     for table in tables:
-        assert table.attrs.items() >= asked.items()
+        assert table.attrs.items() >= expected.items()
         assert table.attrs["versions"]["ir_lexirecall"] == irl.__version__
         assert set(table.attrs["versions"]) == {"ir_lexirecall", "numpy", "scipy", "python"}
 
@@ -383,7 +387,7 @@ def notes(compared: irl.Preferences, words: str) -> list[str]:
     return [note for note in compared.diagnostics if re.search(words, note)]
 
 
-def test_nothing_stands_out_where_there_is_enough_of_everything():
+def test_no_diagnostics_with_enough_queries_and_relevant_documents():
     assert irl.compare(QRELS, RUNS).diagnostics == []
 
 
@@ -442,7 +446,7 @@ def cells(markdown: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-def test_markdown_is_the_table_with_so_many_places():
+def test_markdown_is_the_table_rounded_to_the_places_given():
     compared = irl.compare(QRELS, RUNS)
     header, _, *rows = cells(compared.to_markdown(places=2))
     assert header == COLUMNS
@@ -592,7 +596,7 @@ def test_the_picture_of_one_tied_query_has_room(recwarn):
     assert not recwarn.list
 
 
-def test_pictures_go_where_they_are_asked_to_go():
+def test_pictures_are_drawn_on_the_axes_given():
     from matplotlib.figure import Figure
 
     left, right = Figure(figsize=(12, 5)).subplots(1, 2)
@@ -677,19 +681,19 @@ def test_bad_runs_are_named():
         ("with_test", ["chi"], "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
     ],
 )
-def test_bad_questions_are_named(method, arguments, offender):
+def test_bad_arguments_of_methods_are_named(method, arguments, offender):
     with pytest.raises(ValueError, match=offender):
         getattr(irl.compare(QRELS, RUNS), method)(*arguments)
 
 
-def test_options_are_checked_before_a_run_is_read():
+def test_options_are_checked_before_any_run_is_read():
     unread = iter([])
     for options in ({"baseline": "best"}, {"test": "chi"}, {"correction": "none"}, {"alpha": 2}):
         with pytest.raises(ValueError, match="|".join(map(str, options.values()))):
             irl.compare(QRELS, {"good": unread, "bad": pytest.fail}, **options)
 
 
-def test_a_value_that_is_not_a_number_prefers_nothing():
+def test_a_value_that_is_not_a_number_is_refused():
     judgments = irl.Judgments.from_qrels(QRELS)
     ranks = {name: irl.align(judgments, run) for name, run in RUNS.items()}
     values = np.zeros((4, 30))
@@ -746,7 +750,7 @@ def test_changing_a_table_does_not_change_the_result(method, preference):
 
 @pytest.mark.parametrize("test", ["sign", "bootstrap", "tukey"])
 @pytest.mark.parametrize("progress", [None, False])
-def test_progress_is_silent_where_nobody_watches(capfd, test, progress):
+def test_no_progress_bar_without_a_terminal(capfd, test, progress):
     irl.compare(QRELS, RUNS, test=test, n_resamples=20, progress=progress).table()
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
@@ -755,7 +759,7 @@ def test_progress_is_silent_where_nobody_watches(capfd, test, progress):
 @pytest.mark.parametrize(
     ("test", "bars"), [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])]
 )
-def test_progress_shows_where_it_is_asked_for(capfd, test, bars):
+def test_progress_is_shown_on_request(capfd, test, bars):
     irl.compare(QRELS, RUNS, test=test, n_resamples=20, progress=True).table()
     out, err = capfd.readouterr()
     assert out == ""

@@ -89,7 +89,7 @@ def root(page: str) -> Any:
 
 def table(page: str, caption: str) -> pd.DataFrame:
     """A table of the page by its caption, with all digits of its numbers; columns as the API calls them."""
-    (found,) = (each for each in root(page).iter("table") if each.find("caption").text == caption)
+    (found,) = (element for element in root(page).iter("table") if element.find("caption").text == caption)
     columns = [head.get("data-column") for head in found.iterfind("thead/tr/th")]
     numeric = [head.get("class") == "number" for head in found.iterfind("thead/tr/th")]
     rows = [
@@ -103,7 +103,7 @@ def table(page: str, caption: str) -> pd.DataFrame:
 
 
 def text_of(page: str, path: str) -> str:
-    return re.sub(r"\s+", " ", " ".join(each.text_content() for each in root(page).iterfind(path)))
+    return re.sub(r"\s+", " ", " ".join(element.text_content() for element in root(page).iterfind(path)))
 
 
 def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
@@ -187,7 +187,7 @@ def test_the_text_says_what_is_significant(page: str, result: Benchmark) -> None
 def test_preferences_alone_make_a_report(result: Benchmark) -> None:
     assert result.preferences is not None
     page = Report.from_result(result.preferences, date=DATE, details=0).html()
-    assert {each.get("id") for each in root(page).iter("section")} == {
+    assert {section.get("id") for section in root(page).iter("section")} == {
         "preferences",
         "diagnostics",
         "pairs",
@@ -197,10 +197,10 @@ def test_preferences_alone_make_a_report(result: Benchmark) -> None:
 
 def test_a_single_run_makes_a_report() -> None:
     page = Report.from_result(irl.benchmark("lexirecall/demo", {"bm25": demo.run("bm25")}, ["AP"])).html()
-    assert {each.get("id") for each in root(page).iter("section")} == {"measures", "provenance"}
+    assert {section.get("id") for section in root(page).iter("section")} == {"measures", "provenance"}
 
 
-def test_nothing_makes_no_report() -> None:
+def test_a_report_needs_a_table_or_a_comparison() -> None:
     with pytest.raises(ValueError, match="neither a table of measures nor a comparison"):
         Report()
     with pytest.raises(ValueError, match="details must be at least 0"):
@@ -237,7 +237,7 @@ def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
     assert "3 of 10 pairs are shown" in text_of(page, ".//section[@id='pairs']")
 
 
-def test_what_is_too_much_for_a_page_is_left_out_and_said() -> None:
+def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
     page = Report.from_result(irl.benchmark(qrels, runs, ["AP"]), progress=False).html()
@@ -327,7 +327,7 @@ def test_hostile_names_are_text(hostile: Benchmark) -> None:
     assert set(HOSTILE[:4]) <= pictured
 
 
-def test_a_command_line_that_is_no_unicode_can_be_written(small: Benchmark, tmp_path: Path) -> None:
+def test_a_command_line_that_is_not_unicode_can_be_written(small: Benchmark, tmp_path: Path) -> None:
     report = Report.from_result(small, command=os.fsdecode(b"ir-lexirecall report caf\xe9.run"), details=0)
     assert b"caf&#56553;.run" in report.write(tmp_path / "report.html").read_bytes()
 
@@ -348,24 +348,24 @@ def test_the_page_is_accessible(page: str) -> None:
     tree = root(page)
     assert tree.get("lang") == "en"
     assert tree.xpath("//meta[@name='viewport']/@content") == ["width=device-width, initial-scale=1"]
-    levels = [int(each.tag[1]) for each in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")]
+    levels = [int(heading.tag[1]) for heading in tree.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert all(each.findtext("caption") for each in tree.iter("table"))
-    assert all(each.get("scope") in ("row", "col") for each in tree.iter("th"))
+    assert all(element.findtext("caption") for element in tree.iter("table"))
+    assert all(head.get("scope") in ("row", "col") for head in tree.iter("th"))
     ids = tree.xpath("//@id")
     assert len(set(ids)) == len(ids)
-    assert {each[1:] for each in tree.xpath("//@href") if each.startswith("#")} <= set(ids)
+    assert {target[1:] for target in tree.xpath("//@href") if target.startswith("#")} <= set(ids)
     pictures = tree.findall(".//svg")
     assert len(pictures) == 3 + 3 * 3
-    for each in pictures:
-        assert each.get("role") == "img"
-        assert tree.get_element_by_id(each.get("aria-labelledby")).text
-        assert tree.get_element_by_id(each.get("aria-describedby")).text
-    for each in tree.find_class("scroll"):
-        assert each.get("tabindex") == "0"
-        assert each.get("aria-label")
+    for picture in pictures:
+        assert picture.get("role") == "img"
+        assert tree.get_element_by_id(picture.get("aria-labelledby")).text
+        assert tree.get_element_by_id(picture.get("aria-describedby")).text
+    for region in tree.find_class("scroll"):
+        assert region.get("tabindex") == "0"
+        assert region.get("aria-label")
 
 
 # -- in a browser ------------------------------------------------------------------------------------
@@ -488,9 +488,9 @@ def nothing_went_wrong(browser: Browser) -> None:
     """No error, no dialog, and nothing loaded but the file and what is inside it."""
     assert browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
     assert browser.seen("Page.javascriptDialogOpening") == []
-    asked = [each["request"]["url"] for each in browser.seen("Network.requestWillBeSent")]
-    assert asked[0].startswith("file://")
-    assert all(url.startswith("data:") for url in asked[1:])
+    urls = [event["request"]["url"] for event in browser.seen("Network.requestWillBeSent")]
+    assert urls[0].startswith("file://")
+    assert all(url.startswith("data:") for url in urls[1:])
 
 
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
@@ -580,7 +580,7 @@ def test_the_keyboard_sorts(browser: Browser, file: Path, result: Benchmark, key
     assert browser.js(COLUMN.format(0)) == list(result.table["LR"].sort_values(ascending=False).index)
 
 
-def test_what_is_missing_comes_last_both_ways(browser: Browser, file: Path) -> None:
+def test_missing_values_sort_last_in_both_directions(browser: Browser, file: Path) -> None:
     browser.open(file)
     browser.js(OPEN_ALL)
     head = "document.querySelector('#pairs th[data-column=rank_b]')"
@@ -589,7 +589,7 @@ def test_what_is_missing_comes_last_both_ways(browser: Browser, file: Path) -> N
         shown = browser.js(
             f"[...{head}.closest('table').tBodies[0].rows].map(r => r.cells[{head}.cellIndex].textContent)"
         )
-        ranks = [float(each) for each in shown if each != "–"]
+        ranks = [float(cell) for cell in shown if cell != "–"]
         assert ranks == sorted(ranks, reverse=not ascending)
         assert shown[len(ranks) :] == ["–"] * (len(shown) - len(ranks))
         assert 0 < len(ranks) < len(shown)

@@ -38,7 +38,6 @@ from ir_lexirecall.preferences.comparison import CompareOptions
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),  # one session, in one process
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
     pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),

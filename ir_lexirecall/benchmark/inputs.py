@@ -1,0 +1,128 @@
+"""What users give a benchmark: one collection or many, and the runs of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.collections import Collection
+from ir_lexirecall.errors import did_you_mean, is_number
+from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall.readers import run_files
+
+CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
+"""One collection (an id, a ``Collection``, qrels in any form), or many: a list of ids, or a mapping of names to any of these."""
+
+RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike]] | str | os.PathLike[str] | Callable[[str], Mapping[str, RunLike]]"
+"""Runs by name; for many collections a mapping of collections to those, a folder, or a function of a collection's name."""
+
+
+def named_collections(collections: CollectionsLike) -> dict[str, QrelsLike] | None:
+    """Many collections by their names, None where there is one.
+
+    A mapping is one of names to collections unless it is a dict of dicts of grades, which are the qrels of one.
+
+    >>> named_collections(["beir/scifact/test", "beir/arguana"])
+    {'beir/scifact/test': 'beir/scifact/test', 'beir/arguana': 'beir/arguana'}
+    >>> named_collections({"q1": {"d1": 1}}) is None, list(named_collections({"tiny": {"q1": {"d1": 1}}}))
+    (True, ['tiny'])
+
+    Raises:
+        ValueError: no collection, or a name twice.
+    """
+    if isinstance(collections, Mapping):
+        if not collections:
+            raise ValueError("benchmark: there are no collections")
+        if all(map(_is_grades, collections.values())):
+            return None
+        return _distinct([(str(name), qrels) for name, qrels in collections.items()])
+    if isinstance(collections, (list, tuple)):
+        if not collections:
+            raise ValueError("benchmark: there are no collections")
+        if all(isinstance(item, (str, Collection)) for item in collections):
+            return _distinct([(item if isinstance(item, str) else item.dataset_id, item) for item in collections])
+    return None
+
+
+def _distinct(named: list[tuple[str, QrelsLike]]) -> dict[str, QrelsLike]:
+    names = [name for name, _ in named]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"benchmark: two collections have the same name, {twice}")
+    return dict(named)
+
+
+def _is_grades(value: Any) -> bool:
+    """Whether a value of a mapping is one query's documents with their grades."""
+    return isinstance(value, Mapping) and not any(isinstance(grade, Mapping) for grade in value.values())
+
+
+def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
+    """The runs of each collection in turn: a function is called for one collection after the other.
+
+    Args:
+        runs: see ``RunsLike``.
+        collections: their names.
+
+    Raises:
+        ValueError: a collection without runs, runs of an unknown collection, or a folder without any.
+    """
+    if isinstance(runs, (str, os.PathLike)):
+        runs = runs_in_folder(runs, collections)
+    if callable(runs):
+        for name in collections:
+            made = runs(name)
+            if not isinstance(made, Mapping):
+                raise ValueError(
+                    f"benchmark: the function of runs gave {made!r} for collection {name!r}, not a mapping of names to runs"
+                )
+            yield name, made
+        return
+    if not isinstance(runs, Mapping):
+        raise ValueError(
+            "benchmark: give the runs of many collections as a mapping of collections to mappings of names to runs, a folder, or "
+            "a function of a collection's name"
+        )
+    if unknown := [str(name) for name in runs if str(name) not in collections]:
+        raise ValueError(
+            f"benchmark: runs of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}"
+        )
+    if missing := [name for name in collections if not runs.get(name)]:
+        raise ValueError(f"benchmark: there are no runs for collection {missing[0]!r}{_others(missing[1:])}")
+    for name in collections:
+        of_collection = runs[name]
+        if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
+            raise ValueError(f"benchmark: collection {name!r}: give its runs as a mapping of names to runs")
+        yield name, of_collection
+
+
+def runs_in_folder(folder: str | os.PathLike[str], collections: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The run files of each collection below a folder, laid out as SuiteEval or TIREx write it.
+
+    ``{collection}/{run}.res.gz`` or ``{collection}/{run}/run.txt.gz`` (any ending of runs, compressed or not). The folder of a
+    collection has its name, or its name with dashes for slashes, in lower case.
+
+    Raises:
+        ValueError: the folder, or that of a collection, is missing or has no runs; or two files of one name.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise ValueError(f"{path} is a file, not a folder" if path.exists() else f"{path}: there is no such folder")
+    runs = {}
+    for name in collections:
+        places = [path / name, path / name.replace("/", "-"), path / name.replace("/", "-").lower()]
+        place = next((place for place in places if place.is_dir()), None)
+        if place is None:
+            known = sorted(item.name for item in path.iterdir() if item.is_dir())
+            there = f"; there are {', '.join(known)}" if known else "; it is empty" if not any(path.iterdir()) else ""
+            raise ValueError(f"benchmark: {path} has no folder for collection {name!r}{there}")
+        runs[name] = run_files(place)
+        if not runs[name]:
+            raise ValueError(f"benchmark: {place} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
+    return runs
+
+
+def _others(names: Sequence[str]) -> str:
+    return f", nor for {', '.join(map(repr, names))}" if names else ""

@@ -1,0 +1,465 @@
+"""``BenchmarkSuite``: runs on many collections, and what holds over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall import plots, text
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.benchmark import inference
+from ir_lexirecall.benchmark.single import Benchmark
+from ir_lexirecall.errors import check_choice
+from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.provenance import versions
+from ir_lexirecall.significance import SignificanceTest, TestResult, effect_of_mean
+from ir_lexirecall.significance.intervals import agreeing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OVER = ("queries", "collections")
+_PREFERENCE = "pref:"  # begins the names of preferences where measures stand beside them
+
+
+@dataclass(frozen=True)
+class BenchmarkSuite:
+    """What ``benchmark`` found on many collections.
+
+    Attributes:
+        results: the result of each collection, by its name.
+        baseline: the run that all others are compared with, or None.
+        test: how differences are tested within a collection; its alpha, correction, n_resamples and seed also hold over
+            collections.
+        lacking: for each run that some collections lack, these collections. ``overall`` leaves such runs out.
+    """
+
+    results: Mapping[str, Benchmark]
+    baseline: str | None = None
+    test: SignificanceTest = field(default_factory=SignificanceTest)
+    lacking: Mapping[str, list[str]] = field(default_factory=dict)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def collections(self) -> list[str]:
+        """Names of the collections, in order."""
+        return list(self.results)
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """Names of the runs that every collection has, in order."""
+        return [run for run in next(iter(self.results.values())).runs if run not in self.lacking]
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of the measures, in order."""
+        return next(iter(self.results.values())).measures
+
+    @property
+    def preferences(self) -> dict[str, Preferences | None]:
+        """The preferences on each collection; None where it has a single run."""
+        return {name: result.preferences for name, result in self.results.items()}
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Means, a row per collection and run (index ``collection``, ``run``), a column per measure."""
+        return self._stacked({name: result.table for name, result in self.results.items()})
+
+    @cached_property
+    def per_query(self) -> pd.DataFrame:
+        """Values, a row per collection, run and query (index), a column per measure."""
+        return self._stacked({name: result.per_query for name, result in self.results.items()})
+
+    def means(self) -> pd.DataFrame:
+        """``Benchmark.means`` of every collection, with a column ``collection`` before: BCa intervals and letters."""
+        return self._listed({name: result.means() for name, result in self.results.items()})
+
+    def tests(self) -> pd.DataFrame:
+        """``Benchmark.tests`` of every collection, with a column ``collection`` before."""
+        return self._listed({name: result.tests() for name, result in self.results.items()})
+
+    def power(self, queries: int | None = None) -> pd.DataFrame:
+        """``Preferences.power`` of every collection, with a column ``collection`` before."""
+        return self._listed({name: p.power(queries) for name, p in self.preferences.items() if p is not None})
+
+    def queries_needed(self, power: float = 0.8) -> pd.DataFrame:
+        """``Preferences.queries_needed`` of every collection, with a column ``collection`` before."""
+        return self._listed({name: p.queries_needed(power) for name, p in self.preferences.items() if p is not None})
+
+    def _stacked(self, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+        import pandas as pd
+
+        plain = {name: _without_attrs(table) for name, table in tables.items()}
+        table = pd.concat(plain, names=["collection"])
+        table.attrs.update(self.provenance)
+        return table
+
+    def _listed(self, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = [_without_attrs(table) for table in tables.values()]
+        for name, part in zip(tables, parts, strict=True):
+            part.insert(0, "collection", name)
+        table = pd.concat(parts, ignore_index=True)
+        table.attrs.update(self.provenance)
+        return table
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What was evaluated, and how: in the ``attrs`` of every table, and below every text."""
+        rules = {
+            name: result.table.attrs["rules"] for name, result in self.results.items() if "rules" in result.table.attrs
+        }
+        metadata = {name: dict(result.metadata) for name, result in self.results.items() if result.metadata}
+        return {
+            "collections": self.collections,
+            "queries": {name: len(result.query_ids) for name, result in self.results.items()},
+            "baseline": self.baseline,
+            "test": self.test.name,
+            "correction": self.test.counted_correction,
+            "alpha": self.test.alpha,
+            "n_resamples": self.test.n_resamples,
+            "seed": self.test.seed,
+            "rules": rules or None,
+            "lacking": dict(self.lacking) or None,
+            "metadata": metadata or None,
+            "versions": versions(),
+        }
+
+    # -- over collections ----------------------------------------------------------------------------
+
+    def overall(self, over: str = "queries") -> pd.DataFrame:
+        """What holds over all collections: a row per measure (or preference) and run, each collection counting once.
+
+        Columns: ``measure`` (a preference has ``pref:`` before its name), ``run``; the macro ``mean`` (of a preference: over
+        all other runs) with its interval ``ci_low``, ``ci_high``; ``mean_rank`` over collections; the interval of the run's
+        rank by its macro mean, ``rank_low``, ``rank_high``, which holds also where many runs are nearly equal; ``rank_from``,
+        ``rank_to``: from where to where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a
+        preference: the mean preference over the baseline) with its interval, ``p``, ``p_corrected`` and ``reject`` (by the
+        correction of ``test``, over the runs of one measure). Over collections also the random-effects mean of the
+        differences, ``effect``, with its interval, ``tau2`` (variance of the true differences between collections), ``i2``
+        (share of the variance that is not chance) and ``p_heterogeneity``.
+
+        Args:
+            over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
+                they are a sample of tasks, collections are resampled, then the queries of each.
+
+        Returns:
+            A DataFrame; its ``attrs`` hold the provenance.
+
+        Raises:
+            ValueError: ``over`` is neither, no run is common to all collections, or a collection has no query with relevant
+                documents.
+            ModuleNotFoundError: random effects without statsmodels.
+        """
+        import pandas as pd
+
+        check_choice("overall", "over", over, OVER)
+        if over not in self._cache:
+            if not self.runs:
+                raise ValueError("overall: no run is common to all collections")
+            tables = [self._overall_of(name, over) for name in self._quantities]
+            self._cache[over] = pd.concat(tables, ignore_index=True)
+            self._cache[over].attrs.update(self.provenance | {"over": over})
+        table: pd.DataFrame = self._cache[over].copy()
+        return table
+
+    @cached_property
+    def _quantities(self) -> list[str]:
+        """Measures, and preferences, that are summed up over collections."""
+        preferences = next(iter(self.results.values())).preferences
+        names = [] if preferences is None or len(self.runs) < 2 else preferences.preferences
+        return [*self.measures, *(f"{_PREFERENCE}{name}" for name in names)]
+
+    def _name(self, measure: str | None) -> str:
+        if measure is None:
+            return self._quantities[0]
+        named = f"{_PREFERENCE}{measure}"
+        return check_choice(
+            "overall",
+            "measure",
+            named if named in self._quantities and measure not in self._quantities else measure,
+            self._quantities,
+        )
+
+    def values(self, measure: str) -> list[Floats]:
+        """Values of a measure (``pref:``: mean preferences against all others) per collection, shape ``(S, Q_d)`` each."""
+        arrays = []
+        for name, result in self.results.items():
+            place = [result.runs.index(run) for run in self.runs]
+            if measure.startswith(_PREFERENCE):
+                assert result.preferences is not None
+                x = result.preferences.counts.of(measure.removeprefix(_PREFERENCE)).against_others.T[place]
+            else:
+                x = result.values(measure)[place]
+            if not x.shape[1]:
+                raise ValueError(f"overall: no query of collection {name!r} has a relevant document")
+            if not np.isfinite(x).all():
+                raise ValueError(f"overall: {measure} is not a number for some query of collection {name!r}")
+            arrays.append(np.ascontiguousarray(x))
+        return arrays
+
+    def differences(self, measure: str) -> list[Floats]:
+        """Differences of all other runs to the baseline per collection (``pref:``: preferences over it), ``(S - 1, Q_d)`` each."""
+        if self.baseline is None:
+            raise ValueError("overall: there is no baseline to differ from; give benchmark one")
+        others = [run for run in self.runs if run != self.baseline]
+        if not measure.startswith(_PREFERENCE):
+            base = self.runs.index(self.baseline)
+            keep = [self.runs.index(run) for run in others]
+            return [x[keep] - x[base] for x in self.values(measure)]
+        arrays = []
+        for result in self.results.values():
+            assert result.preferences is not None
+            place = [result.runs.index(run) for run in others]
+            base = result.runs.index(self.baseline)
+            blocks = result.preferences.counts.of_pairs(measure.removeprefix(_PREFERENCE), place, [base] * len(place))
+            arrays.append(np.concatenate(list(blocks)))
+        return arrays
+
+    def _resampled(self, values: list[Floats], over: str) -> inference.Resamples:
+        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
+        return resample(values, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress)
+
+    def _overall_of(self, measure: str, over: str) -> pd.DataFrame:
+        import pandas as pd
+
+        alpha, values = self.test.alpha, self.values(measure)
+        others = [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
+        # Means and differences of the same resamples: one matrix product for both.
+        differences = self.differences(measure) if others else [np.zeros((0, x.shape[1])) for x in values]
+        both = self._resampled([np.concatenate(pair) for pair in zip(values, differences, strict=True)], over)
+        size = len(self.runs)
+        resamples = inference.Resamples(both.mean[:size], both.error[:size])
+        mean = inference.macro_means(values)
+        low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
+        bounds = (min(float(x.min()) for x in values), max(float(x.max()) for x in values))
+        rank_low, rank_high = inference.simultaneous_rank_interval(mean, resamples.mean, alpha)
+        rank_from, rank_to = inference.rank_interval(resamples.mean, alpha)
+        columns: dict[str, Any] = {
+            "measure": measure,
+            "run": self.runs,
+            "mean": mean,
+            "ci_low": np.clip(low, *bounds),
+            "ci_high": np.clip(high, *bounds),
+            "mean_rank": np.mean([inference.ranks(x.mean(axis=1)) for x in values], axis=0),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "rank_from": rank_from,
+            "rank_to": rank_to,
+        }
+        table = pd.DataFrame(columns)
+        if not others:
+            return table
+        of_differences = inference.Resamples(both.mean[size:], both.error[size:])
+        numbers = self._differences_of(measure, differences, of_differences, over, bounds)
+        numbers.insert(0, "run", others)
+        return table.merge(numbers, on="run", how="left")
+
+    def _differences_of(
+        self,
+        measure: str,
+        differences: list[Floats],
+        resamples: inference.Resamples,
+        over: str,
+        bounds: tuple[float, float],
+    ) -> pd.DataFrame:
+        """The columns on differences to the baseline; ``bounds``: the smallest and largest of the values."""
+        import pandas as pd
+
+        alpha = self.test.alpha
+        mean = inference.macro_means(differences)
+        error = inference.macro_error(differences, over)
+        low, high, p = inference.studentised_interval(mean, error, resamples, alpha)
+        widest = 1.0 if measure.startswith(_PREFERENCE) else bounds[1] - bounds[0]
+        tested = agreeing(
+            TestResult(mean, low, high, p, effect_of_mean(np.concatenate(differences, axis=1))),
+            alpha,
+            (-widest, widest),
+        )
+        adjusted, reject = self.test.corrected(p)
+        columns: dict[str, Any] = {
+            "difference": mean,
+            "difference_low": tested.low,
+            "difference_high": tested.high,
+            "p": p,
+            "p_corrected": adjusted,
+            "reject": pd.array(reject, dtype="boolean"),
+        }
+        if over == "collections":
+            means = np.stack([x.mean(axis=1) for x in differences], axis=1)
+            variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
+            combined = inference.random_effects(means, variance, alpha)
+            columns |= {
+                "effect": combined.mean,
+                "effect_low": np.clip(combined.low, -widest, widest),
+                "effect_high": np.clip(combined.high, -widest, widest),
+                "tau2": combined.tau2,
+                "i2": combined.i2,
+                "p_heterogeneity": combined.p_heterogeneity,
+            }
+        return pd.DataFrame(columns)
+
+    def by_collection(self, measure: str | None = None) -> pd.DataFrame:
+        """Differences to the baseline on each collection: ``collection``, ``run``, ``difference`` and its interval.
+
+        Of a measure or preference (by default the first measure): the mean difference over queries with its studentised
+        bootstrap interval at 1 - alpha, and ``queries``. What the forest draws.
+        """
+        import pandas as pd
+
+        name = self._name(measure)
+        others = [run for run in self.runs if run != self.baseline]
+        values = self.values(name)
+        widest = 1.0 if name.startswith(_PREFERENCE) else max(x.max() for x in values) - min(x.min() for x in values)
+        tables = []
+        for collection, x in zip(self.collections, self.differences(name), strict=True):
+            mean = x.mean(axis=1)
+            low, high, _ = inference.studentised_interval(
+                mean, inference.macro_error([x], "queries"), self._resampled([x], "queries"), self.test.alpha
+            )
+            columns = {"collection": collection, "run": others, "queries": x.shape[1], "difference": mean}
+            columns |= {
+                "difference_low": np.clip(low, -widest, widest),
+                "difference_high": np.clip(high, -widest, widest),
+            }
+            tables.append(pd.DataFrame(columns))
+        table = pd.concat(tables, ignore_index=True)
+        table.attrs.update(self.provenance | {"measure": name})
+        return table
+
+    def friedman(self, measure: str | None = None) -> dict[str, Any]:
+        """Friedman's test that all runs rank alike over collections, and Nemenyi's comparison of all pairs after it.
+
+        Returns:
+            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs), ``critical_difference`` of mean ranks at alpha,
+            ``mean_rank`` (a Series, best first) and ``p_pairs`` (a DataFrame, by Nemenyi).
+        """
+        import pandas as pd
+
+        name = self._name(measure)
+        means = np.stack([x.mean(axis=1) for x in self.values(name)])
+        chi2, p = inference.friedman(means)
+        difference, pairs = inference.nemenyi(means, self.test.alpha)
+        mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)
+        return {
+            "measure": name,
+            "chi2": chi2,
+            "p": p,
+            "critical_difference": difference,
+            "mean_rank": pd.Series(mean_rank, index=self.runs, name="mean_rank").sort_values(kind="stable"),
+            "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
+        }
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """When not to trust a result, in words; empty where nothing stands out."""
+        notes = [
+            f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections."
+            for run, names in self.lacking.items()
+        ]
+        if len(self.collections) < 5:
+            notes.append(f"Only {len(self.collections)} collections: they say little of others (over='collections').")
+        small = [name for name, result in self.results.items() if len(result.query_ids) < 25]
+        if small:
+            notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
+        for name, result in self.results.items():
+            if result.preferences is not None:
+                notes += [f"{name}: {note}" for note in result.preferences.diagnostics]
+        return notes
+
+    # -- for readers -----------------------------------------------------------------------------------
+
+    @property
+    def caption(self) -> str:
+        """The provenance in one line."""
+        queries = ", ".join(f"{name} ({len(result.query_ids)})" for name, result in self.results.items())
+        rules = self.provenance["rules"] or {}
+        facts = [
+            f"collections (queries): {queries}",
+            *([f"baseline {self.baseline}"] if self.baseline is not None else []),
+            f"alpha {self.test.alpha:g}",
+            *([f"{self.test.counted_correction} correction"] if self.test.counted_correction else []),
+            f"{self.test.n_resamples} resamples, seed {self.test.seed}",
+            *(f"{name}: {rule}" for name, rule in rules.items()),
+            *(f"{run} left out, missing for {', '.join(names)}" for run, names in self.lacking.items()),
+            ", ".join(f"{name} {number}" for name, number in versions().items()),
+        ]
+        return "; ".join(facts)
+
+    def to_markdown(self, over: str = "queries", places: int = 4) -> str:
+        """``overall`` in Markdown, with the provenance below."""
+        rows, align = self._cells(over, places, text.escape_markdown)
+        return f"{text.markdown_table(rows, align)}\n\n{text.escape_markdown(self.caption)}"
+
+    def to_latex(self, over: str = "queries", places: int = 4) -> str:
+        """``overall`` in LaTeX (booktabs), with the provenance as a comment."""
+        rows, align = self._cells(over, places, text.escape_latex)
+        return f"% {text.printable(self.caption)}\n{text.latex_table(rows, align)}"
+
+    def _cells(self, over: str, places: int, escape: Any) -> tuple[list[list[str]], list[str]]:
+        """``overall`` as texts: numbers with their intervals in one cell."""
+        table = self.overall(over)
+
+        def interval(row: Any, value: str, low: str, high: str) -> str:
+            numbers = [text.format_number(float(row[name]), places) for name in (value, low, high)]
+            return "-" if np.isnan(row[value]) else f"{numbers[0]} ({numbers[1]} to {numbers[2]})"
+
+        heads = ["measure", "run", "mean (interval)", "mean rank", "rank"]
+        heads += [f"difference to {self.baseline}", "p corrected"] if "difference" in table else []
+        heads += ["random effects", "I2"] if "effect" in table else []
+        rows = [list(map(escape, heads))]
+        for _, row in table.iterrows():
+            cells = [str(row["measure"]), str(row["run"]), interval(row, "mean", "ci_low", "ci_high")]
+            cells += [f"{row['mean_rank']:.2f}", f"{row['rank_low']} to {row['rank_high']}"]
+            if "difference" in table:
+                cells += [interval(row, "difference", "difference_low", "difference_high")]
+                cells += [
+                    text.format_p(float(row["p_corrected"])) + ("*" if row["p_corrected"] <= self.test.alpha else "")
+                ]
+            if "effect" in table:
+                cells += [interval(row, "effect", "effect_low", "effect_high"), text.format_number(float(row["i2"]), 2)]
+            rows.append([escape(cell) for cell in cells])
+        return rows, ["left", "left", *("right" for _ in heads[2:])]
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{text.escape_html(note)}</li>" for note in self.diagnostics)
+        table = self.overall().to_html(index=False, float_format="{:.4f}".format, border=0)
+        return f"{table}<p><small>{text.escape_html(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences to the baseline, per collection and over all; returns the axes."""
+        name = self._name(measure)
+        overall = self.overall("queries")
+        return plots.forest(
+            self.by_collection(name),
+            overall[overall["measure"] == name],
+            name,
+            self.baseline,
+            caption=self.caption,
+            ax=ax,
+        )
+
+    def plot_ranks(self, measure: str | None = None, ax: Any = None, over: str = "queries") -> Any:
+        """Ranks by macro mean with their intervals, best first; returns the axes."""
+        name = self._name(measure)
+        overall = self.overall(over)
+        return plots.rank_intervals(overall[overall["measure"] == name], name, caption=self.caption, ax=ax)
+
+    def plot_cd(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Critical-difference diagram of mean ranks (Demsar 2006): runs under one bar are not told apart; returns the axes."""
+        test = self.friedman(measure)
+        return plots.critical_differences(
+            test["mean_rank"], test["critical_difference"], test["measure"], caption=self.caption, ax=ax
+        )
+
+
+def _without_attrs(table: pd.DataFrame) -> pd.DataFrame:
+    """A copy that ``concat`` need not compare with others."""
+    copy = table.copy()
+    copy.attrs = {}
+    return copy

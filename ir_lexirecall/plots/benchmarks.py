@@ -1,0 +1,101 @@
+"""Pictures of benchmarks over many collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall.plots.axes import new_axes
+from ir_lexirecall.plots.comparison import footnote
+
+
+def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, caption: str = "", ax: Any = None) -> Any:
+    """Differences to the baseline with their intervals, a row per collection; at the bottom, a diamond, over all of them.
+
+    Args:
+        table: ``collection``, ``run``, ``difference``, ``difference_low``, ``difference_high``.
+        overall: the same without ``collection``, of all collections.
+        measure: its name.
+        baseline: name of the run that the others differ from.
+        caption: what stands below in small print.
+        ax: matplotlib axes; new ones by default.
+    """
+    overall = overall[overall["run"] != baseline]
+    runs = list(overall["run"])
+    names = [*dict.fromkeys(table["collection"]), "all"]
+    rows = len(names) * (len(runs) + 1)
+    ax = new_axes(ax, (7.0, min(40.0, max(3.0, 0.22 * rows + 1))))
+    ticks, labels = [], []
+    place = 0
+    for name in names:
+        part = overall if name == "all" else table[table["collection"] == name]
+        part = part.set_index("run")
+        for number, run in enumerate(runs):
+            value, low, high = (float(part.loc[run, c]) for c in ("difference", "difference_low", "difference_high"))
+            colour = f"C{number % 10}"
+            if np.isfinite([low, high]).all():
+                ax.plot([low, high], [place, place], color=colour, linewidth=2.5 if name == "all" else 1.2)
+            marker = "D" if name == "all" else "o"
+            ax.plot([value], [place], marker, color=colour, markersize=6 if name == "all" else 4)
+            ticks.append(place)
+            labels.append(f"{name}: {run}" if len(runs) > 1 else str(name))
+            place += 1
+        place += 1 if len(runs) > 1 else 0
+    ax.axvline(0, color="grey", linewidth=0.8, linestyle=":")
+    ax.set_yticks(ticks, labels, fontsize="x-small")
+    ax.invert_yaxis()
+    ax.set_xlabel(f"difference of {measure} to {baseline}")
+    footnote(ax, caption)
+    return ax
+
+
+def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = None) -> Any:
+    """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
+
+    Args:
+        table: ``run``, ``mean``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``.
+        measure, caption, ax: as in ``forest``.
+    """
+    table = table.sort_values("mean", ascending=False, kind="stable")
+    ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
+    place = np.arange(len(table))
+    ax.hlines(place, table["rank_low"], table["rank_high"], color="tab:blue", linewidth=1)
+    ax.hlines(place, table["rank_from"], table["rank_to"], color="tab:blue", linewidth=4)
+    ax.plot(place + 1, place, "o", color="black", markersize=4)
+    ax.set_yticks(place, list(table["run"]), fontsize="small")
+    ax.invert_yaxis()
+    ax.set_xlim(0.5, len(table) + 0.5)
+    ax.set_xlabel(f"rank by macro mean of {measure}")
+    footnote(ax, caption)
+    return ax
+
+
+def critical_differences(mean_rank: Any, difference: float, measure: str, *, caption: str = "", ax: Any = None) -> Any:
+    """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference.
+
+    Args:
+        mean_rank: a Series by run, best first.
+        difference: Nemenyi's critical difference.
+        measure, caption, ax: as in ``forest``.
+    """
+    ranks = mean_rank.to_numpy()
+    ax = new_axes(ax, (7.0, min(40.0, max(2.5, 0.28 * len(ranks) + 1.5))))
+    place = np.arange(len(ranks))
+    ax.plot(ranks, place, "o", color="black", markersize=4)
+    ax.set_yticks(place, list(mean_rank.index), fontsize="small")
+    last = -1
+    for first in range(len(ranks)):
+        end = int(np.flatnonzero(ranks - ranks[first] < difference).max())
+        if end > last and end > first:
+            ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color="tab:red", linewidth=3)
+            ax.vlines([ranks[first]], first, end + 0.35, color="tab:red", linewidth=0.6, linestyle=":")
+            last = end
+    ax.invert_yaxis()
+    ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
+    ax.set_xlabel(f"mean rank over collections by {measure}")
+    ax.set_title(
+        f"critical difference {difference:.2f}: runs under one bar are not told apart", fontsize="small", loc="left"
+    )
+    footnote(ax, caption)
+    return ax

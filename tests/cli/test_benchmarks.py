@@ -1,0 +1,156 @@
+"""``ir-lexirecall benchmark`` and ``gate``: what they say, exit codes, bad input named."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+RUNS = {name: demo.FOLDER / "runs" / f"{name}.run" for name in ("bm25", "ql", "overlap")}
+
+
+@pytest.fixture
+def suite(folder: Path) -> Path:
+    """A folder with two collections: one named by its id, one with qrels."""
+    for name in ("lexirecall-demo", "bees"):
+        (folder / "suite" / name).mkdir(parents=True)
+        for run, path in RUNS.items():
+            (folder / "suite" / name / f"{run}.res.gz").write_bytes(gzip.compress(path.read_bytes()))
+    (folder / "suite" / "bees" / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq01\tbee-01\t1\nq14\tbee-05\t2\n")
+    return folder / "suite"
+
+
+def test_a_folder_is_a_benchmark(suite: Path, cli: Any) -> None:
+    arguments = ("-m", "LR", "nDCG@10", "--baseline", "bm25", "--n-resamples", "200", "--format", "json")
+    said = cli("benchmark", str(suite), *arguments)
+    assert (said.code, said.err) == (0, "")
+    collections = {"bees": {"q01": {"bee-01": 1}, "q14": {"bee-05": 2}}, "lexirecall-demo": "lexirecall/demo"}
+    expected = irl.benchmark(collections, suite, ["LR", "nDCG@10"], baseline="bm25", n_resamples=200, progress=False)
+    rows = json.loads(said.out)
+    assert [row["mean"] for row in rows] == expected.overall()["mean"].tolist()
+    assert [row["p"] for row in rows if row["run"] == "ql"] == expected.overall().query("run == 'ql'")["p"].tolist()
+
+
+def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, cli: Any) -> None:
+    (suite.parent / "b.toml").write_text(
+        'measures = ["LR"]\nbaseline = "bm25"\nn_resamples = 200\nover = "collections"\nruns = "suite"\nalpha = 0.1\n'
+        '[collections]\nlexirecall-demo = "lexirecall/demo"\nbees = "suite/bees/qrels.tsv"\n'
+    )
+    options = ("--format", "csv")
+    by_toml = cli("benchmark", "b.toml", *options)
+    by_folder = ("-m", "LR", "--baseline", "bm25", "--n-resamples", "200", "--alpha", "0.1", "--over", "collections")
+    assert by_toml.code == 0
+    assert sorted(by_toml.out.split()[1:]) != sorted(
+        cli("benchmark", "b.toml", *options, "--alpha", "0.3").out.split()[1:]
+    )
+    assert len(by_toml.out.splitlines()) == len(cli("benchmark", str(suite), *by_folder, *options).out.splitlines())
+    for run, path in RUNS.items():
+        (suite.parent / f"{run}.run").write_bytes(path.read_bytes())
+    (suite.parent / "c.toml").write_text(
+        'measures = ["LR"]\nn_resamples = 200\n[collections]\ndemo = "lexirecall/demo"\n[runs.demo]\nbm25 = "bm25.run"\nql = "ql.run"\n'
+    )
+    assert "bm25" in cli("benchmark", "c.toml").out
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ('mesures = ["LR"]', "b.toml: unknown key 'mesures'; choose from collections, runs, measures"),
+        ('mesures = ["LR"]', "did you mean 'measures'"),
+        ("measures = 3", "b.toml: measures must be a text or a list, not 3"),
+        ("alpha = true", "b.toml: alpha must be a number"),
+        ("measures = [", "b.toml:"),
+        ('runs = "suite"', "b.toml: there is no collections"),
+        ('[collections]\na = "lexirecall/demo"', "b.toml: there is no runs"),
+        ('[collections]\na = "lexirecall/demo"\n[runs]\na = "x.run"', "runs.a must be a table"),
+        ('[collections]\na = "lexirecall/demo"\n[runs.a]\nx = "x.run"', "x.run: there is no such file"),
+        ('[collections]\na = "lexirecall/dem"\n[runs.a]\nx = "x.run"', "did you mean 'lexirecall/demo'"),
+        ('[collections]\na = 3\n[runs.a]\nx = "x.run"', "collections.a must be a text, not 3"),
+    ],
+)
+def test_bad_toml_is_named(toml: str, message: str, folder: Path, cli: Any) -> None:
+    (folder / "b.toml").write_text(toml)
+    said = cli("benchmark", "b.toml")
+    assert said.code == 1
+    assert message in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_bad_folders_are_named(suite: Path, cli: Any) -> None:
+    (suite / "unknown").mkdir()
+    assert "unknown: no data set has this id, and there is no file qrels.*" in cli("benchmark", str(suite)).err
+    (suite / "unknown" / "qrels.txt").write_text("1 0 d 1\n")
+    assert "unknown: there are no runs in it" in cli("benchmark", str(suite)).err
+    (suite.parent / "empty").mkdir()
+    assert "there is no folder of a collection" in cli("benchmark", "empty").err
+    assert "no such folder or file" in cli("benchmark", "nowhere").err
+    assert "expected a folder or a .toml file" in cli("benchmark", str(suite / "unknown" / "qrels.txt")).err
+
+
+def test_missing_runs_are_an_error_or_skipped(suite: Path, cli: Any) -> None:
+    (suite / "bees" / "ql.res.gz").unlink()
+    arguments = ("benchmark", str(suite), "-m", "LR", "--n-resamples", "50")
+    assert "collection 'bees' lacks run 'ql'" in cli(*arguments).err
+    assert "ql is missing for bees" in cli(*arguments, "--missing", "skip").out
+
+
+# -- gate ------------------------------------------------------------------------------------------------
+
+
+def gate(cli: Any, candidate: str, *options: str, baseline: str = "bm25") -> Any:
+    return cli("gate", "lexirecall/demo", str(RUNS[baseline]), str(RUNS[candidate]), "-m", "nDCG@10", "LR", *options)
+
+
+def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
+    said = gate(cli, "bm25")
+    assert said.code == 1  # the same file twice has no two names
+    said = gate(cli, "bm25", baseline="overlap")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("### bm25 is not worse than overlap\n")
+
+
+def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
+    assert gate(cli, "ql").code == 3
+    assert gate(cli, "ql", "--max-drop", "0.05").code == 0
+    table = irl.benchmark("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, ["nDCG@10"]).table["nDCG@10"]
+    assert f"{table['ql'] - table['bm25']:+.4f}" in gate(cli, "ql").out
+
+
+def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
+    said = gate(cli, "overlap", "--max-drop", "1")
+    assert said.code == 3
+    assert "worse than bm25: lexirecall" in said.out
+    assert gate(cli, "ql", "--max-drop", "1", "--alpha", "0.1").code == 3
+    assert gate(cli, "ql", "--max-drop", "1").code == 0
+
+
+def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
+    said = gate(cli, "ql", "--queries", "3")
+    explained = (
+        irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}).explain("ql", "bm25").set_index("query_id")
+    )
+    rows = [line for line in said.out.splitlines() if line.startswith("| q") and not line.startswith("| query")]
+    assert len(rows) == 3
+    for row in rows:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        decided = explained.loc[cells[0]]
+        assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == ("bm25", cells[3], cells[4])
+
+
+def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
+    assert gate(cli, "ql", "-o", "summary.md").code == 3
+    assert (folder / "summary.md").read_text().startswith("### ql is worse than bm25: nDCG@10, LR")
+    assert "max-drop must be a number of at least 0" in gate(cli, "ql", "--max-drop", "-1").err
+    assert "no.run: there is no such file" in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
+
+
+def test_a_gate_reads_standard_input(process: Any) -> None:
+    said = process("gate", "lexirecall/demo", str(RUNS["bm25"]), "-", "-m", "LR", stdin=RUNS["ql"].read_text())
+    assert said.code == 3
+    assert "stdin is worse than bm25" in said.out

@@ -1,0 +1,236 @@
+"""Files that frameworks write: recognised by content, read to the same values, refused with the line where they fail."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall import readers
+
+FILES = Path(__file__).parent / "files" / "frameworks"
+MTEB = FILES / "TinyArguments_predictions.json"
+LINES = FILES / "Information-Retrieval_evaluation_tiny_predictions_cosine.jsonl"
+BEIR_RUN, BEIR_QRELS = FILES / "beir.run", FILES / "beir_qrels.tsv"
+QRELS = {"q1": {"d1": 1, "d4": 1}, "q2": {"d2": 1}}
+SCORES = json.loads(MTEB.read_text())["default"]["test"]
+
+# -- files of the frameworks ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("file", [MTEB, LINES, BEIR_RUN])
+def test_predictions_are_the_scores_in_them(file: Path) -> None:
+    values = irl.evaluate(["nDCG@10", "LR", "RR"], QRELS, file)
+    pd.testing.assert_frame_equal(values, irl.evaluate(["nDCG@10", "LR", "RR"], QRELS, SCORES))
+
+
+def test_the_values_are_those_that_the_frameworks_say() -> None:
+    without_self = irl.evaluate("nDCG@10", BEIR_QRELS, MTEB, exclude="self", aggregate=True)
+    assert without_self["nDCG@10"] == pytest.approx(0.95986, abs=1e-5)
+    values = irl.evaluate(["nDCG@3", "AP@5", "RR@3"], BEIR_QRELS, LINES, aggregate=True)
+    assert values.to_list() == pytest.approx([0.6934264036172708, 0.75, 0.75])
+
+
+def test_beirs_qrels_are_those_of_its_dicts() -> None:
+    judgments = irl.Judgments.from_qrels(BEIR_QRELS)
+    assert list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True)) == [(0, "d1"), (0, "d4"), (1, "d2")]
+
+
+@pytest.mark.parametrize("file", [MTEB, LINES, BEIR_RUN])
+def test_names_and_compression_do_not_matter(file: Path, tmp_path: Path) -> None:
+    for name in ("run.txt", "run.res", "predictions"):
+        (tmp_path / name).write_bytes(file.read_bytes())
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(file.read_bytes()))
+        for copy in (name, f"{name}.gz"):
+            assert irl.evaluate("LR", QRELS, tmp_path / copy).equals(irl.evaluate("LR", QRELS, file))
+
+
+def test_json_dicts_are_runs_and_qrels(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(SCORES, indent=1))
+    (tmp_path / "qrels.json").write_text("\n\n" + json.dumps(QRELS))
+    assert irl.evaluate("LR", tmp_path / "qrels.json", tmp_path / "run.json").equals(irl.evaluate("LR", QRELS, SCORES))
+
+
+def test_one_prediction_is_a_line_as_well(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(LINES.read_text().splitlines()[0])
+    assert irl.evaluate("RR", {"q1": QRELS["q1"]}, tmp_path / "run")["RR"].to_list() == [0.5]
+
+
+def test_several_subsets_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "X_predictions.json"
+    file.write_text(json.dumps({"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}))
+    with pytest.raises(ValueError, match=r"en/test, de/test, de/dev; choose with .*read_predictions"):
+        irl.evaluate("LR", QRELS, file)
+    assert readers.read_predictions(file, "en") == SCORES
+    assert readers.read_predictions(file, split="dev") == {}
+    with pytest.raises(ValueError, match=r"for fr/any split; it has en/test"):
+        readers.read_predictions(file, "fr")
+
+
+def test_a_trec_line_may_begin_as_json_does(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("{1 Q0 d1 1 2.0 tag\n")
+    assert irl.evaluate("RR", {"{1": {"d1": 1}}, tmp_path / "run")["RR"].to_list() == [1.0]
+
+
+# -- what is none of them ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"q1": {"d1": 1.0, "d2": }}', "line 1: taken for JSON, but Expecting value"),
+        ('{"q1":\n {"d1": 1.0,\n', "line 3: taken for JSON"),
+        ('{"q1": {"d1": "high"}}', "the score of document 'd1' for query 'q1' is 'high', not a number"),
+        ('{"q1": {"d1": true}}', "'d1' for query 'q1' is True"),
+        ('{"q1": {"d1": null, "d2": null}}', "and 1 more like it"),
+        ('{"q1": [1, 2]}', "query 'q1' maps to"),
+        ('["q1"]', "a list is no run"),
+        ('{"q1": {"d1": 1.0, "d1": 2.0}}', "'d1' occurs twice in one JSON object"),
+        ('{"q1": {"d1": NaN}}', "'d1'"),
+        ('{"query_id": "q", "results": []}\n{"query": "q"}', "line 2: taken for predictions of sentence-transformers"),
+        ('{"query_id": "q", "results": []}\n{"query_id": "q", "results": []}', "line 2: query 'q' occurs twice"),
+        ('{"query_id": "q", "results": [{"corpus_id": "d"}]}', "line 1: a result of query 'q' is"),
+        (
+            '{"query_id": "q", "results": [{"corpus_id": "d", "score": "x"}]}',
+            "score of document 'd' for query 'q' is 'x'",
+        ),
+        ('{"query_id": 1.5, "results": []}', "line 1: query_id is 1.5, not a string or an integer"),
+        ('{"mteb_model_meta": {}}', "no predictions of MTEB .*it has nothing"),
+        ("[" * 100_000, "nested too deeply|line 1"),
+    ],
+)
+def test_what_is_no_run_is_refused_by_name_and_place(content: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message) as error:
+        irl.evaluate("LR", QRELS, file)
+    assert str(file) in str(error.value)
+
+
+def test_a_bad_grade_in_beirs_qrels_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "test.tsv").write_text(BEIR_QRELS.read_text() + "q2\td9\tgood\n")
+    with pytest.raises(ValueError, match=r"test\.tsv, line 5: .*'d9'.*'q2'.*'good'"):
+        irl.evaluate("LR", tmp_path / "test.tsv", SCORES)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([MTEB, LINES, BEIR_RUN, BEIR_QRELS]), st.integers(0, 10**9))
+def test_damaged_files_are_refused_or_read(tmp_path_factory: Any, file: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    content = bytearray(file.read_bytes())
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(content))
+        match rng.randrange(4):
+            case 0:
+                content[place] = rng.randrange(256)
+            case 1:
+                del content[place : place + rng.randint(1, 30)]
+            case 2:
+                content[place:place] = bytes(rng.randrange(256) for _ in range(rng.randint(1, 3)))
+            case _:
+                content[place:place] = rng.choice([b"\n", b"{", b"}", b'"', b"\t", b"\0", b"1e999", b"\xff\xfe"])
+    damaged = tmp_path_factory.mktemp("damaged") / "file"
+    damaged.write_bytes(bytes(content))
+    is_run = file is not BEIR_QRELS
+    try:
+        values = irl.evaluate("LR", QRELS, damaged) if is_run else irl.evaluate("LR", damaged, SCORES)
+    except ValueError as error:
+        assert str(damaged) in str(error) or "document" in str(error) or "qrels" in str(error)
+    else:
+        assert values["LR"].between(0, 1).all()
+
+
+# -- metadata and folders --------------------------------------------------------------------------------
+
+HEADER = "# ir_metadata.start\n# tag: bm25\n# platform:\n#   hardware:\n#     ram: 4 GB\n# ir_metadata.end\n"
+
+
+def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
+    for name in ("bm25.run", "bm25.run.gz"):
+        content = (HEADER + BEIR_RUN.read_text()).encode()
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        result = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"])
+        assert result.per_query["LR"].tolist() == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
+        assert result.table.attrs["metadata"] == {"bm25": "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"}
+
+
+def test_a_bad_line_after_metadata_is_counted_from_the_top(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(HEADER + "q1 Q0 d1 1 2.0 tag\nq1 Q0 d2\n")
+    with pytest.raises(ValueError, match="line 8: 3 fields where 6 are expected"):
+        irl.evaluate("LR", QRELS, tmp_path / "run")
+
+
+def test_comments_that_are_no_metadata_stay_lines(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("# something\nq1 Q0 d1 1 2.0 tag\n")
+    with pytest.raises(ValueError, match="line 1: 2 fields"):
+        irl.evaluate("LR", QRELS, tmp_path / "run")
+
+
+def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
+    run = gzip.compress(BEIR_RUN.read_bytes())
+    (tmp_path / "bm25.res.gz").write_bytes(run)
+    (tmp_path / "perquery.csv").write_text("name,qid\n")
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / ".hidden.run").write_text("")
+    (tmp_path / "colbert").mkdir()
+    (tmp_path / "colbert" / "run.txt.gz").write_bytes(run)
+    (tmp_path / "colbert" / "ir-metadata.yml").write_text("tag: colbert\n")
+    files = readers.run_files(tmp_path)
+    assert {name: Path(path).name for name, path in files.items()} == {"bm25": "bm25.res.gz", "colbert": "run.txt.gz"}
+    assert readers.run_metadata(files["colbert"]) == "tag: colbert"
+    assert readers.run_metadata(files["bm25"]) is None
+    (tmp_path / "bm25.run").write_text("")
+    with pytest.raises(ValueError, match=r"two runs have the same name, bm25: bm25\.res\.gz and bm25\.run"):
+        readers.run_files(tmp_path)
+
+
+# -- nuggets -------------------------------------------------------------------------------------------
+
+RECORD = {
+    "qid": 7,
+    "query": "rome",
+    "run_id": "answer",
+    "nuggets": [
+        {"text": "founded", "importance": "vital", "assignment": "support"},
+        {"text": "twins", "importance": "okay", "assignment": "not_support"},
+        {"text": "wolf", "importance": "okay", "assignment": "partial_support"},
+    ],
+}
+
+
+def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
+    qrels = irl.nugget_qrels([RECORD], okay=0.25)
+    assert qrels["weight"].tolist() == [1.0, 0.25, 0.25]
+    assert qrels["relevance"].tolist() == [2, 0, 1]
+    (tmp_path / "assignments.jsonl").write_text(json.dumps(RECORD) + "\n\n")
+    assert irl.nugget_qrels(tmp_path / "assignments.jsonl", okay=0.25).equals(qrels)
+    # w 2/3 and 1/3 of the covered nuggets that any text supports: founded 1, wolf 1/2.
+    assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [1.0]
+    weights = irl.Judgments.from_qrels(irl.nugget_qrels([RECORD])).aspects.weight
+    assert sorted(weights.tolist()) == pytest.approx([0, 1 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"nuggets": None}, "record 1: no list of nuggets for query '7'"),
+        (
+            {"nuggets": [{"text": "x", "importance": "big", "assignment": "support"}]},
+            "importance 'big'; expected one of vital",
+        ),
+        ({"nuggets": [{"text": "x", "importance": "vital"}]}, "assignment None"),
+        ({"nuggets": [{"importance": "vital"}]}, "there is no text"),
+        ({"qid": None}, "qid is None"),
+    ],
+)
+def test_bad_nuggets_are_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        irl.nugget_qrels([RECORD | change])
