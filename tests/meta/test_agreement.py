@@ -85,11 +85,10 @@ def test_pairs_that_a_partial_order_leaves_open_are_counted_apart() -> None:
 ROBUST = {"R@1000": 1.000, "nDCG": 0.854, "AP": 0.797, "Rprec": 0.773, "nDCG@10": 0.661, "RR": 0.657}
 
 
-def test_agreement_with_lexirecall_on_robust_2003(data: Any) -> None:
-    runs = {path.rpartition("/")[2].removesuffix(".gz"): path for path in data.folder("robust2003/runs")}
-    table = meta.agreement([*ROBUST, "lexirecall"], data.path("robust2003/qrels.txt.gz"), runs)
+def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
+    table = meta.agreement([*ROBUST, "lexirecall"], *robust)
     found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
-    assert len(runs) == 17
+    assert len(robust[1]) == 17
     assert {name: round(found[name], 3) for name in ROBUST} == ROBUST
 
 
