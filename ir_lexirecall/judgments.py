@@ -482,6 +482,13 @@ class Judgments:
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules), _cache={})
 
+    def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
+        """The same judgments of one aspect with further columns: labels of every document, by the name of the aspect."""
+        rows = np.arange(len(self.grade))
+        columns = {name: pl.Series(name, values) for name, values in labels.items()}
+        table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
+        return replace(self, table=table, _cache={})
+
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
