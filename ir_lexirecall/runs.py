@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar

@@ -31,6 +31,7 @@ def test_the_experiment_shows_standard_and_exact_results_in_one_table() -> None:
     printed = printed_by("pyterrier_experiment.py")
     assert "nDCG@10" in printed
     assert "pref:lexirecall p-value corrected" in printed
+    assert "pref:lexirecall p-value (ql)" in printed
 
 
 def test_a_benchmark_of_many_collections(tmp_path: Path, data: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
 from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.runs import ScoredRuns, check_runs

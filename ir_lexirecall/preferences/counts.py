@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance, score_standing
 
 _BLOCK = 2**22  # preferences that are held at once
