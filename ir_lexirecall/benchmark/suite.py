@@ -368,8 +368,7 @@ class BenchmarkSuite:
         if small:
             notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
         for name, result in self.results.items():
-            if result.preferences is not None:
-                notes += [f"{name}: {note}" for note in result.preferences.diagnostics]
+            notes += [f"{name}: {note}" for note in result.diagnostics]
         return notes
 
     # -- for readers -----------------------------------------------------------------------------------
