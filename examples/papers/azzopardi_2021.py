@@ -76,9 +76,7 @@ def fits(judgments: Judgments, ranks: dict[str, AlignedRun], by: str, coefficien
     for measure, (parameter, bounds) in FITS.items():
         row: dict[str, object] = {"measure": measure.split("(")[0], "parameter": parameter}
         for coefficient in coefficients:
-            found = fit(
-                measure, ERR, judgments, ranks, parameter, bounds=bounds, by=by, coefficient=coefficient
-            )
+            found = fit(measure, ERR, judgments, ranks, parameter, bounds=bounds, by=by, coefficient=coefficient)
             row[coefficient] = f"{found.attrs['best']:.2f} ({found.attrs['correlation']:.4f})"
         rows.append(row)
     return pd.DataFrame(rows)
@@ -111,7 +109,11 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\nCorrelation with {ERR}, {what}.\n")
         print(with_err.to_string(index=False, float_format="{:.4f}".format))
         print(f"\nThe parameter that correlates best with {ERR}, and how well, {what}.\n")
-        print(fits(judgments, ranks, by, (*_QUICK, "spearman", "top_weighted_kendall") if options.all else _QUICK).to_string(index=False))
+        print(
+            fits(
+                judgments, ranks, by, (*_QUICK, "spearman", "top_weighted_kendall") if options.all else _QUICK
+            ).to_string(index=False)
+        )
 
     if options.plots:
         options.plots.mkdir(parents=True, exist_ok=True)
