@@ -329,7 +329,7 @@ class Judgments:
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
         """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
         part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
-        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
     @cached_property
@@ -337,7 +337,7 @@ class Judgments:
         return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
 
     @property
-    def _relevance_is_named(self) -> bool:
+    def relevance_is_named(self) -> bool:
         """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
         return "relevance" in self._aspect_names | self.elsewhere
 
@@ -482,6 +482,13 @@ class Judgments:
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules), _cache={})
 
+    def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
+        """The same judgments of one aspect with further columns: labels of every document, by the name of the aspect."""
+        rows = np.arange(len(self.grade))
+        columns = {name: pl.Series(name, values) for name, values in labels.items()}
+        table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
+        return replace(self, table=table, _cache={})
+
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
@@ -492,7 +499,7 @@ class Judgments:
 
         table = self.aspect_rows
         row = np.arange(len(table))
-        if self._relevance_is_named:
+        if self.relevance_is_named:
             row = row[[table.names[place] == "relevance" for place in table.aspect.tolist()]]
         row = row[np.argsort(table.grade[row], kind="stable")]
         grade, query = table.grade[row], self.query[table.doc[row]]

@@ -464,7 +464,7 @@ def _regular_rows(
     if any(columns[name].null_count() for name in needed if name in columns):
         return None
     if quoted:
-        for name, values in columns.items():
+        for _name, values in columns.items():
             if values.dtype == pl.String and (values == "").any():
                 return None
     return pl.DataFrame(columns)
