@@ -17,9 +17,8 @@ import math
 from pathlib import Path
 
 import pandas as pd
-from ir_lexirecall.meta.behaviour import agreement
 
-from ir_lexirecall.meta.checking import axioms, properties
+from ir_lexirecall.meta import agreement, axioms, plot, properties
 
 PLAIN = ["P@20", "R@20", "Rprec", "RR", "AP", "nDCG", "nDCG@20", "ERR@20", "RBP(p=0.8)", "RBP(p=0.99)", "TSE", "LR"]
 DIVERSITY = ["StRecall@20", "P_IA@20", "AP_IA", "ERR_IA@20", "nERR_IA@20", "alpha_nDCG@20", "NRBP", "nNRBP"]
@@ -81,7 +80,7 @@ def main(cases: int = 200, size: int | None = None, plots: Path | None = None) -
     print(f"  metric unanimity, the example                       0.415  {unanimity_example():.3f}")
     if plots is not None:
         plots.mkdir(parents=True, exist_ok=True)
-        axioms(measures, size=size, cases=0).plot().figure.savefig(plots / "amigo_2018_axioms.svg")
+        plot(axioms(measures, size=size, cases=0)).figure.savefig(plots / "amigo_2018_axioms.svg")
         print(f"  drawn: {plots / 'amigo_2018_axioms.svg'}")
 
 

@@ -19,11 +19,10 @@ from pathlib import Path
 
 import ir_measures
 import pandas as pd
-from ir_lexirecall.meta.relations import COEFFICIENTS, correlation, fit
 
-from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.alignment import AlignedRun, align
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.sensitivity import discriminative_power
+from ir_lexirecall.meta import correlation, discriminative_power, fit, plot
 from ir_lexirecall.provider import LexiRecallProvider
 
 K = 20
@@ -63,23 +62,21 @@ def counterexample(depth: int = 1000) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def read(folder: Path) -> tuple[Judgments, dict[str, JudgedRanks]]:
+def read(folder: Path) -> tuple[Judgments, dict[str, AlignedRun]]:
     """The Robust 2003 collection with grades doubled, every run aligned once."""
-    judgments = Judgments.of(str(folder / "qrels.txt.gz"))
+    judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
     judgments = judgments.with_grades(2 * judgments.grade)
     runs = sorted((folder / "runs").glob("*.gz"))
     return judgments, {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs}
 
 
-def fits(judgments: Judgments, ranks: dict[str, JudgedRanks], by: str, coefficients: Iterable[str]) -> pd.DataFrame:
+def fits(judgments: Judgments, ranks: dict[str, AlignedRun], by: str, coefficients: Iterable[str]) -> pd.DataFrame:
     """For each measure and coefficient, the parameter that correlates best with ERR."""
     rows = []
     for measure, (parameter, bounds) in FITS.items():
         row: dict[str, object] = {"measure": measure.split("(")[0], "parameter": parameter}
         for coefficient in coefficients:
-            found = fit(
-                measure, ERR, parameter, qrels=judgments, runs=ranks, bounds=bounds, by=by, coefficient=coefficient
-            )
+            found = fit(measure, ERR, judgments, ranks, parameter, bounds=bounds, by=by, coefficient=coefficient)
             row[coefficient] = f"{found.attrs['best']:.2f} ({found.attrs['correlation']:.4f})"
         rows.append(row)
     return pd.DataFrame(rows)
@@ -106,20 +103,24 @@ def main(arguments: list[str] | None = None) -> None:
     print("Sensitivity: pairs of runs with p <= 0.05, paired t-test.\n")
     print(power.to_string(index=False, float_format="{:.4f}".format))
 
-    for by, what in (("scores", "values of runs on topics"), ("systems", "means of runs")):
+    for by, what in (("values", "values of runs on topics"), ("runs", "means of runs")):
         table = correlation(measures, judgments, ranks, by=by)
         with_err = table[table["measure_a"] == "ERR"].drop(columns="measure_a")
         print(f"\nCorrelation with {ERR}, {what}.\n")
         print(with_err.to_string(index=False, float_format="{:.4f}".format))
         print(f"\nThe parameter that correlates best with {ERR}, and how well, {what}.\n")
-        print(fits(judgments, ranks, by, COEFFICIENTS if options.all else _QUICK).to_string(index=False))
+        print(
+            fits(
+                judgments, ranks, by, (*_QUICK, "spearman", "top_weighted_kendall") if options.all else _QUICK
+            ).to_string(index=False)
+        )
 
     if options.plots:
         options.plots.mkdir(parents=True, exist_ok=True)
-        power.plot().figure.savefig(options.plots / "azzopardi_sensitivity.svg")
-        correlation(measures, judgments, ranks).plot().figure.savefig(options.plots / "azzopardi_correlation.svg")
-        found = fit("CWL_ERR10(max_rel=4)", ERR, "phi", qrels=judgments, runs=ranks, bounds=(0, 1))
-        found.plot().figure.savefig(options.plots / "azzopardi_fit.svg")
+        plot(power).figure.savefig(options.plots / "azzopardi_sensitivity.svg")
+        plot(correlation(measures, judgments, ranks)).figure.savefig(options.plots / "azzopardi_correlation.svg")
+        found = fit("CWL_ERR10(max_rel=4)", ERR, judgments, ranks, "phi", bounds=(0, 1))
+        plot(found).figure.savefig(options.plots / "azzopardi_fit.svg")
         print(f"\nPictures: {options.plots}")
 
 

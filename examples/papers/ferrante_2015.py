@@ -14,17 +14,15 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from ir_lexirecall.meta.behaviour import agreement
-from ir_lexirecall.meta.study import Study
+import pandas as pd
 
-from ir_lexirecall.meta.balancing import balancing_index, partial_order
-from ir_lexirecall.meta.checking import axioms
+from ir_lexirecall.meta import agreement, axioms, balancing_index, partial_order, plot
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
 COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]
 
 
-def examples() -> Study:
+def examples() -> pd.DataFrame:
     """What the partial order says of a replacement, a swap, and of rankings that it leaves open."""
     return partial_order(
         {
@@ -90,7 +88,7 @@ def main(topics: int = 1000, plots: Path | None = None) -> None:
     if plots is not None:
         plots.mkdir(parents=True, exist_ok=True)
         for name, study in {"figure1a": figure, "simulation": decided, "partial_order": examples()}.items():
-            study.plot().figure.savefig(plots / f"ferrante_2015_{name}.svg")
+            plot(study).figure.savefig(plots / f"ferrante_2015_{name}.svg")
             print(f"  drawn: {plots / f'ferrante_2015_{name}.svg'}")
 
 

@@ -443,7 +443,7 @@ class BenchmarkSuite:
             ax=ax,
         )
 
-    def plot_ranks(self, measure: str | None = None, over: str = "queries", ax: Any = None) -> Any:
+    def plot_ranks(self, measure: str | None = None, ax: Any = None, over: str = "queries") -> Any:
         """Ranks by macro mean with their intervals, best first; returns the axes."""
         name = self._name(measure)
         overall = self.overall(over)
