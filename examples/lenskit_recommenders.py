@@ -1,7 +1,7 @@
 """Which recommender serves the user who wants to see everything relevant, and on which users does it win?
 
 Trains three of LensKit's models on generated interactions, measures their recommendations with LensKit's run analysis,
-its own nDCG and recall beside TSE and LexiRecall, and compares them by exact preferences between their lists.
+its own nDCG and recall beside measures of this library, and compares them by exact preferences between their lists.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from lenskit.knn import ItemKNNScorer
 from lenskit.metrics import NDCG, Recall, RunAnalysis
 from lenskit.splitting import SampleN, TTSplit, sample_users
 from lenskit.training import TrainingOptions
-from lenskit_lexirecall import TSE, LexiRecall, compare
+from lenskit_lexirecall import TSE, LexiRecall, Metric, compare
 
 import ir_lexirecall as irl
 
@@ -51,14 +51,17 @@ def main(users: int = 600, items: int = 400, n: int = 100, seed: int = 1) -> irl
     split = sample_users(data, users // 3, SampleN(8, rng=rng), rng=rng)
     recs = recommendations(split, n, seed)
 
-    metrics = RunAnalysis(NDCG(n), Recall(n), TSE(n, exposure="nDCG", n_items=items), LexiRecall(n))
+    tse = TSE(n, exposure="nDCG", n_items=items)
+    metrics = RunAnalysis(
+        NDCG(n), Recall(n), tse, LexiRecall(n), Metric("CWL_ERR10(max_rel=1)")
+    )  # any measure is a metric
     measured = metrics.measure(recs, split.test).list_metrics()
     print(f"Means over {len(split.test)} users, 8 test items each, {n} items recommended:\n")
     print(measured.groupby("model", sort=False).mean().round(4).to_string())
 
-    preferences = compare(recs, split.test, correction=None)
+    preferences = compare(split.test, recs, correction=None)
     print("\nExact preferences between the lists of each user:\n")
-    columns = ["system_a", "system_b", "wins", "losses", "ties", "mean", "p"]
+    columns = ["run_a", "run_b", "wins", "losses", "ties", "mean", "p"]
     print(preferences.table()[columns].round(4).to_string(index=False))
     print("\nWhat decided between ALS and item-kNN for the first users:\n")
     print(preferences.explain("ALS", "item-kNN").head().to_string(index=False))

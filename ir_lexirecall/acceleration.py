@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import itemgetter
 from types import TracebackType
 from typing import Any
 
@@ -27,33 +29,31 @@ NAME = "ir_lexirecall_accelerated"
 class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     """Scores standard measures and ours from one alignment, with pytrec_eval's values in pytrec_eval's order.
 
-    What pytrec_eval reads in a way of its own (several judgments of one document, a document twice in a ranking, scores that
-    are no numbers) is left to it, so that nothing changes but the time.
+    What pytrec_eval reads in a way of its own, or refuses (several judgments of one document, a document twice in a ranking,
+    scores that are no numbers, ids that are no strings), is left to it, so that nothing changes but the time.
     """
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: Any) -> None:
-        listed = qrels if isinstance(qrels, Mapping) or hasattr(qrels, "columns") else list(qrels)
-        self._ours = [measure for measure in measures if isinstance(measure, Measure)]
-        self._standard = [measure for measure in measures if not isinstance(measure, Measure)]
-        self._qrels = listed
+        listed = list(measures)
+        self._ours = [measure for measure in listed if isinstance(measure, Measure)]
+        self._standard = [measure for measure in listed if not isinstance(measure, Measure)]
+        self._qrels = _rereadable(qrels)
         self._pytrec_eval: Evaluator | None = None
-        try:
-            self.judgments: Judgments | None = Judgments.from_qrels(listed)
-        except ValueError:
-            if self._ours:
-                raise
-            self.judgments = None
-        for measure in measures:
+        self._judgments: Judgments | None = None
+        self._leaves_all = bool(self._standard) and not _reads_alike(self._qrels, "relevance", int)
+        if not self._leaves_all or self._ours:
+            self._read_qrels()
+        for measure in listed:
             measure.validate_params()
-            if isinstance(measure, Measure) and self.judgments is not None:
+            if isinstance(measure, Measure):
                 measure.check_judgments(self.judgments)
-        left = self._leaves_standard_measures()
-        super().__init__(measures, self._left_to.qrel_qids if left else set(self._judged.query_ids))
+        super().__init__(listed, self._left_to.qrel_qids if self._leaves_all else set(self.judgments.query_ids))
 
     @property
-    def _judged(self) -> Judgments:
-        assert self.judgments is not None
-        return self.judgments
+    def judgments(self) -> Judgments:
+        """The qrels; there are none where all measures are left to pytrec_eval."""
+        assert self._judgments is not None
+        return self._judgments
 
     @property
     def _left_to(self) -> Evaluator:
@@ -63,50 +63,132 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             self._pytrec_eval = provider.evaluator(self._standard, self._qrels)
         return self._pytrec_eval
 
-    def _leaves_standard_measures(self) -> bool:
-        """Whether the judgments are such that pytrec_eval reads them in a way of its own."""
-        judgments = self.judgments
-        if not self._standard:
-            return False
-        return judgments is None or (judgments.table is not None and len(judgments.table) > len(judgments.grade))
-
-    def _scored(self, run: RunLike) -> tuple[dict[IRMeasure, Floats | Utility], Ints, Any]:
-        """Values by measure, the queries in the order of their sums, and the run where pytrec_eval must read it."""
-        listed: Any = run if isinstance(run, (str, os.PathLike, Mapping)) or hasattr(run, "columns") else list(run)
-        if self.judgments is None:
-            return {}, np.zeros(0, dtype=np.int64), listed
+    def _read_qrels(self) -> None:
+        if self._leaves_all:
+            _ = self._left_to  # the first to complain, as without acceleration
         try:
-            aligned = align(self.judgments, listed)
+            self._judgments = Judgments.from_qrels(self._qrels)
         except ValueError:
+            self._leaves_all = bool(self._standard)
+            if self._standard:
+                _ = self._left_to
             if self._ours:
                 raise
-            return {}, np.zeros(0, dtype=np.int64), listed
+            return
+        table = self._judgments.table
+        several = table is not None and len(table) > len(self._judgments.grade)
+        if self._standard and (several or self._judgments.relevance_is_named):
+            self._leaves_all = True
+
+    def _leaves(self, run: Any) -> tuple[bool, AlignedRun | ValueError | None]:
+        """Whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
         # An empty ranking is not a missing one to pytrec_eval.
-        leave = self._leaves_standard_measures() or (isinstance(listed, Mapping) and not all(map(len, listed.values())))
-        leave = leave and bool(self._standard)
-        wanted = self._ours if leave else self.measures
-        return {measure: score(measure, aligned) for measure in wanted}, _order(aligned), listed if leave else None
+        leaves = self._leaves_all or (
+            bool(self._standard)
+            and (not _reads_alike(run, "score", (float, int)) or (isinstance(run, dict) and not all(run.values())))
+        )
+        if leaves and not self._ours:
+            return True, None
+        try:
+            return leaves, align(self.judgments, run)
+        except ValueError as error:
+            return bool(self._standard), error
+
+    def _scored(
+        self, aligned: AlignedRun | ValueError | None, leaves: bool
+    ) -> list[tuple[IRMeasure, Floats | Utility, Ints | None]]:
+        """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
+
+        Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the queries' order from the
+        first values, and p-values depend on it in their last bits.
+        """
+        measures = self._ours if leaves else [*self._standard, *self._ours]
+        if not measures or aligned is None:
+            return []
+        if isinstance(aligned, ValueError):
+            raise aligned
+        return [(measure, score(measure, aligned), _order(measure, aligned)) for measure in measures]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
-        """Metrics of every query of the qrels, measure by measure: the run's queries in its order, then the others."""
-        values, order, left = self._scored(run)
-        for measure, result in values.items():
-            yield from metrics(measure, result, self._judged.query_ids, order)
-        if left is not None:
-            yield from self._left_to.iter_calc(left)
+        """Metrics of every query of the qrels, measure by measure, each in the order in which its provider has the queries."""
+        run = _rereadable(run)
+        leaves, aligned = self._leaves(run)
+        if leaves:
+            yield from self._left_to.iter_calc(run)
+        for measure, result, order in self._scored(aligned, leaves):
+            yield from metrics(measure, result, self.judgments.query_ids, order)
 
     def calc_aggregate(self, run: RunLike) -> dict[IRMeasure, float]:
         """Aggregate of each measure, added up in the order of ``iter_calc``."""
-        values, order, left = self._scored(run)
-        result = {}
-        for measure, array in values.items():
-            column = (array.value if isinstance(array, Utility) else array)[order]
-            result[measure] = aggregate(measure, column)
-        return result if left is None else result | self._left_to.calc_aggregate(left)
+        run = _rereadable(run)
+        leaves, aligned = self._leaves(run)
+        result = dict(self._left_to.calc_aggregate(run)) if leaves else {}
+        for measure, array, order in self._scored(aligned, leaves):
+            column = array.value if isinstance(array, Utility) else array
+            column = column if order is None else column[order]
+            result[measure] = aggregate(measure, column) if len(column) else measure.aggregator().result()
+        return result
 
 
-def _order(run: AlignedRun) -> Ints:
-    """The queries that the run has in its order, then the others as their ids sort."""
+def _rereadable(data: Any) -> Any:
+    """The same data, an iterator as a list."""
+    if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "columns") or not isinstance(data, Iterable):
+        return data
+    return list(data)
+
+
+def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:
+    """Whether pytrec_eval takes qrels or a run for what this library takes them for: ids are strings, values of its types.
+
+    >>> _reads_alike({"q": {"d": 1}}, "relevance", int), _reads_alike({"q": {"d": 1.0}}, "relevance", int)
+    (True, False)
+    >>> _reads_alike([ir_measures.ScoredDoc("q", 7, 1.0)], "score", (float, int))
+    False
+    """
+    if isinstance(data, dict):
+        rankings = data.values()
+        return (
+            all(isinstance(docs, dict) for docs in rankings)
+            and _are(data, str)
+            and _are(chain.from_iterable(rankings), str)
+            and _are(chain.from_iterable(docs.values() for docs in rankings), kinds)
+        )
+    wanted = {"query_id": str, "doc_id": str, value: kinds}
+    if hasattr(data, "itertuples"):
+        names = list(data.columns)
+        return all(names.count(name) == 1 and _column_is(data[name], kind) for name, kind in wanted.items())
+    if not isinstance(data, list) or len(set(map(type, data))) > 1:
+        return False
+    fields = getattr(data[0], "_fields", ()) if data else ()
+    return not data or all(
+        name in fields and _are(map(itemgetter(fields.index(name)), data), kind) for name, kind in wanted.items()
+    )
+
+
+def _are(values: Iterable[Any], kinds: type | tuple[type, ...]) -> bool:
+    return all(issubclass(kind, kinds) for kind in set(map(type, values)))
+
+
+def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
+    """Whether a pandas column hands out values of these types; missing ones are not looked for where strings are."""
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return issubclass(type(np.zeros(1, dtype).item()), kinds)
+    if kinds is str:
+        if hasattr(dtype, "categories"):
+            return _column_is(dtype.categories, kinds)
+        import pandas as pd
+
+        if str(dtype) != "object":
+            return bool(pd.api.types.is_string_dtype(dtype))
+        return pd.api.types.infer_dtype(column, skipna=False) == "string"
+    return _are(column, kinds)
+
+
+def _order(measure: IRMeasure, run: AlignedRun) -> Ints | None:
+    """pytrec_eval's order: the queries that the run has as they stand there, then the others, sorted; ours are all sorted."""
+    if isinstance(measure, Measure):
+        return None
     rest = np.ones(len(run.depth), dtype=bool)
     rest[run.ranked] = False
     return np.concatenate([run.ranked, np.flatnonzero(rest)])

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
@@ -16,6 +15,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall import demo
 from ir_lexirecall.errors import check_integer, did_you_mean
+from ir_lexirecall.lazy import cached_property
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,7 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -27,6 +27,55 @@ def and_more(rest: int) -> str:
     return f" (and {rest} more like it)" if rest else ""
 
 
+def shown(value: Any, length: int = 100) -> str:
+    """A value as messages show it: in one line, and not longer than that.
+
+    >>> shown("d1"), shown([1] * 1000, 12)
+    ("'d1'", '[1, 1, 1, 1…')
+    """
+    if hasattr(value, "columns") or (hasattr(value, "shape") and bool(getattr(value, "ndim", 0))):
+        return f"a {type(value).__name__}"  # tables and arrays print in many lines
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # integers of thousands of digits, or what cannot print itself
+        text = object.__repr__(value)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def shown_names(names: Sequence[str], most: int = 20) -> str:
+    """Names as messages list them, the first ones of many.
+
+    >>> shown_names(["a", "b"]), shown_names([])
+    ('a, b', 'none')
+    """
+    more = f", and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(shown(name)[1:-1] for name in names[:most]) + more or "none"
+
+
+class NotText(ValueError):
+    """An id has a lone surrogate: half a character, which no file, table or other program can hold."""
+
+
+def check_text(text: str, what: str) -> str:
+    r"""A text that can be written as UTF-8.
+
+    Raises:
+        NotText: it cannot.
+
+    >>> check_text("q\udc80", "ids")
+    Traceback (most recent call last):
+    ir_lexirecall.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
+    """
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise NotText(
+                f"{what} must be Unicode texts, but one is {shown(text)}, with half a character (a lone surrogate)"
+            ) from None
+    return text
+
+
 @contextmanager
 def naming(source: str) -> Iterator[None]:
     """Let the errors raised within begin with the input that they are about, such as a file's name."""
@@ -35,7 +84,8 @@ def naming(source: str) -> Iterator[None]:
     except ValueError as error:
         if str(error).startswith(source):
             raise
-        raise ValueError(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
+        kind = type(error) if isinstance(error, NotText) else ValueError
+        raise kind(f"{source}: {str(error).removeprefix('run: ').removeprefix('qrels: ')}") from None
 
 
 def warn(message: str) -> None:

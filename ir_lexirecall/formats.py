@@ -10,7 +10,8 @@ import math
 import numbers
 import os
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall import readers
-from ir_lexirecall.arrays import Bools
-from ir_lexirecall.errors import and_more, is_number, naming
+from ir_lexirecall import engine, readers
+from ir_lexirecall.arrays import Bools, Ints
+from ir_lexirecall.errors import and_more, check_text, is_number, naming, shown, shown_names
 from ir_lexirecall.files import STDIN
 from ir_lexirecall.lazy import LazyModule
 
@@ -61,30 +62,25 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     return pl.DataFrame({**columns, "score": score})
 
 
-def qrel_table(qrels: TableLike) -> pl.DataFrame:
-    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is.
+def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
+    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is, unchecked.
 
     Raises:
         ValueError: a column or id is missing, or a grade is missing or not a finite number.
     """
-    table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels)
+    table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels, everything=True)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
-    if np.isinf(grade.to_numpy()).any():
-        _refuse_number(table["relevance"], grade.is_infinite(), "relevance", "qrels", columns)
-    others = {name: _comparable(values) for name, values in table.items() if name not in QREL_COLUMNS}
-    return pl.DataFrame({**columns, "relevance": grade, **others})
+    infinite = np.isinf(grade.to_numpy())
+    if infinite.any():
+        _refuse_number(table["relevance"], infinite, "relevance", "qrels", columns)
+    others = {name: values for name, values in table.items() if name not in QREL_COLUMNS}
+    return {**columns, "relevance": grade, **others}
 
 
-def _comparable(values: pl.Series) -> pl.Series:
-    """A further column of qrels in a type that sorts: values of several types become pairs of a number and a text."""
-    if values.dtype != pl.Object and not values.dtype.is_nested():
-        return values
-    items = [None if str(value) in _MISSING else value for value in values.to_list()]
-    number = [float(value) if is_number(value) else None for value in items]
-    text = [str(value) if value is not None and not is_number(value) else None for value in items]
-    pairs = pl.DataFrame({"number": number, "text": text}, schema={"number": pl.Float64, "text": pl.String})
-    return pairs.to_struct(values.name)
+def qrel_table(qrels: TableLike) -> pl.DataFrame:
+    """``qrel_columns`` as a table."""
+    return pl.DataFrame(qrel_columns(qrels))
 
 
 _MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
@@ -97,22 +93,37 @@ def _as_float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def numeric_column(table: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A further column of qrels as float64, missing values as NaN.
+def numeric_column(
+    values: pl.Series, row: Ints, name: str, ids: Callable[[int], tuple[str, str]]
+) -> NDArray[np.float64]:
+    """Some rows of a further column of qrels as float64, missing values as NaN.
+
+    Args:
+        values: the column; row: the rows that are wanted.
+        name: its name.
+        ids: query and document of the n-th of these rows.
 
     Raises:
         ValueError: a value is there but not a number.
     """
-    values = table[name]
     if values.dtype == pl.Null:
-        return np.full(len(values), np.nan)
-    ids = {key: table[key] for key in ("query_id", "doc_id")}
-    if values.dtype == pl.Struct:
-        text = values.struct.field("text")
-        if text.is_not_null().any():
-            _refuse_number(text, text.is_not_null(), name, "qrels", ids)
-        return values.struct.field("number").fill_null(float("nan")).to_numpy()
-    return _numbers(values, name, "qrels", ids, missing=True).to_numpy()
+        return np.full(len(row), np.nan)
+    if values.dtype.is_float() or values.dtype.is_integer():
+        return values.cast(pl.Float64).to_numpy()[row]
+    items = values.to_list()
+    picked = [items[i] for i in row.tolist()]
+    bad = [n for n, value in enumerate(picked) if not is_number(value) and not _is_missing(value)]
+    if bad:
+        query_id, doc_id = ids(bad[0])
+        raise ValueError(
+            f"qrels: the {name} of document {doc_id!r} for query {query_id!r} is {shown(picked[bad[0]])}, not a finite number"
+            f"{and_more(len(bad) - 1)}"
+        )
+    return np.array([_as_float(value) if is_number(value) else np.nan for value in picked], dtype=np.float64)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, str) and str(value) in _MISSING)
 
 
 def id_string(value: Any) -> str:
@@ -122,22 +133,25 @@ def id_string(value: Any) -> str:
     ('7', 'd7')
     """
     if isinstance(value, str):
-        return str(value)
+        return check_text(str(value), "ids")
     if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
         return str(int(value))
-    raise ValueError(f"ids must be strings or integers, but one is {value!r} ({type(value).__name__})")
+    raise ValueError(f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})")
 
 
 def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mapping[str, Mapping[str, Any]]:
     """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
     for query_id, docs in outer.items():
         if not isinstance(docs, Mapping):
-            raise ValueError(f"{what}: query {query_id!r} maps to {docs!r}, not to a dict of documents")
+            hint = " (several runs by name are for compare)" if what == "run" and not is_number(docs) else ""
+            raise ValueError(f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}")
     try:
         for keys in (outer, *outer.values()):
-            "".join(keys)  # the quickest way to learn that all are strings
+            text = "".join(keys)  # the quickest way to learn that all are strings
+            if not text.isascii():
+                text.encode("utf-8")
         return outer
-    except TypeError:
+    except (TypeError, UnicodeEncodeError):
         pass
     with naming(what):
         copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
@@ -210,7 +224,7 @@ def _plain_ids(column: list[Any]) -> list[str] | None:
     """Ids as strings, if they are all strings or all integers."""
     kinds = set(map(type, column))
     if kinds == {str}:
-        return column
+        return column if "".join(column).isascii() else None
     return list(map(str, column)) if kinds == {int} else None
 
 
@@ -235,33 +249,67 @@ def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[st
     }
 
 
-def _table(data: Any, what: str, needed: tuple[str, ...], read_path: Any) -> dict[str, pl.Series]:
-    """``data`` as a table whose values are still unchecked."""
+def _table(
+    data: Any, what: str, needed: tuple[str, ...], read_path: Any, *, everything: bool = False
+) -> dict[str, pl.Series]:
+    """``data`` as a table whose values are still unchecked: the columns that are needed, or ``everything`` that it has."""
     table: dict[str, pl.Series]
     if isinstance(data, (str, os.PathLike)):
         table = _columns(read_path(os.fspath(data)))
     elif isinstance(data, Mapping):
-        table = _series(rows_of_dicts(with_string_keys(data, what), needed[-1]))
+        table = _series(rows_of_dicts(with_string_keys(data, what), needed[-1]), what)
     elif isinstance(data, pl.DataFrame):
         table = _columns(data)
     elif isinstance(data, pl.LazyFrame):
+        if not engine.computes():
+            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.WHERE}; collect it before")
         table = _columns(data.collect())
     elif hasattr(data, "itertuples"):
-        table = _series({str(name): data[name] for name in data.columns})
-    elif hasattr(data, "__arrow_c_stream__"):
-        table = _columns(pl.DataFrame(data))
-    elif isinstance(data, Iterable):
-        table = _series(_fields(data, what, needed))
+        table = _series(_pandas_columns(data, what, needed, everything), what)
+    elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
+        table = _arrow_columns(data, what, needed)
+    elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
+        table = _series(_fields(data, what, needed), what)
     else:
-        raise ValueError(
-            f"{what} of type {type(data).__name__} cannot be read: give a path, a DataFrame with columns "
-            f"{', '.join(needed)}, a dict of dicts, or an iterable of named tuples"
-        )
+        raise _unreadable(data, what, needed)
     names = list(table)
     table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {', '.join(names) or 'none'}")
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}")
     return table
+
+
+def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
+    kind = type(data).__name__
+    one_column = ", a single column," if hasattr(data, "dtype") and getattr(data, "ndim", 1) == 1 else ""
+    return ValueError(
+        f"{what} of type {kind}{one_column} cannot be read: give a path, a DataFrame with columns {', '.join(needed)}, a dict "
+        "of dicts, or an iterable of named tuples"
+    )
+
+
+def _pandas_columns(table: Any, what: str, needed: tuple[str, ...], everything: bool) -> dict[str, Any]:
+    """The columns of a pandas table by the texts of their labels: those that are needed, under either name, or all."""
+    names = [check_text(str(label), f"{what}: names of columns") for label in table.columns]
+    theirs = [_PYTERRIER_NAMES.get(name, name) for name in needed]
+    lacks_one = any(ours not in names and other not in names for ours, other in zip(needed, theirs, strict=True))
+    wanted = set(names) if everything or lacks_one else {*needed, *theirs}
+    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
+    if twice:
+        raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
+    return {name: table.iloc[:, place] for place, name in enumerate(names) if name in wanted}
+
+
+def _arrow_columns(data: Any, what: str, needed: tuple[str, ...]) -> dict[str, pl.Series]:
+    """The columns of what hands over Arrow tables."""
+    if engine.computes():
+        try:
+            return _columns(pl.DataFrame(data))
+        except (TypeError, ValueError, pl.exceptions.PolarsError):
+            raise _unreadable(data, what, needed) from None
+    if not hasattr(data, "column_names"):
+        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.WHERE}; give a pandas DataFrame")
+    return _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
 
 
 _PYTERRIER_NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
@@ -288,12 +336,14 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
     names = getattr(rows[0], "_fields", None)
     if names is None or any(getattr(kind, "_fields", None) != names for kind in set(map(type, rows))):
         odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
-        raise ValueError(f"{what}: {odd!r} is not a named tuple with the fields {', '.join(names or needed)}")
+        raise ValueError(f"{what}: {shown(odd)} is not a named tuple with the fields {', '.join(names or needed)}")
     return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
 
 
-def _series(columns: Mapping[str, Any]) -> dict[str, pl.Series]:
-    return {name: _one_series(name, values) for name, values in columns.items()}
+def _series(columns: Mapping[str, Any], what: str) -> dict[str, pl.Series]:
+    return {
+        check_text(name, f"{what}: names of columns"): _one_series(name, values) for name, values in columns.items()
+    }
 
 
 def _one_series(name: str, values: Any) -> pl.Series:
@@ -301,7 +351,7 @@ def _one_series(name: str, values: Any) -> pl.Series:
     if hasattr(values, "to_numpy"):
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            return pl.Series(name, values.to_numpy())
+            return pl.Series(name, _plain_array(values.to_numpy()))
         try:
             if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
                 arrow = getattr(values.array, "__arrow_array__", None)  # strings come over without a copy
@@ -311,15 +361,22 @@ def _one_series(name: str, values: Any) -> pl.Series:
         values = values.to_numpy(dtype=object)
         try:
             return pl.Series(name, values, dtype=pl.String, strict=True)
-        except (TypeError, pl.exceptions.PolarsError):
+        except (TypeError, UnicodeEncodeError, pl.exceptions.PolarsError):
             values = values.tolist()
     try:
         series = pl.Series(name, values, strict=True)
         if series.dtype.is_numeric() and not {bool, np.bool_}.isdisjoint(map(type, values)):
             return pl.Series(name, values, dtype=pl.Object)  # Polars takes True for 1 after a number
         return series
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError):
         return pl.Series(name, values, dtype=pl.Object)
+
+
+def _plain_array(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers in a type that Polars knows: not of 16 or 128 bits, and in this machine's order of bytes."""
+    if numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8):
+        return numbers.astype(np.float64)
+    return numbers if numbers.dtype.isnative else numbers.astype(numbers.dtype.newbyteorder("="))
 
 
 def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
@@ -353,36 +410,29 @@ def _decimal(values: pl.Series) -> pl.Series:
     return values.filter(pl.Series(new)).cast(pl.String)[np.cumsum(new) - 1]
 
 
-def _numbers(
-    values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series], *, missing: bool = False
-) -> pl.Series:
-    """Numbers as float64 without gaps (``missing``: gaps become NaN)."""
+def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
+    """Numbers as float64 without gaps."""
     if values.dtype.is_float() or values.dtype.is_integer():
         column = values.cast(pl.Float64)
     elif len(values) == 0:
         column = pl.Series(name, [], dtype=pl.Float64)
     else:
         items = values.to_list()
-        usable = [is_number(v) for v in items]
-        empty = [v is None or (isinstance(v, float) and math.isnan(v)) for v in items]
-        bad = pl.Series([not (u or (missing and e)) for u, e in zip(usable, empty, strict=True)])
-        if bad.any():
-            _refuse_number(values, bad, name, what, ids)
-        column = pl.Series(name, [_as_float(v) if u else None for v, u in zip(items, usable, strict=True)], pl.Float64)
-    if missing:
-        return column.fill_null(float("nan"))
-    if column.null_count() or np.isnan(column.to_numpy()).any():
-        _refuse_number(values, column.is_null() | column.is_nan().fill_null(False), name, what, ids)
+        usable = np.array([is_number(value) for value in items])
+        if not usable.all():
+            _refuse_number(values, ~usable, name, what, ids)
+        column = pl.Series(name, [_as_float(value) for value in items], pl.Float64)
+    missing = np.isnan(column.to_numpy())
+    if missing.any():
+        _refuse_number(values, missing, name, what, ids)
     return column.alias(name)
 
 
-def _refuse_number(values: pl.Series, bad: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> None:
-    first = int(bad.arg_true()[0])
-    rest = int(bad.sum()) - 1
-    value = values.to_list()[first]
+def _refuse_number(values: pl.Series, bad: Bools, name: str, what: str, ids: Mapping[str, pl.Series]) -> None:
+    first = int(bad.argmax())
     raise ValueError(
         f"{what}: the {name} of document {ids['doc_id'][first]!r} for query {ids['query_id'][first]!r} is "
-        f"{value!r}, not a finite number" + and_more(rest)
+        f"{shown(values[first])}, not a finite number{and_more(int(bad.sum()) - 1)}"
     )
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ir_lexirecall import engine
 from ir_lexirecall.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall.collections import Collection, Rules, load
-from ir_lexirecall.errors import and_more, naming
+from ir_lexirecall.errors import and_more, check_text, naming, shown
 from ir_lexirecall.formats import (
     QREL_COLUMNS,
     TableLike,
@@ -26,9 +26,9 @@ from ir_lexirecall.formats import (
     nested_dicts,
     numeric_column,
     packed_numbers,
-    qrel_table,
+    qrel_columns,
 )
-from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall.lazy import LazyModule, cached_property
 from ir_lexirecall.lookup import Lookup
 
 if TYPE_CHECKING:
@@ -84,6 +84,50 @@ class AspectGrades:
 
 
 @dataclass(frozen=True)
+class AspectRows:
+    """Qrels that say more than one grade for each document: of several aspects, or in further columns.
+
+    A row per document and aspect, ordered by document, then by the name of the aspect.
+
+    Attributes:
+        doc: for each row, the row of the document in the judgments.
+        aspect: its aspect, as a place in ``names``.
+        grade: the grade for it.
+        names: names of aspects, sorted.
+        columns: further columns of the qrels, as they were.
+        line: their lines that are about these rows, ordered by row; more than one where the same is said twice.
+        row: the row that each of these lines is about.
+    """
+
+    doc: Ints
+    aspect: Ints
+    grade: Floats
+    names: list[str]
+    columns: Mapping[str, pl.Series]
+    line: Ints
+    row: Ints
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    def of_documents(self, new: Ints) -> AspectRows:
+        """The rows of some documents: ``new`` is the row of every document among those that remain, -1 for the others."""
+        doc = new[self.doc]
+        keep = doc >= 0
+        lines = keep[self.row]
+        row = (np.cumsum(keep) - 1)[self.row[lines]]
+        return replace(
+            self, doc=doc[keep], aspect=self.aspect[keep], grade=self.grade[keep], line=self.line[lines], row=row
+        )
+
+    def without_labels(self, removed: Bools) -> AspectRows:
+        """The same rows, those of some documents (a truth value for each) with grade 0 and without further labels."""
+        gone = removed[self.doc]
+        lines = ~gone[self.row]
+        return replace(self, grade=np.where(gone, 0.0, self.grade), line=self.line[lines], row=self.row[lines])
+
+
+@dataclass(frozen=True)
 class Exclusion:
     """Documents that were taken out of judgments and are to be taken out of runs.
 
@@ -108,7 +152,7 @@ class Judgments:
         docs: the ids of the judged documents, as a list or a Polars series: see ``doc_ids`` and ``doc_id``.
         grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
             if the rows name such an aspect).
-        table: see ``rows``; None where the qrels have a grade for each document and nothing else.
+        table: what else the qrels say; None where they have a grade for each document and nothing else.
         exclusion: documents that were taken out, see ``excluding``.
         rules: the collection's rules that were applied, in words; empty where there were none.
         elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
@@ -119,7 +163,7 @@ class Judgments:
     query: Ints
     docs: list[str] | pl.Series
     grade: Floats
-    table: pl.DataFrame | None = field(default=None, repr=False)
+    table: AspectRows | None = field(default=None, repr=False)
     exclusion: Exclusion | None = field(default=None, repr=False)
     elsewhere: frozenset[str] = frozenset()
     rules: str = ""
@@ -137,17 +181,35 @@ class Judgments:
 
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """The qrels as they were, sorted, with ``doc`` (the row of the document) and ``aspect``."""
+        """The qrels as a table, a row per document and aspect, sorted; ``doc`` is the row of the document.
+
+        Columns: ``query_id``, ``doc_id``, ``relevance``, ``aspect``, ``doc``, and further ones of the qrels that are not called
+        like these.
+        """
+        table = self.aspect_rows
+        columns = {
+            "query_id": [self.query_ids[q] for q in self.query[table.doc].tolist()],
+            "doc_id": self.ids_of(table.doc),
+            "relevance": table.grade,
+            "aspect": [table.names[place] for place in table.aspect.tolist()],
+            "doc": table.doc,
+        }
+        line = dict(zip(table.row[::-1].tolist(), table.line[::-1].tolist(), strict=True))  # the first one of each row
+        lines = [line.get(row) for row in range(len(table))]
+        others = {
+            name: [None if i is None else values[i] for i in lines]
+            for name, values in table.columns.items()
+            if name not in columns
+        }
+        return pl.DataFrame({**columns, **others}, strict=False)
+
+    @cached_property
+    def aspect_rows(self) -> AspectRows:
+        """``table``, also of judgments that name no aspects."""
         if self.table is not None:
             return self.table
-        columns = {
-            "query_id": pl.Series(self.query_ids, dtype=pl.String).gather(self.query),
-            "doc_id": self.doc_id,
-            "relevance": self.grade,
-            "aspect": _constant("aspect", "0", len(self.grade)),
-            "doc": np.arange(len(self.grade)),
-        }
-        return pl.DataFrame(columns)
+        row = np.arange(len(self.grade))
+        return AspectRows(row, np.zeros(len(row), dtype=np.int64), self.grade, ["0"], {}, row, row)
 
     @classmethod
     def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None, *, rules: bool = True) -> Judgments:
@@ -182,7 +244,7 @@ class Judgments:
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
-            return cls._from_table(qrels, qrel_table(qrels)) if judgments is None else judgments
+            return cls._from_columns(qrels, qrel_columns(qrels)) if judgments is None else judgments
 
     @classmethod
     def _from_dicts(cls, nested: Mapping[str, Mapping[str, Any]]) -> Judgments | None:
@@ -198,33 +260,31 @@ class Judgments:
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
 
     @classmethod
-    def _from_table(cls, qrels: QrelsLike, table: pl.DataFrame) -> Judgments:
-        empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
-        rows = table.hstack([aspect_column(table)])
-        rows = rows.sort("query_id", "doc_id", "aspect", "relevance", multithreaded=len(rows) > _SMALL)
-        new_query, new_doc, new = _new(rows)
+    def _from_columns(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
+        """Judgments from what ``qrel_columns`` gave."""
+        aspect = aspect_column(columns)
+        line, query_id, doc_id, aspect = _sorted(columns, aspect)
+        new_query = changes(query_id)
+        new_doc = new_query | changes(doc_id)
+        new = new_doc if aspect is None else new_doc | changes(aspect)
+        grade = columns["relevance"].to_numpy()[line]
         if not new.all():
-            rows = _without_repetitions(rows)
-            new_query, new_doc, new = _new(rows)
-        doc = np.cumsum(new_doc) - 1
-        query_ids = rows["query_id"].filter(pl.Series(new_query)).to_list()
+            _refuse_conflicts(query_id, doc_id, aspect, grade, new)
+        row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
+        query_ids = query_id.filter(pl.Series(new_query)).to_list()
         query = (np.cumsum(new_query) - 1)[new_doc]
+        empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
         if empty:
-            own, query_ids = query_ids, sorted({*query_ids, *empty})
-            place = {query_id: q for q, query_id in enumerate(query_ids)}
-            query = np.array([place[query_id] for query_id in own], dtype=np.int64)[query]
-        grade = np.full(int(new_doc.sum()), -np.inf)
-        by_name = (rows["aspect"] == "relevance").to_numpy()
-        counted = by_name if by_name.any() else np.ones(len(rows), dtype=bool)
-        np.maximum.at(grade, doc[counted], rows["relevance"].to_numpy()[counted])
-        grade[np.isinf(grade)] = 0  # no label for the aspect `relevance`: the lowest one
-        return cls(
-            query_ids=query_ids,
-            query=query,
-            docs=rows["doc_id"].filter(pl.Series(new_doc)),
-            grade=grade,
-            table=rows.hstack([pl.Series("doc", doc)]),
-        )
+            judged, query_ids = query_ids, sorted({*query_ids, *empty})
+            place = {name: q for q, name in enumerate(query_ids)}
+            query = np.array([place[name] for name in judged], dtype=np.int64)[query]
+        docs = doc_id.filter(pl.Series(new_doc))
+        further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
+        if aspect is None and set(further) <= set(_ASPECT_COLUMNS):
+            return cls(query_ids=query_ids, query=query, docs=docs, grade=grade[new])
+        code, names = _in_order(aspect, len(new))
+        table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
+        return cls(query_ids=query_ids, query=query, docs=docs, grade=_top_grades(table, len(docs)), table=table)
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -249,8 +309,7 @@ class Judgments:
         row = ranges(first, end)
         table, exclusion = self.table, self.exclusion
         if table is not None:
-            table = table.filter(np.isin(table["doc"].to_numpy(), row))
-            table = table.with_columns(doc=np.searchsorted(row, table["doc"].to_numpy()))
+            table = table.of_documents(_renumbered(row, len(self.grade)))
         if exclusion is not None:
             everything = exclusion.everything.restricted_to(wanted)
             old = exclusion.row[np.isin(exclusion.everything.query, queries)]
@@ -270,15 +329,15 @@ class Judgments:
     def as_part(self, elsewhere: Iterable[str]) -> Judgments:
         """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
         part = replace(self, elsewhere=frozenset(elsewhere), _cache={})
-        lacks_relevance = part._relevance_is_named and "relevance" not in part._aspect_names
+        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
         return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
 
     @cached_property
     def _aspect_names(self) -> frozenset[str]:
-        return frozenset(["0"] if self.table is None else self.table["aspect"].unique())
+        return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
 
     @property
-    def _relevance_is_named(self) -> bool:
+    def relevance_is_named(self) -> bool:
         """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
         return "relevance" in self._aspect_names | self.elsewhere
 
@@ -332,8 +391,7 @@ class Judgments:
 
     def renamed(self, doc_id: pl.Series) -> Judgments:
         """The same judgments of documents with other ids, a row each."""
-        rows = self.rows.with_columns(doc_id.gather(self.rows["doc"]).alias("doc_id"))
-        return replace(self, docs=doc_id, table=rows, _cache={})
+        return replace(self, docs=doc_id, _cache={})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
@@ -403,13 +461,9 @@ class Judgments:
             query += [q] * len(known)
         row = np.array(old, dtype=np.int64)
         kept = row[row >= 0]
-        new = np.full(len(own), -1)
-        new[kept] = np.arange(len(kept))
+        new = _renumbered(kept, len(own))
         everything = Judgments(self.query_ids, np.array(query, dtype=np.int64), docs, np.zeros(len(docs)))
-        table = self.table
-        if table is not None:
-            doc = new[table["doc"].to_numpy()]
-            table = table.with_columns(pl.Series("doc", doc)).filter(doc >= 0)
+        table = None if self.table is None else self.table.of_documents(new)
         exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
         remaining = self.of_documents(kept, self.grade[kept])
         return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere, _cache={})
@@ -428,6 +482,13 @@ class Judgments:
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules), _cache={})
 
+    def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
+        """The same judgments of one aspect with further columns: labels of every document, by the name of the aspect."""
+        rows = np.arange(len(self.grade))
+        columns = {name: pl.Series(name, values) for name, values in labels.items()}
+        table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
+        return replace(self, table=table, _cache={})
+
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
 
@@ -436,21 +497,23 @@ class Judgments:
         """
         import pandas as pd
 
-        table = self.rows
-        if self._relevance_is_named:
-            table = table.filter(pl.col("aspect") == "relevance")
-        table = table.sort("relevance", maintain_order=True)
-        best = table.select(pl.col("relevance").max().over("query_id"))
+        table = self.aspect_rows
+        row = np.arange(len(table))
+        if self.relevance_is_named:
+            row = row[[table.names[place] == "relevance" for place in table.aspect.tolist()]]
+        row = row[np.argsort(table.grade[row], kind="stable")]
+        grade, query = table.grade[row], self.query[table.doc[row]]
+        best = np.full(len(self), -np.inf)
+        np.maximum.at(best, query, grade)
         # pytrec_eval writes beyond its memory, or never ends, for a query whose grades are all negative; nothing of it is
         # relevant anyway.
-        hopeless = (best.to_series() < 0).to_numpy()
-        grade = table["relevance"].to_numpy()
+        hopeless = best[query] < 0
         return pd.DataFrame(
             {
-                "query_id": table["query_id"].to_list(),
-                "doc_id": table["doc_id"].to_list(),
+                "query_id": [self.query_ids[q] for q in query.tolist()],
+                "doc_id": self.ids_of(table.doc[row]),
                 "relevance": np.where(hopeless, 0, grade).astype(np.int64),
-                "iteration": table["aspect"].to_list(),
+                "iteration": [table.names[place] for place in table.aspect[row].tolist()],
             }
         )
 
@@ -499,14 +562,11 @@ class Judgments:
         """
         if self.table is None:
             return self._one_aspect()
-        rows = self.rows
-        doc = rows["doc"].to_numpy()
-        query = self.query[doc]
-        code, codes = _in_order(rows["aspect"])
-        pairs, aspect = np.unique(query * codes + code, return_inverse=True)
+        doc, grade = self.table.doc, self.table.grade
+        codes = len(self.table.names)
+        pairs, aspect = np.unique(self.query[doc] * codes + self.table.aspect, return_inverse=True)
         pair_query = pairs // codes
-        grade = rows["relevance"].to_numpy()
-        weight = self._aspect_weights(aspect, len(pairs))
+        weight = self._aspect_weights(self.table, aspect, len(pairs))
         weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
         total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
@@ -526,20 +586,31 @@ class Judgments:
             weight=relevant.astype(np.float64),
         )
 
-    def _aspect_weights(self, aspect: Ints, pairs: int) -> Floats:
+    def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:
+        """The weight of each (query, aspect) pair; ``aspect`` is the pair of every row."""
         weight = np.ones(pairs)
-        if "weight" in self.rows.columns:
-            given = numeric_column(self.rows, "weight")
-            weight[aspect] = given
-            bad = np.flatnonzero(~(given >= 0) | (given != weight[aspect]) | np.isinf(given))
+        if "weight" in table.columns:
+            values = self._further_column(table, "weight")
+            pair = aspect[table.row]
+            weight[pair] = values
+            bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
             if len(bad):
-                row = self.rows.row(int(bad[0]), named=True)
+                query_id, doc_id = self._ids_of_line(table, int(bad[0]))
+                name = table.names[table.aspect[table.row[bad[0]]]]
                 raise ValueError(
-                    f"qrels: aspect {row['aspect']!r} of query {row['query_id']!r} has weight {row['weight']!r} at "
-                    f"document {row['doc_id']!r}; an aspect needs one weight per query, not negative"
-                    f"{and_more(len(bad) - 1)}"
+                    f"qrels: aspect {name!r} of query {query_id!r} has weight {shown(table.columns['weight'][int(table.line[bad[0]])])}"
+                    f" at document {doc_id!r}; an aspect needs one weight per query, not negative{and_more(len(bad) - 1)}"
                 )
         return weight
+
+    def _further_column(self, table: AspectRows, name: str) -> Floats:
+        """Numbers of a further column of the qrels, for each line."""
+        return numeric_column(table.columns[name], table.line, name, lambda n: self._ids_of_line(table, n))
+
+    def _ids_of_line(self, table: AspectRows, line: int) -> tuple[str, str]:
+        """Query and document that the n-th line is about."""
+        doc = int(table.doc[table.row[line]])
+        return self.query_ids[self.query[doc]], self.doc_ids[doc]
 
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
         """Labels of the judged documents for the named aspects, NaN where there is none, each a row per document.
@@ -555,28 +626,36 @@ class Judgments:
         return {name: self._label(name, in_rows, by_rows) for name in aspects}
 
     def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
-        doc = self.rows["doc"].to_numpy()
+        table = self.aspect_rows
         label = np.full(len(self.grade), np.nan)
         if name in in_rows:
-            picked = (self.rows["aspect"] == name).to_numpy()
-            label[doc[picked]] = self.rows["relevance"].to_numpy()[picked]
+            if name in table.names:
+                picked = np.flatnonzero(table.aspect == table.names.index(name))
+                label[table.doc[picked]] = table.grade[picked]
             return label
-        columns = [c for c in self.rows.columns if c not in ("query_id", "doc_id", "doc", "aspect", *_ASPECT_COLUMNS)]
+        columns = {"relevance", *table.columns} - set(_ASPECT_COLUMNS)
         if name not in columns or (name == "relevance" and by_rows):
-            known = sorted(set(columns) | (in_rows if len(in_rows) > 1 else set()))
+            known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
             raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
         if name == "relevance":
             return self.grade
-        given = numeric_column(self.rows, name)
-        label[doc] = given
-        differs = np.flatnonzero((label[doc] != given) & ~(np.isnan(label[doc]) & np.isnan(given)))
+        values, doc = self._further_column(table, name), table.doc[table.row]
+        label[doc] = values
+        differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
         if len(differs):
-            row = self.rows.row(int(differs[0]), named=True)
+            query_id, doc_id = self._ids_of_line(table, int(differs[0]))
             raise ValueError(
-                f"qrels: document {row['doc_id']!r} of query {row['query_id']!r} has the labels {given[differs[0]]:g} and "
+                f"qrels: document {doc_id!r} of query {query_id!r} has the labels {values[differs[0]]:g} and "
                 f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
             )
         return label
+
+
+def _renumbered(kept: Ints, documents: int) -> Ints:
+    """For each of so many documents its place among those that are kept, -1 for the others."""
+    new = np.full(documents, -1)
+    new[kept] = np.arange(len(kept))
+    return new
 
 
 def load_collection(source: str) -> Collection:
@@ -613,47 +692,75 @@ def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[
     return pairs
 
 
-def aspect_column(table: pl.DataFrame) -> pl.Series:
-    """The aspect (subtopic) that each row of the qrels judges, ``"0"`` where it names none."""
-    given = next((table[name] for name in _ASPECT_COLUMNS if name in table.columns), None)
-    if given is None or given.dtype == pl.Null:
-        return _constant("aspect", "0", len(table))
-    if given.dtype == pl.Object:
-        given = pl.Series([None if value is None else str(value) for value in given.to_list()], dtype=pl.String)
-    names = given.cast(pl.String).alias("aspect")
-    return names.fill_null("0") if names.null_count() else names
+def aspect_column(columns: Mapping[str, pl.Series]) -> pl.Series | None:
+    """The aspect (subtopic) that each line of the qrels judges, ``"0"`` where it names none; None where no line names one."""
+    names = next((columns[name] for name in _ASPECT_COLUMNS if name in columns), None)
+    if names is None or names.dtype == pl.Null:
+        return None
+    if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
+        texts = ["0" if name is None else check_text(str(name), "names of aspects") for name in names.to_list()]
+        names = pl.Series(texts, dtype=pl.String)
+    elif names.dtype != pl.String:
+        names = names.cast(pl.String)
+    return None if len(names) == 0 or (names == "0").all() else names
 
 
-def _constant(name: str, value: str, length: int) -> pl.Series:
-    return pl.Series(name, [value]).new_from_index(0, length)
+def _sorted(
+    columns: Mapping[str, pl.Series], aspect: pl.Series | None
+) -> tuple[Ints, pl.Series, pl.Series, pl.Series | None]:
+    """The lines of qrels by query, document, aspect and grade; and their ids and aspects in this order."""
+    ids = {"query_id": columns["query_id"], "doc_id": columns["doc_id"]}
+    keys = ids if aspect is None else {**ids, "aspect": aspect}
+    lines = np.arange(len(columns["doc_id"]))
+    if engine.computes():
+        table = pl.DataFrame({**keys, "relevance": columns["relevance"], "line": lines})
+        table = table.sort(*keys, "relevance", multithreaded=len(table) > _SMALL)
+        in_order = {name: table[name] for name in keys}
+        order = table["line"].to_numpy()
+    else:
+        of_line = list(zip(*(column.to_list() for column in (*keys.values(), columns["relevance"])), strict=True))
+        places = sorted(lines.tolist(), key=of_line.__getitem__)
+        in_order = {
+            name: pl.Series([column[line] for line in places], dtype=pl.String) for name, column in keys.items()
+        }
+        order = np.array(places, dtype=np.int64)
+    return order, in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
 
 
-def _in_order(names: pl.Series) -> tuple[Ints, int]:
-    """The place of each name among the different ones, sorted, and how many these are."""
-    if len(names) == 0 or (names == names[0]).all():
-        return np.zeros(len(names), dtype=np.int64), 1
-    code = names.rank("dense").to_numpy().astype(np.int64) - 1
-    return code, int(code.max()) + 1
+def _in_order(aspect: pl.Series | None, lines: int) -> tuple[Ints, list[str]]:
+    """The place of each line's aspect among the different ones, sorted; and these."""
+    if aspect is None:
+        return np.zeros(lines, dtype=np.int64), ["0"]
+    names = sorted(aspect.unique().to_list())
+    place = {name: i for i, name in enumerate(names)}
+    return np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, lines), names
 
 
-def _new(rows: pl.DataFrame) -> tuple[Bools, Bools, Bools]:
-    """Which of the sorted rows are about another query, another document, another aspect of it than the row before."""
-    query = changes(rows["query_id"])
-    doc = query | changes(rows["doc_id"])
-    return query, doc, doc | changes(rows["aspect"])
+def _top_grades(table: AspectRows, documents: int) -> Floats:
+    """The highest grade of each document; that of the aspect ``relevance``, where one is called so (without: 0)."""
+    doc, grade = table.doc, table.grade
+    if "relevance" in table.names:
+        named = table.aspect == table.names.index("relevance")
+        doc, grade = doc[named], grade[named]
+    top = np.full(documents, -np.inf)
+    np.maximum.at(top, doc, grade)
+    top[np.isinf(top)] = 0
+    return top
 
 
-def _without_repetitions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Drop rows that say the same twice; refuse two grades for one judgment."""
-    rows = rows.unique(maintain_order=True)
-    conflicts = rows.filter(~_new(rows)[2])
+def _refuse_conflicts(
+    query_id: pl.Series, doc_id: pl.Series, aspect: pl.Series | None, grade: Floats, new: Bools
+) -> None:
+    """Refuse two grades for one judgment; lines are sorted, ``new`` are those about another one than the line before."""
+    conflicts = np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1
     if len(conflicts):
-        row = conflicts.row(0, named=True)
-        alike = rows.filter(pl.all_horizontal(pl.col(n) == row[n] for n in ("query_id", "doc_id", "aspect")))
-        of_aspect = f" (aspect {row['aspect']!r})" if rows["aspect"].n_unique() > 1 else ""
-        labels = " and ".join(f"{grade:g}" for grade in alike["relevance"].to_list())
+        line = int(conflicts[0])
+        start = np.flatnonzero(new)
+        first = int(start[np.searchsorted(start, line, side="right") - 1])
+        end = int(np.r_[start, len(new)][np.searchsorted(start, line, side="right")])
+        of_aspect = f" (aspect {aspect[line]!r})" if aspect is not None and aspect.n_unique() > 1 else ""
+        labels = " and ".join(f"{label:g}" for label in np.unique(grade[first:end]).tolist())
         raise ValueError(
-            f"qrels: document {row['doc_id']!r} of query {row['query_id']!r}{of_aspect} is judged twice, with the grades "
+            f"qrels: document {doc_id[line]!r} of query {query_id[line]!r}{of_aspect} is judged twice, with the grades "
             f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
         )
-    return rows

@@ -1,9 +1,10 @@
-"""Modules that take long to import, imported when they are first used."""
+"""What is done when it is first needed: modules that take long to import, properties that take long to compute."""
 
 from __future__ import annotations
 
+import functools
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class LazyModule:
@@ -20,3 +21,21 @@ class LazyModule:
         value = getattr(importlib.import_module(self._name), attribute)
         self.__dict__[attribute] = value
         return value
+
+
+if TYPE_CHECKING:
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):
+        """``functools.cached_property`` without the lock that it has before Python 3.12.
+
+        That lock is shared by all objects of a class: threads would wait for each other, and a process that is forked while
+        another thread holds it would wait for ever.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value

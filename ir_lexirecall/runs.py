@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
@@ -149,14 +150,17 @@ class ScoredRuns:
         return np.minimum.reduce(orders), np.maximum.reduce(orders)
 
     def check_defined(self, caller: str) -> None:
-        """Refuse values that are not numbers, naming the first."""
+        """Refuse values that are not finite numbers, naming the first."""
         for name, array in self.values.items():
-            undefined = np.argwhere(np.isnan(array))
+            undefined = np.argwhere(~np.isfinite(array))
             if len(undefined):
                 run, query = undefined[0].tolist()
+                measure = self.measures[name]
+                needs_n = "n" in measure.SUPPORTED_PARAMS and measure["n"] is None
                 raise ValueError(
-                    f"{caller}: {name} is not a number for run {self.names[run]!r} on query "
-                    f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
+                    f"{caller}: {name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} for run "
+                    f"{self.names[run]!r} on query {self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; "
+                    + ("give n, the number of documents in the collection" if needs_n else "it prefers nothing")
                 )
 
 

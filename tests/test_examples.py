@@ -31,6 +31,17 @@ def test_the_experiment_shows_standard_and_exact_results_in_one_table() -> None:
     printed = printed_by("pyterrier_experiment.py")
     assert "nDCG@10" in printed
     assert "pref:lexirecall p-value corrected" in printed
+    assert "pref:lexirecall p-value (ql)" in printed
+
+
+def test_a_benchmark_of_many_collections(tmp_path: Path, data: Any) -> None:
+    arguments = ["--n-resamples", "200", "--plots", str(tmp_path)]
+    printed = printed_by("benchmark_suite.py", *arguments)
+    assert "The embedded collection by subject: nature, kitchen, body" in printed
+    assert "Friedman's test by nDCG@10" in printed
+    assert {file.name for file in tmp_path.iterdir()} == {"forest.svg", "ranks.svg", "cd.svg"}
+    folder = str(Path(data.path("robust2003")).parent)
+    assert "nDCG@10  ql      a 0.1" in printed_by("benchmark_suite.py", "--n-resamples", "50", "--data", folder)
 
 
 def test_retrieval_from_an_id_to_what_decided(tmp_path: Path) -> None:

@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from ir_lexirecall.scoring.arrays import Ints, position_in_segment
-from ir_lexirecall.tables import id_string
 from lenskit.data import ItemList, ItemListCollection
 
 import ir_lexirecall
+from ir_lexirecall.arrays import Ints, position_in_segment
+from ir_lexirecall.formats import id_string
+from ir_lexirecall.preferences.comparison import CompareOptions, PreferenceLike
 from ir_lexirecall.progress import progress_bar
 from lenskit_lexirecall.lists import check_ranking, grades
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _Lists = dict[str, ItemList]  # by user
 
 
+class ListOptions(CompareOptions, total=False):
+    """Options of a comparison of item lists: those of ``ir_lexirecall.compare``."""
+
+    rel: float
+    cutoff: int | None
+
+
 def compare(
-    recs: ItemListCollection | Mapping[str, ItemListCollection],
-    test: ItemListCollection,
-    preference: Any = "lexirecall",
-    reference: Any = None,
+    qrels: ItemListCollection,
+    runs: ItemListCollection | Mapping[str, ItemListCollection],
+    preference: PreferenceLike = "lexirecall",
     *,
+    baseline: Any = None,
     run_key: str | Sequence[str] | None = None,
     rating_field: str | None = None,
-    rel: float = 1,
-    significance_test: str = "sign",
-    **options: Any,
+    test: str | ir_lexirecall.SignificanceTest = "sign",
+    **options: Unpack[ListOptions],
 ) -> ir_lexirecall.Preferences:
     """Compare recommendation runs per user by preferences between their lists, exactly.
 
@@ -37,22 +47,19 @@ def compare(
     strings or integers; an integer is the same as its decimal string.
 
     Args:
-        recs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
-            beside the user. Lists of users that ``test`` lacks are ignored; a user whom a run lacks gets an empty list
+        qrels: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
+        runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
+            beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        test: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
         preference: ``'lexirecall'`` (more relevant items, then the earlier last one, then the one before it, ...),
             ``'lexiprecision'``, ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'``, ``'dominance'``, any
             measure of ir_measures, or a list of those.
-        reference: Compare every other run with this one, instead of all pairs.
-        run_key: The key field, or fields, of ``recs`` that identify the run; by default all that the keys of ``test``
+        baseline: Compare every other run with this one, instead of all pairs.
+        run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
             lack. A run is called by its value, values of several fields joined by ``/``.
         rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
-        rel: The smallest grade that counts as relevant.
-        significance_test: ``'sign'`` (exact, without ties), ``'t'``, ``'wilcoxon'``, ``'bootstrap'`` or ``'tukey'``:
-            the option ``test`` of ``ir_lexirecall.compare``.
-        options: What else ``ir_lexirecall.compare`` takes: ``cutoff``, ``correction``, ``alpha``, ``n_resamples``,
-            ``seed``, ``progress``.
+        test: As in ``ir_lexirecall.compare``.
+        options: What else ``ir_lexirecall.compare`` takes: ``rel``, ``cutoff``, ``correction``, ``alpha``, ...
 
     Returns:
         ``ir_lexirecall.Preferences``: table, matrix, ranking, explanations, plots. Its queries are the users with at
@@ -68,70 +75,76 @@ def compare(
     >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
     >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
     >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
-    >>> preferences = compare(runs, test, reference="als", correction=None)
-    >>> preferences.table()[["system_a", "system_b", "wins", "losses", "ties"]]
-      system_a system_b  wins  losses  ties
-    0      knn      als     2       0     0
+    >>> preferences = compare(test, runs, baseline="als", correction=None)
+    >>> preferences.table()[["run_a", "run_b", "wins", "losses", "ties"]]
+      run_a run_b  wins  losses  ties
+    0   knn   als     2       0     0
     >>> preferences.explain("knn", "als")[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]]
       query_id winner  level doc_id  rank_a  rank_b
     0        7    knn      1      x       1       2
     1        8    knn      1      x       1    <NA>
     """
-    if not isinstance(test, ItemListCollection):
-        raise ValueError(f"test: give an ItemListCollection, such as split.test, not {type(test).__name__}")
+    if not isinstance(qrels, ItemListCollection):
+        raise ValueError(
+            f"compare: qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
+            "the runs come second"
+        )
+    rel = options.get("rel", 1)
     if rating_field is None and rel != 1:
-        raise ValueError(f"rel={rel!r} needs rating_field, the field of the test items that holds their grades")
-    users = _by_user(test.items(), test.key_fields, "test")
-    runs = _runs(recs, test.key_fields, run_key)
-    progress = options.get("progress")
-    bar = progress_bar(progress, runs.items(), desc="lists")
+        raise ValueError(
+            f"compare: rel={rel!r} needs rating_field, the field of the test items that holds their grades"
+        )
+    users = _by_user(qrels.items(), qrels.key_fields, "qrels")
+    lists = _lists_by_run(runs, qrels.key_fields, run_key)
     return ir_lexirecall.compare(
-        _qrels(users, rating_field),
-        {name: _run(name, lists, users) for name, lists in bar},
+        _qrels_table(users, rating_field),
+        {
+            name: _run_table(name, of_run, users)
+            for name, of_run in progress_bar(options.get("progress"), lists.items(), desc="lists")
+        },
         preference,
-        reference=None if reference is None else _name(reference),
-        rel=rel,
-        test=significance_test,
+        baseline=None if baseline is None else _name(baseline),
+        test=test,
         **options,
     )
 
 
-def _runs(recs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
+def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
     """The lists of every run, by user."""
-    if isinstance(recs, ItemListCollection):
-        _check_user_key("recs", recs, user_key)
-        fields = _run_fields(recs.key_fields, user_key, run_key)
+    if isinstance(runs, ItemListCollection):
+        _check_user_key("runs", runs, user_key)
+        fields = _run_fields(runs.key_fields, user_key, run_key)
         by_run: dict[str, list[tuple[Any, ItemList]]] = {}
         values: dict[str, tuple[Any, ...]] = {}
-        for key, items in recs.items():
+        for key, items in runs.items():
             value = tuple(getattr(key, field) for field in fields)
             name = _name(value)
             if values.setdefault(name, value) != value:
-                raise ValueError(f"recs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
+                raise ValueError(f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
             by_run.setdefault(name, []).append((key, items))
         return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
-    if not isinstance(recs, Mapping):
+    if not isinstance(runs, Mapping):
         raise ValueError(
-            f"recs: give an ItemListCollection, or a mapping of names to several, not {type(recs).__name__}"
+            f"compare: runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
         )
     if run_key is not None:
         raise ValueError(
             f"run_key={run_key!r}: a mapping names the runs itself; run_key belongs to a single collection"
         )
-    for name, run in recs.items():
+    for name, run in runs.items():
         if not isinstance(run, ItemListCollection):
             raise ValueError(f"run {name!r} is of type {type(run).__name__}, not an ItemListCollection")
         _check_user_key(f"run {name!r}", run, user_key)
-    runs = {str(name): _by_user(run.items(), user_key, f"run {str(name)!r}") for name, run in recs.items()}
-    if len(runs) < len(recs):
-        raise ValueError(f"recs: names must differ as strings, but they are {', '.join(map(repr, recs))}")
-    return runs
+    lists = {str(name): _by_user(run.items(), user_key, f"run {str(name)!r}") for name, run in runs.items()}
+    if len(lists) < len(runs):
+        raise ValueError(f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}")
+    return lists
 
 
-def _check_user_key(owner: str, recs: ItemListCollection, user_key: Sequence[str]) -> None:
-    if missing := [field for field in user_key if field not in recs.key_fields]:
+def _check_user_key(owner: str, run: ItemListCollection, user_key: Sequence[str]) -> None:
+    if missing := [field for field in user_key if field not in run.key_fields]:
         raise ValueError(
-            f"{owner}: the keys ({', '.join(recs.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
+            f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
             "are keyed; ItemListCollection.rename_key changes a field's name"
         )
 
@@ -145,12 +158,12 @@ def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str
         fields = [run_key] if isinstance(run_key, str) else list(run_key)
         if unknown := [field for field in fields if field not in others]:
             raise ValueError(
-                f"run_key: {unknown[0]!r} is no key field of recs that could identify a run; there are "
+                f"run_key: {unknown[0]!r} is no key field of runs that could identify a run; there are "
                 f"{', '.join(others) or 'none'} beside those of the test collection"
             )
     if not fields:
         raise ValueError(
-            f"recs: no key field identifies the run, for {', '.join(key_fields)} identify the test lists; give several "
+            f"runs: no key field identifies the run, for {', '.join(key_fields)} identify the test lists; give several "
             "collections by name, or one that ItemListCollection.add_from filled with a further field"
         )
     return fields
@@ -172,15 +185,15 @@ def _by_user(lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], own
     return by_user
 
 
-def _qrels(users: _Lists, rating_field: str | None) -> pl.DataFrame:
+def _qrels_table(users: _Lists, rating_field: str | None) -> pl.DataFrame:
     """The test items with their grades."""
-    given = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
+    grade = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
     rows, _ = _rows(users)
-    return rows.with_columns(relevance=np.concatenate([np.zeros(0), *given]))
+    return rows.with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
 
 
-def _run(name: str, lists: _Lists, users: _Lists) -> pl.DataFrame:
-    """The lists of a run for the given users: scores fall with the rank, in steps that 32-bit floats hold."""
+def _run_table(name: str, lists: _Lists, users: _Lists) -> pl.DataFrame:
+    """The lists of a run for some users: scores fall with the rank, in steps that 32-bit floats hold."""
     lists = {user: lists[user] for user in users if user in lists}
     for user, items in lists.items():
         check_ranking(items, f"run {name!r}, user {user!r}")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from ir_lexirecall.scoring.arrays import Floats, Ints
-from ir_lexirecall.tables import and_more
 from lenskit.data import ItemList
+
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import and_more
+from ir_lexirecall.judgments import Judgments
+
+_QUERY = "of this list"  # what errors call a user who is not known
 
 
 def check_ids(items: ItemList, owner: str) -> None:
@@ -35,8 +41,8 @@ def check_ranking(recs: ItemList, owner: str) -> None:
             "ItemList(..., ordered=True)"
         )
     ranks = recs.ranks()
-    falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
-    if len(falls):
+    if not (ranks[1:] > ranks[:-1]).all():
+        falls = np.flatnonzero(ranks[1:] <= ranks[:-1])
         raise ValueError(
             f"{owner}: rank {ranks[falls[0] + 1]} follows rank {ranks[falls[0]]}{and_more(len(falls) - 1)}; the list's "
             "own order is the ranking, so sort it by rank"
@@ -98,15 +104,68 @@ def grades(test: ItemList, rating_field: str | None, owner: str) -> Floats:
     return np.asarray(ratings, dtype=np.float64)
 
 
-def relevant_items(test: ItemList, rating_field: str | None, rel: float, owner: str) -> tuple[ItemList, int]:
-    """The test items of at least grade ``rel``, and how many there are (an item listed twice counts once).
+def aligned(
+    recs: ItemList,
+    test: ItemList,
+    owner: str,
+    *,
+    rating_field: str | None = None,
+    aspects: Iterable[str] = (),
+    with_ids: bool = False,
+) -> AlignedRun:
+    """A list and its test items as a run and judgments of one query (an item listed twice in the test counts once).
 
-    >>> relevant_items(ItemList([31, 42, 55], rating=[2.5, 4, 5]), "rating", 4, "user 7")[1]
-    2
+    Args:
+        recs: the list.
+        test: the test items.
+        owner: how errors begin.
+        rating_field: the field with their grades; by default, all are 1.
+        aspects: fields with further labels, which the judgments hold as columns.
+        with_ids: call the documents of the judgments by the items' ids, which takes time, not by their numbers.
+
+    >>> run = aligned(ItemList([31, 50, 42], ordered=True), ItemList([42, 77, 31]), "user 7")
+    >>> run.rank, run.doc, run.judgments.m()
+    (array([1, 3]), array([2, 0]), array([3]))
     """
-    given = grades(test, rating_field, owner)
-    relevant = test if rating_field is None else ItemList(test.ids()[given >= rel])
-    return relevant, len(set(relevant.ids().tolist()))
+    check_ranking(recs, owner)
+    grade = grades(test, rating_field, owner)
+    keys = _keys(test).tolist() if len(test) else []
+    last = {key: place for place, key in enumerate(keys)}
+    if len(last) < len(keys):
+        once = np.array(list(last.values()))
+        test, grade = test[once], grade[once]
+    rank, size = ranks_of(test, recs, owner), len(last)
+    judgments = Judgments(
+        [_QUERY],
+        np.zeros(size, dtype=np.int64),
+        list(map(str, test.ids().tolist() if with_ids and size else range(size))),
+        grade,
+    )
+    if names := [name for name in aspects if name != "relevance"]:
+        judgments = judgments.with_labels({name: grades(test, name, owner) for name in names})
+    return AlignedRun(judgments, np.zeros_like(rank), _rows(test, recs, rank), rank, np.array([len(recs)]))
+
+
+def _keys(items: ItemList) -> Any:
+    """What tells items apart: their numbers, or ids where these cannot be told from each other by number."""
+    if items.vocabulary is not None:
+        numbers = items.numbers(missing="negative")
+        if (numbers >= 0).all():
+            return numbers
+    return items.ids()
+
+
+def _rows(test: ItemList, recs: ItemList, rank: Ints) -> Ints:
+    """Which test items are recommended at some ranks."""
+    if len(rank) == 0:
+        return rank
+    vocabulary = recs.vocabulary
+    if vocabulary is None:
+        wanted, listed = test.ids(), recs.ids()
+    else:
+        wanted, listed = test.numbers(vocabulary=vocabulary, missing="negative"), recs.numbers()
+    row = {item: place for place, item in enumerate(wanted.tolist())}
+    return np.array([row[item] for item in listed[rank - 1].tolist()], dtype=np.int64)
 
 
 def ranks_of(relevant: ItemList, recs: ItemList, owner: str) -> Ints:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["Experiment", "compare", "sign_test"]
+__all__ = ["Benchmark", "Experiment", "compare", "sign_test"]
 
 try:
     import pyterrier.measures
 
     from ir_lexirecall import compare
     from ir_lexirecall.measures import REGISTRY
+    from pyterrier_lexirecall.benchmark import Benchmark
     from pyterrier_lexirecall.experiment import Experiment
     from pyterrier_lexirecall.testing import sign_test
 

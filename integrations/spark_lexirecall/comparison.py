@@ -13,6 +13,7 @@ from ir_lexirecall.arrays import Floats
 from ir_lexirecall.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
 from ir_lexirecall.errors import naming
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures.scoring import check_served
 from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.preferences.comparison import (
     CompareOptions,
@@ -25,7 +26,7 @@ from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest
 from spark_lexirecall.aspects import named_aspects
-from spark_lexirecall.evaluation import check_served, warn_of_judgments
+from spark_lexirecall.evaluation import warn_of_judgments
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, qrels_frame, run_frame
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def compare(
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
     buckets = options.pop("buckets", None)
+    options.pop("rules", True)  # a DataFrame has no rules of a collection's own
     judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
     tested = SignificanceTest.coerce(test, caller="compare", **options)
     check_options("compare", rel=rel, cutoff=cutoff)

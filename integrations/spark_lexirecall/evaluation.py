@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import ir_measures
 from ir_measures import Qrel
 from ir_measures.measures.base import Measure as IRMeasure
 
@@ -14,7 +13,7 @@ from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.judgments import ExcludeLike, Judgments
 from ir_lexirecall.measures import RBU, Measure
 from ir_lexirecall.measures.scoring import aggregate as aggregated
-from ir_lexirecall.measures.scoring import is_native
+from ir_lexirecall.measures.scoring import check_served
 from spark_lexirecall.aspects import aspects_in_rows, has_several_aspects, named_aspects
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, computed, qrels_frame, run_frame
 
@@ -80,20 +79,6 @@ def evaluate(
         return computed(result)
     table = collected(result).sort_by("query_id")
     return pd.Series({name: aggregated(named[name], table[name].to_numpy()) for name in named}, dtype=float)
-
-
-def check_served(measures: Iterable[IRMeasure]) -> None:
-    """Refuse measures that nobody serves, before anything runs on a worker.
-
-    >>> class Unserved(IRMeasure):
-    ...     NAME = __name__ = "Unserved"
-    >>> check_served([Unserved()])
-    Traceback (most recent call last):
-    ValueError: Unsupported measures {Unserved}.
-    """
-    for measure in measures:
-        if not is_native(measure):
-            ir_measures.evaluator([measure], {"q": {"d": 1}})
 
 
 def warn_of_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:

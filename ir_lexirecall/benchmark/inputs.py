@@ -73,12 +73,12 @@ def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[t
         runs = runs_in_folder(runs, collections)
     if callable(runs):
         for name in collections:
-            of_collection = runs(name)
-            if not isinstance(of_collection, Mapping):
+            made = runs(name)
+            if not isinstance(made, Mapping):
                 raise ValueError(
-                    f"benchmark: the function of runs gave {of_collection!r} for collection {name!r}, not a mapping of names to runs"
+                    f"benchmark: the function of runs gave {made!r} for collection {name!r}, not a mapping of names to runs"
                 )
-            yield name, of_collection
+            yield name, made
         return
     if not isinstance(runs, Mapping):
         raise ValueError(

@@ -368,8 +368,7 @@ class BenchmarkSuite:
         if small:
             notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
         for name, result in self.results.items():
-            if result.preferences is not None:
-                notes += [f"{name}: {note}" for note in result.preferences.diagnostics]
+            notes += [f"{name}: {note}" for note in result.diagnostics]
         return notes
 
     # -- for readers -----------------------------------------------------------------------------------
@@ -444,7 +443,7 @@ class BenchmarkSuite:
             ax=ax,
         )
 
-    def plot_ranks(self, measure: str | None = None, over: str = "queries", ax: Any = None) -> Any:
+    def plot_ranks(self, measure: str | None = None, ax: Any = None, over: str = "queries") -> Any:
         """Ranks by macro mean with their intervals, best first; returns the axes."""
         name = self._name(measure)
         overall = self.overall(over)

@@ -96,7 +96,7 @@ def add_benchmarks(commands: Any) -> None:
 
 # -- benchmark -----------------------------------------------------------------------------------------
 
-_KEYS = {
+_KEYS: dict[str, type | tuple[type, ...]] = {
     "collections": dict,
     "runs": (str, dict),
     "measures": (str, list),
@@ -220,7 +220,8 @@ def _from_toml(path: Path) -> dict[str, Any]:
     for key, value in asked.items():
         if key not in _KEYS:
             raise ValueError(f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
-        kinds = _KEYS[key] if isinstance(_KEYS[key], tuple) else (_KEYS[key],)
+        expected = _KEYS[key]
+        kinds = expected if isinstance(expected, tuple) else (expected,)
         fits = isinstance(value, kinds) or (float in kinds and isinstance(value, int))
         if not fits or (isinstance(value, bool) and bool not in kinds):
             raise ValueError(f"{path}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")

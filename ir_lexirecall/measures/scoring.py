@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import ir_measures
 import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
@@ -15,6 +18,30 @@ from ir_lexirecall.measures.base import Measure, Utility
 def is_native(measure: IRMeasure) -> bool:
     """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
     return isinstance(measure, Measure) or standard.serves(measure) or ndeval.serves(measure)
+
+
+def smaller_is_better(measure: IRMeasure) -> bool:
+    """Whether the smaller value of a measure is the better one.
+
+    >>> import ir_measures
+    >>> smaller_is_better(ir_measures.AP)
+    False
+    """
+    return isinstance(measure, Measure) and measure.SMALLER_IS_BETTER
+
+
+def check_served(measures: Iterable[IRMeasure]) -> None:
+    """Refuse measures that nobody serves, before anything is scored.
+
+    >>> class Unserved(IRMeasure):
+    ...     NAME = __name__ = "Unserved"
+    >>> check_served([Unserved()])
+    Traceback (most recent call last):
+    ValueError: Unsupported measures {Unserved}.
+    """
+    for measure in measures:
+        if not is_native(measure):
+            ir_measures.evaluator([measure], {"q": {"d": 1}})
 
 
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:

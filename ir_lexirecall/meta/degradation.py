@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import pandas as pd
-import polars as pl
 
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Bools, Ints, position_in_segment
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 POLICIES = ("random", "pool")
-_LABELS = ("query_id", "doc_id", "doc", "aspect", "subtopic_id", "iteration", "relevance", "weight")
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -178,12 +176,5 @@ def pool_depth(decisions: Decisions) -> Ints:
 
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
-    table = judgments.table
-    if table is not None:
-        gone = pl.Series(removed[table["doc"].to_numpy()])
-        aspects = [name for name in table.columns if name not in _LABELS]
-        table = table.with_columns(
-            pl.when(gone).then(0.0).otherwise(pl.col("relevance")).alias("relevance"),
-            *(pl.when(gone).then(None).otherwise(pl.col(name)).alias(name) for name in aspects),
-        )
+    table = None if judgments.table is None else judgments.table.without_labels(removed)
     return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table, _cache={})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall.errors import is_integer
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 

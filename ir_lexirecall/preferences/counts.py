@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance, score_standing
 
 _BLOCK = 2**22  # preferences that are held at once
@@ -39,12 +39,14 @@ class PreferenceCounts:
         runs: the aligned runs by name, all with the same judgments.
         rel, cutoff: what counts as relevant, and as retrieved.
         values: of the measures among the preferences, for every run and query of the judgments, shape ``(S, Q)``.
+        smaller_is_better: the measures of which the smaller value is preferred.
     """
 
     runs: Mapping[str, AlignedRun]
     rel: float
     cutoff: int | None
     values: Mapping[str, Floats]
+    smaller_is_better: frozenset[str] = frozenset()
     _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -61,6 +63,11 @@ class PreferenceCounts:
     def positions(self) -> Positions:
         """Ranks of the relevant documents of all runs on these queries."""
         return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
+
+    def rising(self, measure: str) -> Floats:
+        """Values of a measure of which the larger is better, shape ``(S, Q)``: negated where the smaller one is."""
+        values = self.values[measure]
+        return -values if measure in self.smaller_is_better else values
 
     def of(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
@@ -83,7 +90,7 @@ class PreferenceCounts:
                 standing[:, block] = (
                     STANDINGS[preference](self.positions.part(block))
                     if preference in STANDINGS
-                    else score_standing(self.values[preference][:, self.queries[block]])
+                    else score_standing(self.rising(preference)[:, self.queries[block]])
                 )
             self._standings[preference] = standing
         return self._standings[preference]

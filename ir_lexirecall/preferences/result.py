@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,10 @@ import numpy as np
 from ir_lexirecall import plots
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
+from ir_lexirecall.lazy import cached_property
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
@@ -46,12 +48,14 @@ class Preferences:
         baseline: the run that all others are compared with, or None for all pairs.
         test: how differences are tested.
         counts: where the numbers come from.
+        scored: the runs with the values of the measures among the preferences; None without values.
     """
 
     preferences: list[str]
     baseline: str | None
     test: SignificanceTest
     counts: PreferenceCounts = field(repr=False)
+    scored: ScoredRuns | None = field(default=None, repr=False)
 
     @classmethod
     def from_runs(
@@ -82,12 +86,13 @@ class Preferences:
             raise ValueError(f"{caller}: at least 2 runs are needed, not {len(aligned)}")
         if baseline is not None:
             check_choice(caller, "baseline", baseline, aligned)
-        values = {}
+        scored, falling = None, frozenset[str]()
         if isinstance(runs, ScoredRuns):
             runs.check_defined(caller)
-            values = {name: runs.values[name] for name in preferences if name in runs.values}
-        counts = PreferenceCounts(aligned, rel, cutoff, values)
-        return cls(list(preferences), baseline, test or SignificanceTest(), counts)
+            scored = runs.with_measures(name for name in preferences if name in runs.values)
+            falling = frozenset(name for name, measure in scored.measures.items() if smaller_is_better(measure))
+        counts = PreferenceCounts(aligned, rel, cutoff, {} if scored is None else scored.values, falling)
+        return cls(list(preferences), baseline, test or SignificanceTest(), counts, scored)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Preferences:
         return self  # nothing in it changes; tables that carry it in their attrs are copied often
@@ -216,9 +221,8 @@ class Preferences:
     def _tested(self, preference: str) -> TestResult:
         """The test of every pair."""
         a, b = self._pair_places
-        measure = self.counts.values.get(preference)
-        if measure is not None:
-            values = measure[:, self.counts.queries]
+        if self.is_measure(preference):
+            values = self.counts.rising(preference)[:, self.counts.queries]
             if self.test.name == "tukey":
                 return self.test.of_all(values.T)[a, b]
             return self.test.of_pairs(values[a] - values[b])
@@ -429,7 +433,11 @@ class Preferences:
                     notes.append(
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
                     )
-        return notes
+        return notes + self._tie_warnings
+
+    @cached_property
+    def _tie_warnings(self) -> list[str]:
+        return [] if self.scored is None else tie_warnings(self.scored)
 
     def to_markdown(self, places: int = 4) -> str:
         """The table in Markdown, with the provenance below."""

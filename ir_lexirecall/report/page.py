@@ -12,6 +12,7 @@ import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ir_lexirecall.benchmark import Benchmark
+from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
@@ -108,6 +109,7 @@ class Report:
 
     Attributes:
         table, per_query, preferences: as in ``Benchmark``; what is None is left out, but not all of it.
+        suite: a benchmark of many collections: what holds over them is added.
         title: of the page.
         inputs: files and data set ids by what they are, such as ``{"qrels": "qrels.txt", "bm25": "bm25.run"}``. A file is
             listed with its SHA-256 (of its bytes as stored), anything else as it is.
@@ -130,6 +132,7 @@ class Report:
     table: pd.DataFrame | None = None
     per_query: pd.DataFrame | None = None
     preferences: Preferences | None = None
+    suite: BenchmarkSuite | None = None
     title: str = "Retrieval evaluation"
     inputs: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
     command: str | None = None
@@ -144,10 +147,12 @@ class Report:
             raise ValueError(f"report: details must be at least 0, not {self.details!r}")
 
     @classmethod
-    def from_result(cls, result: Benchmark | Preferences, **options: Any) -> Report:
+    def from_result(cls, result: Benchmark | BenchmarkSuite | Preferences, **options: Any) -> Report:
         """The report of what ``benchmark`` or ``compare`` gave; ``options`` are attributes of ``Report``, by name."""
         if isinstance(result, Preferences):
             return cls(preferences=result, **options)
+        if isinstance(result, BenchmarkSuite):
+            return cls(result.table, suite=result, **options)
         return cls(result.table, result.per_query, result.preferences, **options)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
@@ -199,7 +204,8 @@ class Report:
                 if isinstance(self.date, datetime.datetime)
                 else self.date.isoformat()
             ),
-            measures=None if self.table is None else _Table.of(self.table.rename_axis("run")),
+            measures=None if self.table is None else _Table.of(self._measures(self.table)),
+            over=None if self.suite is None else self._over_collections(self.suite),
             by_query=self._by_query(),
             comparison=None if self.preferences is None else self._comparison(self.preferences),
             files=[_File.of(what, os.fspath(source)) for what, source in self.inputs.items()],
@@ -207,6 +213,34 @@ class Report:
             command=self.command,
             versions={"Python": platform.python_version(), **_versions()},
         )
+
+    @staticmethod
+    def _measures(table: pd.DataFrame) -> pd.DataFrame:
+        return table if table.index.nlevels > 1 else table.rename_axis("run")
+
+    def _over_collections(self, suite: BenchmarkSuite) -> dict[str, Any]:
+        """The sections on many collections."""
+        tables = {"queries": suite.overall("queries")}
+        if len(suite.collections) > 1 and suite.runs:
+            tables["collections"] = suite.overall("collections")
+        pictures: list[_Picture] = []
+        first = next(iter(suite.preferences.values()))
+        names = list(tables["queries"]["measure"].unique())
+        with progress_bar(self.progress, total=3 * len(names), desc="pictures") as bar:
+            if first is not None and len(suite.runs) > 1:
+                pictures = list(_suite_pictures(suite, _Pictures(first, bar.update), names))
+        return {
+            "tables": {over: _Table.of(table.set_index(["measure", "run"])) for over, table in tables.items()},
+            "collections": {name: len(result.query_ids) for name, result in suite.results.items()},
+            "pictures": pictures,
+            "preferences": {
+                name: _Table.of(compared.table().set_index(["run_a", "run_b"]), _labels("A", "B"))
+                for name, compared in suite.preferences.items()
+                if compared is not None
+            },
+            "friedman": [test for test in map(suite.friedman, names) if not np.isnan(test["p"])],
+            "diagnostics": suite.diagnostics,
+        }
 
     def _by_query(self) -> dict[str, Any] | None:
         """The values by query: a table per measure, with a row per query and a column per run."""
@@ -226,6 +260,8 @@ class Report:
         settings: dict[str, Any] = {}
         if self.table is not None:
             settings["measures"] = ", ".join(map(str, self.table.columns))
+        if self.suite is not None:
+            settings |= {name: value for name, value in self.suite.provenance.items() if name != "versions"}
         if self.preferences is not None:
             made = {name: value for name, value in self.preferences.provenance.items() if name != "versions"}
             settings |= {**made, "baseline": self.preferences.baseline}
@@ -286,7 +322,34 @@ def _decided(preferences: Preferences, a: str, b: str, name: str, pictures: _Pic
     }
 
 
-def report(result: Benchmark | Preferences, path: str | os.PathLike[str], **options: Any) -> Path:
+def _suite_pictures(suite: BenchmarkSuite, pictures: _Pictures, names: Sequence[str]) -> Iterator[_Picture]:
+    """Forest, rank intervals and critical differences of each measure."""
+    runs = 0.3 * len(suite.runs) + 1.5
+    for name in names:
+        if suite.baseline is not None:
+            rows = (len(suite.collections) + 1) * len(suite.runs)
+            yield pictures.draw(
+                partial(suite.plot, name),
+                (8.0, max(3.0, 0.24 * rows + 1)),
+                title=f"Differences of {name} to {suite.baseline}, by collection and over all",
+                description="Each row is a difference with its interval; diamonds are macro means over all collections. The "
+                "same numbers over all collections are in the table above.",
+            )
+        yield pictures.draw(
+            partial(suite.plot_ranks, name),
+            (7.0, max(2.5, runs)),
+            title=f"Ranks by the macro mean of {name}",
+            description="Thin: interval of the rank; thick: where the resamples put the run; the dot is its place.",
+        )
+        yield pictures.draw(
+            partial(suite.plot_cd, name),
+            (7.0, max(2.5, runs)),
+            title=f"Mean ranks over collections by {name}, with the critical difference",
+            description="A bar joins runs whose mean ranks differ by less than Nemenyi's critical difference.",
+        )
+
+
+def report(result: Benchmark | BenchmarkSuite | Preferences, path: str | os.PathLike[str], **options: Any) -> Path:
     """Write the result of ``benchmark`` or ``compare`` as one HTML file, which needs no network.
 
     Args:
@@ -441,7 +504,7 @@ class _Pictures:
         ranking = list(self.preferences.ranking("mean", preference).index)
         labels = 0.09 * max(map(len, ranking))
         size = 0.6 * len(ranking) + 1.2 + labels
-        return self._draw(
+        return self.draw(
             lambda ax: self.preferences.plot(preference, ax),
             (max(4.5, size + 1.3), max(3.5, size)),
             title=f"Mean preference by {preference}, run by run",
@@ -451,7 +514,7 @@ class _Pictures:
 
     def pair(self, a: str, b: str, preference: str, summary: str) -> _Picture:
         queries = len(self.preferences.query_ids)
-        return self._draw(
+        return self.draw(
             lambda ax: self.preferences.plot_pair(a, b, preference, ax),
             (float(np.clip(0.22 * queries, 6.5, 11)), 4.0),
             title=f"{a} and {b} by {preference}, query by query",
@@ -459,7 +522,7 @@ class _Pictures:
             in_pixels=queries > _VECTORS_UP_TO,
         )
 
-    def _draw(
+    def draw(
         self,
         plot: Callable[[Any], Any],
         size: tuple[float, float],

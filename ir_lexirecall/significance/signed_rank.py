@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall.arrays import Floats, Ints, ranges
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance.intervals import RELATIVE, TestResult
 

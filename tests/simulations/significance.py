@@ -129,7 +129,7 @@ def levels(samples: int, n_resamples: int, alpha: float = 0.05) -> Iterator[Shar
     for name, correction in [*families, ("tukey", None)]:
         for what, queries in (("normal", 25), ("preferences, 10 % ties", 60)):
             test = SignificanceTest(name, correction, alpha, n_resamples)
-            few = samples // 20
+            few = samples // 10
             share = family_rejections(test, SYMMETRIC[what], queries, 5, few)
             yield Share(f"family of 5 systems: {what}", f"{name}, {correction}", queries, share, alpha, few)
 
@@ -148,7 +148,7 @@ def coverages(samples: int, n_resamples: int, alpha: float = 0.05) -> Iterator[S
                 yield Share(what, name, queries, share, 1 - alpha, samples)
     for effects in (np.zeros(5), np.arange(5) / 2):
         for queries in (8, 25, 100):
-            few = samples // 20
+            few = samples // 10
             test = SignificanceTest("tukey", alpha=alpha, n_resamples=n_resamples)
             share = family_coverage(test, SYMMETRIC["normal"], queries, effects, few)
             yield Share(f"5 systems, effects to {effects.max():g}", "tukey", queries, share, 1 - alpha, few)

@@ -1,0 +1,121 @@
+"""``pt.lexirecall.Benchmark``: the same numbers as ``irl.benchmark``, runs saved, and continued after an interruption."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+pt = pytest.importorskip("pyterrier")
+
+MEASURES = ["LR", "nDCG@10"]
+OPTIONS: dict[str, Any] = {"n_resamples": 100, "progress": False}
+IDS = sorted(demo.qrels()["query_id"].unique())
+
+
+def renamed(table: pd.DataFrame) -> pd.DataFrame:
+    return table.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "text": "query"})
+
+
+def parts() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """Topics and qrels of the demo, split in two."""
+    topics = renamed(demo.queries())[["qid", "query"]]
+    grades = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    chosen = {"odd": IDS[::2], "Even/Part": IDS[1::2]}
+    return {
+        name: (topics[topics["qid"].isin(ids)], renamed(grades[grades["query_id"].isin(ids)]))
+        for name, ids in chosen.items()
+    }
+
+
+class Counting(pt.Transformer):
+    """Gives a stored run, and counts how often it is asked."""
+
+    def __init__(self, name: str, fails_on: str | None = None) -> None:
+        self.run = renamed(demo.run(name)).assign(query="")
+        self.asked = 0
+        self.fails_on = fails_on
+
+    def transform(self, topics: pd.DataFrame) -> pd.DataFrame:
+        if self.fails_on in set(topics["qid"]):
+            raise KeyboardInterrupt
+        self.asked += len(topics) > 0
+        result = self.run[self.run["qid"].isin(topics["qid"])]
+        return pt.model.add_ranks(result)
+
+
+def pipelines() -> dict[str, Counting]:
+    return {name: Counting(name) for name in ("bm25", "ql")}
+
+
+def test_it_says_what_benchmark_says(tmp_path: Path) -> None:
+    data = parts()
+    result = pt.lexirecall.Benchmark(pipelines(), data, MEASURES, baseline="bm25", save_dir=tmp_path, **OPTIONS)
+    qrels = {name: table for name, (_, table) in data.items()}
+    runs = {name: {run: demo.run(run) for run in ("bm25", "ql")} for name in data}
+    expected = irl.benchmark(qrels, runs, MEASURES, baseline="bm25", **OPTIONS)
+    pd.testing.assert_frame_equal(result.table, expected.table)
+    pd.testing.assert_frame_equal(result.overall(), expected.overall())
+    assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.gz")) == [
+        *("even-part/bm25.res.gz", "even-part/ql.res.gz", "odd/bm25.res.gz", "odd/ql.res.gz")
+    ]
+    again = irl.benchmark(qrels, tmp_path, MEASURES, baseline="bm25", **OPTIONS)
+    assert again.table.equals(result.table)
+
+
+def test_it_continues_where_it_was_interrupted(tmp_path: Path) -> None:
+    first = pipelines() | {"tfidf": Counting("tfidf", fails_on=IDS[1])}
+    with pytest.raises(KeyboardInterrupt):
+        pt.lexirecall.Benchmark(first, parts(), MEASURES, save_dir=tmp_path, **OPTIONS)
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".partial")]
+    second = pipelines() | {"tfidf": Counting("tfidf")}
+    result = pt.lexirecall.Benchmark(second, parts(), MEASURES, save_dir=tmp_path, **OPTIONS)
+    assert [pipeline.asked > 0 for pipeline in second.values()] == [False, False, True]
+    assert result.runs == ["bm25", "ql", "tfidf"]
+    third = pipelines()
+    pt.lexirecall.Benchmark(third, parts(), MEASURES, save_dir=tmp_path, **OPTIONS)
+    assert [pipeline.asked for pipeline in third.values()] == [0, 0]
+
+
+def test_pipelines_may_come_from_a_function_and_data_sets_by_id() -> None:
+    def of_data_set(dataset: Any) -> Any:
+        assert dataset.get_topics() is not None
+        for name in ("bm25", "ql"):
+            yield Counting(name), name
+
+    pytest.importorskip("ir_datasets_lexirecall")  # registers it
+    result = pt.lexirecall.Benchmark(of_data_set, ["irds:lexirecall/demo"], MEASURES, **OPTIONS)
+    alone = irl.benchmark("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES)
+    assert result.collections == ["lexirecall/demo"]
+    pd.testing.assert_frame_equal(result.results["lexirecall/demo"].table, alone.table)
+
+
+def test_a_suite_gives_its_data_sets() -> None:
+    class Suite:
+        datasets = property(lambda self: iter(parts().items()))
+
+    assert pt.lexirecall.Benchmark(pipelines(), Suite(), MEASURES, **OPTIONS).collections == ["odd", "Even/Part"]
+
+
+@pytest.mark.parametrize(
+    ("systems", "collections", "message"),
+    [
+        ({}, parts(), "there are no pipelines"),
+        (pipelines(), {}, "there are no collections"),
+        (pipelines(), 7, "list of data sets"),
+        (pipelines(), {"a": 7}, "collection 'a' is no data set"),
+        ([Counting("ql"), Counting("ql")], parts(), "object at .* cannot name a file; give pipelines as a mapping"),
+        ([Counting("ql") for _ in range(2)], parts(), "cannot name a file"),
+        ({"a/b": Counting("ql")}, parts(), "'a/b' cannot name a file"),
+        (lambda dataset: 7, parts(), "expected pipelines"),
+        (pipelines(), {"A/b": parts()["odd"], "a-b": parts()["odd"]}, "two collections have the same name or folder"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(systems: Any, collections: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pt.lexirecall.Benchmark(systems, collections, MEASURES, **OPTIONS)

@@ -1,0 +1,408 @@
+"""``accelerate`` changes how long ir_measures and PyTerrier take, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, ERR, Bpref, NumQ, NumRel, NumRet, P, Qrel, R, ScoredDoc, SetF, nDCG
+from ir_measures.measures.base import Measure
+
+import ir_lexirecall as irl
+from ir_lexirecall import CWL_ERR10, LR, TSE, acceleration
+from ir_lexirecall.measures.standard import identical
+from tests.conftest import collections
+from tests.measures.test_standard import FIXED
+
+pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
+
+STANDARD = [AP, nDCG @ 10, P @ 2, R @ 2, Bpref, NumRet, NumRel, NumQ]
+OURS = [TSE, LR, CWL_ERR10(max_rel=4)]
+
+
+@pytest.fixture(autouse=True)
+def off() -> Iterator[None]:
+    """Every test begins and ends without acceleration."""
+    with irl.accelerate(False):
+        yield
+
+
+def names() -> list[str]:
+    return [provider.NAME for provider in ir_measures.DefaultPipeline.providers]
+
+
+def exact(value: float) -> str:
+    """Type and every bit of a number; NaN equals NaN."""
+    return f"{type(value).__name__} {float(value).hex()}"
+
+
+def aggregates(measures: list[Measure], qrels: Any, run: Any) -> Any:
+    values = ir_measures.calc_aggregate(measures, qrels(), run())
+    return {str(measure): exact(value) for measure, value in values.items()}
+
+
+def per_query(measures: list[Measure], qrels: Any, run: Any) -> Any:
+    """Metrics by measure, in the order in which they come."""
+    by_measure: dict[str, list[Any]] = {str(measure): [] for measure in measures}
+    for metric in ir_measures.iter_calc(measures, qrels(), run()):
+        row = (metric.query_id, type(metric), *map(exact, metric[2:]))
+        by_measure[str(metric.measure)].append(row)
+    return by_measure
+
+
+def kept(measures: list[Measure], qrels: Any, run: Any) -> Any:
+    """What one evaluator says of a run twice, and of it in all detail."""
+    evaluator = ir_measures.evaluator(measures, qrels())
+    twice = [evaluator.calc_aggregate(run()) for _ in range(2)]
+    result = evaluator.calc(run())
+    return (
+        [{str(measure): exact(value) for measure, value in values.items()} for values in (*twice, result.aggregated)],
+        sorted((metric.query_id, str(metric.measure), exact(metric.value)) for metric in result.per_query),
+        set(evaluator.qrel_qids),
+        set(evaluator.measures),
+    )
+
+
+def outcome(compute: Callable[..., Any], *arguments: Any) -> Any:
+    """What comes out, be it an exception's type."""
+    try:
+        return compute(*arguments)
+    except Exception as error:
+        return type(error)
+
+
+def check_nothing_changes(measures: list[Measure], qrels: Callable[[], Any], run: Callable[[], Any]) -> None:
+    for compute in (aggregates, per_query, kept):
+        plain = outcome(compute, measures, qrels, run)
+        with irl.accelerate():
+            assert outcome(compute, measures, qrels, run) == plain
+
+
+# -- identical values --------------------------------------------------------------------------------
+
+IDENTICAL = [measure for measure in FIXED if identical(measure)]
+NATURAL = st.integers(0, 4)  # pytrec_eval reads and writes beyond its memory where all grades of a query are negative
+
+
+def test_the_measures_that_are_compared() -> None:
+    assert len(IDENTICAL) == len(FIXED) > 20
+
+
+@given(collections(NATURAL))
+def test_all_measures_of_random_collections(collection: Any) -> None:
+    qrels, run = collection
+    check_nothing_changes(IDENTICAL, lambda: qrels, lambda: run)
+
+
+@given(collections(NATURAL), st.data())
+@settings(max_examples=50)
+def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
+    qrels, run = (
+        data.draw(st.sampled_from(FORMATS))(table, value) for table, value in zip(collection, VALUES, strict=True)
+    )
+    check_nothing_changes([*IDENTICAL, *OURS], qrels, run)
+
+
+# -- unusual input -----------------------------------------------------------------------------------
+
+VALUES = ("relevance", "score")
+QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q0": {"x": 0}}
+RUN = {"q2": {"a": 1.0, "b": 1.0}, "q1": {"b": 3.0, "a": 1.0, "z": 1.0}, "unjudged": {"a": 1.0}}
+NAN = float("nan")
+
+
+def rows(table: dict[Any, dict[Any, Any]]) -> list[tuple[Any, Any, Any]]:
+    return [(q, doc, value) for q, docs in table.items() for doc, value in docs.items()]
+
+
+def frame(table: dict[Any, dict[Any, Any]], value: str, **dtypes: Any) -> pd.DataFrame:
+    return pd.DataFrame(rows(table), columns=["query_id", "doc_id", value]).astype(dtypes)
+
+
+def tuples(table: dict[Any, dict[Any, Any]], value: str) -> list[Any]:
+    return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows(table)]
+
+
+def strings(table: dict[Any, dict[Any, Any]], value: str, dtype: Any) -> pd.DataFrame:
+    return frame(table, value, query_id=dtype, doc_id=dtype)
+
+
+class Wide(NamedTuple):
+    """A named tuple with the fields of qrels and runs in another order, and one more."""
+
+    score: float
+    relevance: int
+    tag: str
+    doc_id: str
+    query_id: str
+
+
+FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
+    lambda table, value: lambda: table,
+    lambda table, value: lambda: OrderedDict(table),
+    lambda table, value: lambda: MappingProxyType(table),
+    lambda table, value: lambda: tuples(table, value),
+    lambda table, value: lambda: iter(tuples(table, value)),
+    lambda table, value: lambda: tuple(tuples(table, value)),
+    lambda table, value: lambda: [Wide(v, v, "tag", doc, q) for q, doc, v in rows(table)],
+    lambda table, value: lambda: [row._replace(query_id=[]) for row in tuples(table, value)],
+    lambda table, value: lambda: [tuple(row) for row in rows(table)],
+    lambda table, value: lambda: strings(table, value, object),
+    lambda table, value: lambda: strings(table, value, "string[python]"),
+    lambda table, value: lambda: strings(table, value, "string[pyarrow]"),
+    lambda table, value: lambda: strings(table, value, "category"),
+    lambda table, value: lambda: frame(table, value, **{value: object}),
+    lambda table, value: lambda: frame(table, value).convert_dtypes(),
+    lambda table, value: lambda: frame(table, value).rename(columns={"query_id": "qid", "doc_id": "docno"}),
+    lambda table, value: lambda: frame(table, value).drop(columns="doc_id"),
+    lambda table, value: lambda: frame(table, value).assign(iteration="0", rank=1),
+    lambda table, value: lambda: pl.DataFrame(frame(table, value)),
+    lambda table, value: lambda: pd.concat([frame(table, value), frame(table, value)]),
+]
+
+ODD_QRELS: dict[str, Callable[[], Any]] = {
+    "none": lambda: None,
+    "a number": lambda: 7,
+    "a missing path": lambda: "no/such/file",
+    "no query": lambda: {},
+    "no row": lambda: [],
+    "an empty table": lambda: frame({}, "relevance"),
+    "a query without documents": lambda: {**QRELS, "empty": {}},
+    "integer ids": lambda: {1: {2: 1}},
+    "an integer document id": lambda: {"q1": {2: 1}},
+    "ids of several types": lambda: {"q1": {"a": 1, 2: 1}},
+    "no id": lambda: {None: {"a": 1}},
+    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "relevance": [1]}),
+    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "relevance": [1]}),
+    "a missing string": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [None], "relevance": [1]}, dtype="str"),
+    "whole floats": lambda: {"q1": {"a": 1.0, "b": 0.0}},
+    "half a grade": lambda: {"q1": {"a": 1.5}},
+    "truth values": lambda: {"q1": {"a": True}},
+    "NumPy's integers": lambda: {"q1": {"a": np.int64(1), "b": np.int32(0)}},
+    "NumPy's floats": lambda: {"q1": {"a": np.float64(1)}},
+    "a string": lambda: {"q1": {"a": "1"}},
+    "no grade": lambda: {"q1": {"a": None}},
+    "a grade of NaN": lambda: {"q1": {"a": NAN}},
+    "a negative grade": lambda: {"q1": {"a": -1, "b": 1}},
+    "a float column": lambda: frame(QRELS, "relevance", relevance=float),
+    "a column of int8": lambda: frame(QRELS, "relevance", relevance="int8"),
+    "a nullable column": lambda: frame(QRELS, "relevance", relevance="Int64"),
+    "a column of truth values": lambda: frame({"q1": {"a": 1, "b": 0}}, "relevance", relevance=bool),
+    "a document judged twice": lambda: pd.concat([frame(QRELS, "relevance"), frame({"q1": {"a": 0}}, "relevance")]),
+    "a tuple judged twice": lambda: [*tuples(QRELS, "relevance"), Qrel("q1", "a", 0)],
+    "two iterations": lambda: pd.concat(
+        [frame(QRELS, "relevance").assign(iteration="1"), frame({"q1": {"a": 0}}, "relevance").assign(iteration="2")]
+    ),
+    "iterations that are named": lambda: frame(QRELS, "relevance").assign(
+        iteration=["relevance", "quality", "quality", "relevance", "quality"]
+    ),
+    "subtopics": lambda: frame(QRELS, "relevance").assign(subtopic_id="5"),
+    "a data set's id": lambda: "lexirecall/demo",
+}
+
+ODD_RUNS: dict[str, Callable[[], Any]] = {
+    "none": lambda: None,
+    "a missing path": lambda: "no/such/file",
+    "no query": lambda: {},
+    "no row": lambda: [],
+    "an empty table": lambda: frame({}, "score"),
+    "an empty ranking": lambda: {"q1": {}, "q2": {"a": 1.0}},
+    "an empty ranking of a query that is not judged": lambda: {"unjudged": {}, "q2": {"a": 1.0}},
+    "a document twice": lambda: pd.concat([frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]),
+    "a tuple twice": lambda: [*tuples(RUN, "score"), ScoredDoc("q1", "a", 9.0)],
+    "rows of a query in several places": lambda: [
+        *(ScoredDoc("q1", "a", 1.0), ScoredDoc("q2", "a", 1.0), ScoredDoc("q1", "b", 2.0))
+    ],
+    "a score of NaN": lambda: {"q1": {"a": NAN, "b": 1.0}},
+    "a score of NaN in a table": lambda: frame({"q1": {"a": NAN, "b": 1.0}}, "score"),
+    "a score of NaN for a query that is not judged": lambda: {"q1": {"a": 1.0}, "unjudged": {"a": NAN}},
+    "no score": lambda: {"q1": {"a": None, "b": 1.0}},
+    "a string": lambda: {"q1": {"a": "1", "b": 1.0}},
+    "a column of strings": lambda: frame({"q1": {"a": "1", "b": "2"}}, "score"),
+    "infinity": lambda: {"q1": {"a": float("inf"), "b": 1.0}},
+    "integers": lambda: {"q1": {"a": 1, "b": 2}},
+    "large integers": lambda: {"q1": {"a": 2**80, "b": 2}},
+    "a column of integers": lambda: frame({"q1": {"a": 1, "b": 2}}, "score"),
+    "truth values": lambda: {"q1": {"a": True, "b": False}},
+    "NumPy's doubles": lambda: {"q1": {"a": np.float64(1), "b": np.float64(2)}},
+    "NumPy's floats": lambda: {"q1": {"a": np.float32(1), "b": np.float32(2)}},
+    "NumPy's integers": lambda: {"q1": {"a": np.int64(1), "b": np.int64(2)}},
+    "a column of float32": lambda: frame(RUN, "score", score="float32"),
+    "a nullable column": lambda: frame(RUN, "score", score="Float64"),
+    "integer ids": lambda: {1: {2: 1.0}},
+    "an integer document id": lambda: {"q1": {2: 1.0}},
+    "ids of several types": lambda: {"q1": {"a": 1.0, 2: 1.0}},
+    "an integer id of a query that is not judged": lambda: {"q1": {"a": 1.0}, 7: {"a": 1.0}},
+    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "score": [1.0]}),
+    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "score": [1.0]}),
+    "tuples of two kinds": lambda: [ScoredDoc("q1", "a", 1.0), Qrel("q1", "b", 1)],
+}
+
+
+@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"])
+@pytest.mark.parametrize("name", ODD_QRELS)
+def test_odd_qrels(name: str, measures: list[Measure]) -> None:
+    check_nothing_changes(measures, ODD_QRELS[name], lambda: RUN)
+
+
+@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"])
+@pytest.mark.parametrize("name", ODD_RUNS)
+def test_odd_runs(name: str, measures: list[Measure]) -> None:
+    check_nothing_changes(measures, lambda: QRELS, ODD_RUNS[name])
+
+
+@pytest.mark.parametrize("measure", [P, AP(rel=1.5), nDCG(dcg="unknown"), SetF(beta=1e-9)], ids=repr)
+def test_measures_that_nobody_provides(measure: Measure) -> None:
+    check_nothing_changes([AP, measure], lambda: QRELS, lambda: RUN)
+
+
+# -- one alignment -----------------------------------------------------------------------------------
+
+
+def test_ours_and_standard_share_one_alignment(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    align = acceleration.align
+    monkeypatch.setattr(acceleration, "align", lambda *arguments: counted.append(1) or align(*arguments))
+    with irl.accelerate():
+        evaluator = ir_measures.evaluator([*IDENTICAL, *OURS], QRELS)
+        assert counted == []
+        evaluator.calc_aggregate(RUN)
+        assert len(counted) == 1
+        list(evaluator.iter_calc(RUN))
+        assert len(counted) == 2
+
+
+def test_pytrec_eval_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("pytrec_eval was asked")
+
+    monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", refuse)
+    for build in (FORMATS[0], FORMATS[3], FORMATS[9], FORMATS[11], FORMATS[12]):
+        with irl.accelerate():
+            values = ir_measures.calc_aggregate([*IDENTICAL, *OURS], build(QRELS, "relevance")(), build(RUN, "score")())
+        assert len(values) == len({*IDENTICAL, *OURS})
+
+
+def test_measures_that_are_not_identical_stay_where_they_are() -> None:
+    others = [ERR @ 10, ir_measures.RBP(rel=1), ir_measures.Judged @ 5, nDCG(dcg="exp-log2")]
+    assert not any(map(identical, others))
+    with irl.accelerate():
+        provider = ir_measures.DefaultPipeline.providers[0]
+        assert provider.NAME == acceleration.NAME
+        assert not any(map(provider.supports, others))
+    check_nothing_changes([ir_measures.RBP(rel=1), ir_measures.Judged @ 5, AP, TSE], lambda: QRELS, lambda: RUN)
+
+
+# -- on and off --------------------------------------------------------------------------------------
+
+
+def test_blocks_nest_and_restore() -> None:
+    before = names()
+    with irl.accelerate() as outer:
+        assert names() == [acceleration.NAME, *before]
+        assert repr(outer) == "accelerate: on"
+        with irl.accelerate():
+            assert names() == [acceleration.NAME, *before]
+            with irl.accelerate(False):
+                assert names() == before
+            assert names() == [acceleration.NAME, *before]
+        assert names() == [acceleration.NAME, *before]
+    assert names() == before
+    assert repr(outer) == "accelerate: off"
+
+
+def test_an_error_within_a_block_restores() -> None:
+    before = names()
+    with pytest.raises(ZeroDivisionError), irl.accelerate():
+        _ = 1 / 0
+    assert names() == before
+
+
+def test_without_a_block() -> None:
+    before = names()
+    irl.accelerate()
+    irl.accelerate()
+    assert names() == [acceleration.NAME, *before]
+    irl.accelerate(False)
+    irl.accelerate(False)
+    assert names() == before
+
+
+def in_fresh_process(program: str, **environment: str) -> str:
+    plain = {name: value for name, value in os.environ.items() if name != "IR_LEXIRECALL_ACCELERATE"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=plain | environment)
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+PROVIDERS = "print([p.NAME for p in ir_measures.DefaultPipeline.providers])"
+
+
+@pytest.mark.parametrize(("value", "on"), [("1", True), ("0", False), ("", False)])
+def test_the_environment_variable(value: str, on: bool) -> None:
+    program = f"import ir_measures, ir_lexirecall; {PROVIDERS}"
+    found = in_fresh_process(program, IR_LEXIRECALL_ACCELERATE=value)
+    assert found.startswith(f"['{acceleration.NAME}', ") == on
+    assert acceleration.NAME in found or not on
+
+
+def test_importing_adds_to_the_registries_and_changes_nothing_else() -> None:
+    program = """
+import ir_measures
+def state():
+    modules = [ir_measures, ir_measures.util, ir_measures.measures, ir_measures.measures.base, ir_measures.providers,
+               ir_measures.providers.base, ir_measures.Evaluator, ir_measures.Provider, ir_measures.Measure,
+               type(ir_measures.DefaultPipeline)]
+    return [{name: id(value) for name, value in vars(module).items() if not name.startswith("_abc")} for module in modules]
+measures, providers = dict(ir_measures.measures.registry), dict(ir_measures.providers.registry)
+pipeline, before = list(ir_measures.DefaultPipeline.providers), state()
+import ir_lexirecall
+assert state() == before
+known = ir_measures.measures.registry
+assert {name: known[name] for name in measures} == measures
+assert set(known) - set(measures) == set(ir_lexirecall.measures.REGISTRY)
+assert ir_measures.providers.registry.items() >= providers.items()
+assert set(ir_measures.providers.registry) - set(providers) == {"ir_lexirecall"}
+assert ir_measures.DefaultPipeline.providers[:-1] == pipeline
+assert ir_measures.DefaultPipeline.providers[-1].NAME == "ir_lexirecall"
+print("the same")
+"""
+    assert in_fresh_process(program) == "the same"
+
+
+# -- PyTerrier ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("perquery", [False, True])
+@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS]], ids=["standard", "both"])
+def test_plain_experiment(measures: list[Measure], perquery: bool) -> None:
+    pt = pytest.importorskip("pyterrier")
+    theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    topics = pd.DataFrame({"qid": ["q0", "q1", "q2"], "query": ["x", "y", "z"]})
+    qrels = frame(QRELS, "relevance").rename(columns=theirs)
+    run = frame(RUN, "score").rename(columns=theirs)
+    systems = [run.assign(rank=0), run.assign(score=-run["score"], rank=0), run.iloc[:1].assign(rank=0)]
+
+    def experiment() -> pd.DataFrame:
+        options: dict[str, Any] = {} if perquery else {"baseline": 0, "correction": "holm"}
+        return pt.Experiment(systems, topics, qrels, measures, names=list("abc"), perquery=perquery, **options)
+
+    plain = experiment()
+    with irl.accelerate():
+        fast = experiment()
+    keys = ["name", "qid", "measure"] if perquery else ["name"]
+    assert set(fast) == set(plain)  # columns come in the order of a set
+    tables = (table[list(plain)].sort_values(keys).reset_index(drop=True) for table in (plain, fast))
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
