@@ -74,7 +74,9 @@ class Systems:
     def preferences(self) -> Preferences:
         """The preferences asked for."""
         names = list(dict.fromkeys(each for each in self.asked.values() if isinstance(each, str)))
-        return compare_ranks(self.ranks, names, rel=self.rel, cutoff=self.cutoff, test=SignificanceTest(correction=None))
+        return compare_ranks(
+            self.ranks, names, rel=self.rel, cutoff=self.cutoff, test=SignificanceTest(correction=None)
+        )
 
     def values(self, label: str) -> Floats:
         """Values of a measure, or mean preferences against all other systems, shape ``(S, queries)``."""
