@@ -126,13 +126,10 @@ def _topics_and_qrels(source: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _judgments(source: Any, rules: bool) -> QrelsLike:
-    """The qrels: of ir_datasets' data sets with all that is known of them."""
+    """The qrels: of ir_datasets' data sets with all that is known of them, of others with the rules of their id."""
     dataset_id = _id_of(source)
-    if dataset_id is not None:
-        try:
-            return load(dataset_id)
-        except ValueError:  # known to PyTerrier alone
-            pass
+    if dataset_id is not None and type(source).__name__ == "IRDSDataset":
+        return load(dataset_id)
     judgments = Judgments.from_qrels(_topics_and_qrels(source)[1])
     return judgments.with_rules(rules_of(dataset_id)) if rules and dataset_id is not None else judgments
 

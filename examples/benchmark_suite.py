@@ -1,0 +1,100 @@
+"""Runs on several collections: what holds over all of them, and how surely?
+
+Splits the embedded collection in three by subject and compares its runs on all parts: macro means with intervals, ranks, and
+differences to a baseline, once with these collections as the benchmark and once as a sample of tasks. With a folder of evaluation
+data (``--data``), the same for runs of TREC 2003 Robust, CLEF eHealth 2016, and the Web Track's ad hoc tasks.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+SUBJECTS = {"nature": ("bee", "volcano", "tide"), "kitchen": ("bread", "coffee"), "body": ("bike", "sleep")}
+
+
+def by_subject() -> dict[str, object]:
+    """The judgments of the embedded collection, each query with the subject that most of its relevant documents have."""
+    qrels = demo.qrels()
+    relevant = qrels[qrels["relevance"] > 0]
+    subject_of_word = {word: subject for subject, words in SUBJECTS.items() for word in words}
+    subject = relevant["doc_id"].str.split("-").str[0].map(subject_of_word).groupby(relevant["query_id"])
+    of_query = subject.agg(lambda several: several.mode()[0])
+    return {name: qrels[qrels["query_id"].map(of_query) == name] for name in SUBJECTS}
+
+
+def show(result: irl.BenchmarkSuite) -> None:
+    columns = ["measure", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"]
+    difference = ["difference", "difference_low", "difference_high", "p_corrected"]
+    print(result.overall()[columns + difference].round(3).to_string(index=False))
+    print("\nWere the collections a sample of tasks:\n")
+    over = result.overall("collections")
+    print(over[["measure", "run", *difference, "effect", "i2"]].dropna().round(3).to_string(index=False))
+    test = result.friedman()
+    print(
+        f"\nFriedman's test by {test['measure']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}"
+    )
+    for note in result.diagnostics[:5]:
+        print(f"- {note}")
+
+
+def embedded(n_resamples: int) -> irl.BenchmarkSuite:
+    collections = by_subject()
+    result = irl.benchmark(
+        collections,
+        dict.fromkeys(collections, demo.runs()),
+        ["nDCG@10", "LR"],
+        baseline="bm25",
+        n_resamples=n_resamples,
+    )
+    print(f"The embedded collection by subject: {', '.join(collections)}\n")
+    show(result)
+    return result
+
+
+def evaluation_data(folder: Path, n_resamples: int) -> None:
+    """Four submitted runs on each of two collections, and one run per year of the Web Track."""
+    places = {
+        "robust 2003": ("robust2003", "qrels.txt.gz"),
+        "ehealth 2016": ("clef-ehealth-2016", "relevance.qrels.gz"),
+    }
+    collections = {name: str(folder / place / qrels) for name, (place, qrels) in places.items()}
+    runs = {
+        name: {f"run {n}": str(path) for n, path in enumerate(sorted((folder / place / "runs").iterdir())[:4], 1)}
+        for name, (place, _) in places.items()
+    }
+    result = irl.benchmark(collections, runs, ["nDCG@10", "LR"], baseline="run 1", n_resamples=n_resamples)
+    print("\n\nFour runs each of TREC 2003 Robust and CLEF eHealth 2016 (by place: not the same systems)\n")
+    show(result)
+
+    columns = ["query_id", "iteration", "doc_id", "relevance"]
+    qrels = pd.read_csv(
+        folder / "web-adhoc" / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str}
+    )
+    year = 2009 + (qrels["query_id"].astype(int) - 1) // 50  # fifty topics a year
+    web = {f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)}
+    of_year = {name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")} for name in web}
+    result = irl.benchmark(web, of_year, ["nDCG@10", "LR"], n_resamples=n_resamples)
+    print("\nWeb Track ad hoc, one run per year:\n")
+    print(result.means().round(3).to_string(index=False))
+
+
+def main(n_resamples: int, plots: Path | None, data: Path | None) -> None:
+    result = embedded(n_resamples)
+    if plots is not None:
+        for name, axes in {"forest": result.plot(), "ranks": result.plot_ranks(), "cd": result.plot_cd()}.items():
+            axes.figure.savefig(plots / f"{name}.svg")
+    if data is not None:
+        evaluation_data(data, n_resamples)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n-resamples", type=int, default=10_000)
+    parser.add_argument("--plots", type=Path, help="folder for the pictures")
+    parser.add_argument("--data", type=Path, help="folder with robust2003, clef-ehealth-2016 and web-adhoc")
+    options = parser.parse_args()
+    main(options.n_resamples, options.plots, options.data)
