@@ -34,7 +34,9 @@ def show(result: irl.BenchmarkSuite) -> None:
     over = result.overall("collections")
     print(over[["measure", "run", *difference, "effect", "i2"]].dropna().round(3).to_string(index=False))
     test = result.friedman()
-    print(f"\nFriedman's test by {test['measure']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}")
+    print(
+        f"\nFriedman's test by {test['measure']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}"
+    )
     for note in result.diagnostics[:5]:
         print(f"- {note}")
 
@@ -42,7 +44,11 @@ def show(result: irl.BenchmarkSuite) -> None:
 def embedded(n_resamples: int) -> irl.BenchmarkSuite:
     collections = by_subject()
     result = irl.benchmark(
-        collections, dict.fromkeys(collections, demo.runs()), ["nDCG@10", "LR"], baseline="bm25", n_resamples=n_resamples
+        collections,
+        dict.fromkeys(collections, demo.runs()),
+        ["nDCG@10", "LR"],
+        baseline="bm25",
+        n_resamples=n_resamples,
     )
     print(f"The embedded collection by subject: {', '.join(collections)}\n")
     show(result)
@@ -51,7 +57,10 @@ def embedded(n_resamples: int) -> irl.BenchmarkSuite:
 
 def evaluation_data(folder: Path, n_resamples: int) -> None:
     """Four submitted runs on each of two collections, and one run per year of the Web Track."""
-    places = {"robust 2003": ("robust2003", "qrels.txt.gz"), "ehealth 2016": ("clef-ehealth-2016", "relevance.qrels.gz")}
+    places = {
+        "robust 2003": ("robust2003", "qrels.txt.gz"),
+        "ehealth 2016": ("clef-ehealth-2016", "relevance.qrels.gz"),
+    }
     collections = {name: str(folder / place / qrels) for name, (place, qrels) in places.items()}
     runs = {
         name: {f"run {n}": str(path) for n, path in enumerate(sorted((folder / place / "runs").iterdir())[:4], 1)}
@@ -62,7 +71,9 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
     show(result)
 
     columns = ["query_id", "iteration", "doc_id", "relevance"]
-    qrels = pd.read_csv(folder / "web-adhoc" / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str})
+    qrels = pd.read_csv(
+        folder / "web-adhoc" / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "doc_id": str}
+    )
     year = 2009 + (qrels["query_id"].astype(int) - 1) // 50  # fifty topics a year
     web = {f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)}
     of_year = {name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")} for name in web}

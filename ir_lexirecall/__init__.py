@@ -36,6 +36,8 @@ from ir_lexirecall.measures import (
     LR,
     MM,
     RBU,
+    RE,
+    SL3,
     SRR,
     TOMA,
     TSE,
@@ -43,6 +45,7 @@ from ir_lexirecall.measures import (
     DSharp,
     LexiRecall,
     Measure,
+    nDCG_JK,
 )
 from ir_lexirecall.preferences import Preferences, compare
 from ir_lexirecall.readers import nugget_qrels
@@ -66,6 +69,8 @@ __all__ = [
     "LR",
     "MM",
     "RBU",
+    "RE",
+    "SL3",
     "SRR",
     "TOMA",
     "TSE",
@@ -87,6 +92,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "nDCG_JK",
     "nugget_qrels",
     "report",
     "tie_audit",

@@ -97,8 +97,12 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     def _scored(
         self, aligned: AlignedRun | ValueError | None, leaves: bool
     ) -> list[tuple[IRMeasure, Floats | Utility, Ints | None]]:
-        """Values of the measures that are not left to pytrec_eval, and the order of the queries for each."""
-        measures = self._ours if leaves else self.measures
+        """Values of the measures that are not left to pytrec_eval, and the order of the queries for each.
+
+        Ours come last, as where ir_measures asks one provider after the other: PyTerrier takes the queries' order from the
+        first values, and p-values depend on it in their last bits.
+        """
+        measures = self._ours if leaves else [*self._standard, *self._ours]
         if not measures or aligned is None:
             return []
         if isinstance(aligned, ValueError):

@@ -33,7 +33,7 @@ def shown(value: Any, length: int = 100) -> str:
     >>> shown("d1"), shown([1] * 1000, 12)
     ("'d1'", '[1, 1, 1, 1…')
     """
-    if hasattr(value, "columns") or (hasattr(value, "shape") and getattr(value, "ndim", 0)):
+    if hasattr(value, "columns") or (hasattr(value, "shape") and bool(getattr(value, "ndim", 0))):
         return f"a {type(value).__name__}"  # tables and arrays print in many lines
     try:
         text = " ".join(repr(value).split())

@@ -43,7 +43,7 @@ iterable of named tuples, or ``Judgments`` themselves."""
 
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
-to document ids, or a table with the columns ``query_id`` and ``doc_id``."""
+to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
 
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -244,7 +244,7 @@ class Judgments:
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
-            return cls._from_columns(qrels, qrel_columns(qrels)) if judgments is None else judgments
+            return cls._from_table(qrels, qrel_columns(qrels)) if judgments is None else judgments
 
     @classmethod
     def _from_dicts(cls, nested: Mapping[str, Mapping[str, Any]]) -> Judgments | None:
@@ -260,7 +260,7 @@ class Judgments:
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
 
     @classmethod
-    def _from_columns(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
+    def _from_table(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
         """Judgments from what ``qrel_columns`` gave."""
         aspect = aspect_column(columns)
         line, query_id, doc_id, aspect = _sorted(columns, aspect)
@@ -389,9 +389,9 @@ class Judgments:
     def _whole_lookup(self) -> Lookup:
         return Lookup.from_keys(self.keys[["query", "doc_id"]])
 
-    def renamed(self, doc_id: pl.Series) -> Judgments:
+    def renamed(self, doc_ids: list[str]) -> Judgments:
         """The same judgments of documents with other ids, a row each."""
-        return replace(self, docs=doc_id, _cache={})
+        return replace(self, docs=doc_ids, _cache={})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""
@@ -481,6 +481,13 @@ class Judgments:
         for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
             taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
         return replace(self.excluding(taken_out), rules=str(rules), _cache={})
+
+    def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
+        """The same judgments of one aspect with further columns: labels of every document, by the name of the aspect."""
+        rows = np.arange(len(self.grade))
+        columns = {name: pl.Series(name, values) for name, values in labels.items()}
+        table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
+        return replace(self, table=table, _cache={})
 
     def for_ir_measures(self) -> pd.DataFrame:
         """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
@@ -667,16 +674,17 @@ def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[
     >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
     ({'1': ['1'], '2': ['2']}, {'1': ['a']})
     """
-    if isinstance(exclude, str):
-        if exclude != "self":
-            raise ValueError(
-                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table with "
-                "the columns query_id and doc_id"
-            )
+    if isinstance(exclude, str) and exclude == "self":
         return {query_id: [query_id] for query_id in query_ids}
+    if isinstance(exclude, str) and not is_file(exclude):
+        raise ValueError(
+            f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
+            "with query_id and doc_id"
+        )
     if isinstance(exclude, Mapping):
-        if text := next((query_id for query_id, docs in exclude.items() if isinstance(docs, str)), None):
-            raise ValueError(f"exclude: query {text!r} maps to a string; give a list of document ids")
+        for query_id, docs in exclude.items():
+            if isinstance(docs, str) or not isinstance(docs, Iterable):
+                raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
         with naming("exclude"):
             return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
     pairs: dict[str, list[str]] = {}

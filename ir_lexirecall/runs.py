@@ -150,14 +150,17 @@ class ScoredRuns:
         return np.minimum.reduce(orders), np.maximum.reduce(orders)
 
     def check_defined(self, caller: str) -> None:
-        """Refuse values that are not numbers, naming the first."""
+        """Refuse values that are not finite numbers, naming the first."""
         for name, array in self.values.items():
-            undefined = np.argwhere(np.isnan(array))
+            undefined = np.argwhere(~np.isfinite(array))
             if len(undefined):
                 run, query = undefined[0].tolist()
+                measure = self.measures[name]
+                needs_n = "n" in measure.SUPPORTED_PARAMS and measure["n"] is None
                 raise ValueError(
-                    f"{caller}: {name} is not a number for run {self.names[run]!r} on query "
-                    f"{self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; it prefers nothing"
+                    f"{caller}: {name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} for run "
+                    f"{self.names[run]!r} on query {self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; "
+                    + ("give n, the number of documents in the collection" if needs_n else "it prefers nothing")
                 )
 
 

@@ -247,7 +247,7 @@ def cwl(
         raise ValueError(f"{kind} needs a cutoff" if finite else f"{kind} takes no cutoff")
     if phi is None:
         phi = 0.6 if kind == "RBP" else 0.7
-    if not 0 <= phi < 1 or not T > 0:
+    if not 0 <= phi < 1 or not T >= 0:
         raise ValueError(f"phi={phi} or T={T} is out of range")
     gains_by_doc = {doc: gain_of(grade, gain, max_rel) for doc, grade in grades.items()}
     beyond = 0.0 if unjudged == "worst" else gain_of(max_rel, gain, max_rel)

@@ -32,11 +32,14 @@ from ir_lexirecall import (
     LR,
     MM,
     RBU,
+    RE,
+    SL3,
     SRR,
     TOMA,
     TSE,
     D_nDCG,
     DSharp,
+    nDCG_JK,
     trec,
 )
 from ir_lexirecall.measures import REGISTRY
@@ -380,6 +383,8 @@ def test_a_dict_of_something_else() -> None:
 NO_CUTOFF = [0, -1, 2.5, "10", True, NAN]
 NO_SHARE = [0, 1, -0.5, 1.5, "0.5", True, NAN]  # neither 0 nor 1 itself
 NO_PART = [-0.1, 1.1, "0.5", True, NAN]  # 0 and 1 included
+NO_PERSISTENCE = [1, -0.5, 1.5, "0.5", True, NAN]  # 0 itself is one
+NEGATIVE = [-1, -1e-9, "2", True, NAN, float("inf")]
 NOT_ABOVE_0 = [0, -1, "2", True, NAN, float("inf")]
 NO_NAME = ["", "EXP", 1, True]
 NO_ASPECTS = [
@@ -419,13 +424,13 @@ OUT_OF_RANGE: dict[Any, dict[str, list[Any]]] = {
         "rel": [0, -1, "2", NAN, float("inf")],
         "form": ["", "Nested", 1],
         "n": NO_CUTOFF,
-        "eps": NOT_ABOVE_0,
+        "eps": NO_SHARE,
     },
     CWL_ERR8(max_rel=2) @ 5: {"cutoff": NO_CUTOFF, **CWL},
     CWL_ERR9(max_rel=2) @ 5: {"cutoff": NO_CUTOFF, **CWL},
-    CWL_ERR10(max_rel=2): {"phi": NO_SHARE, **CWL},
-    CWL_ERR11(max_rel=2): {"T": NOT_ABOVE_0, **CWL},
-    CWL_RBP(max_rel=2): {"phi": NO_SHARE, **CWL},
+    CWL_ERR10(max_rel=2): {"phi": NO_PERSISTENCE, **CWL},
+    CWL_ERR11(max_rel=2): {"T": NEGATIVE, **CWL},
+    CWL_RBP(max_rel=2): {"phi": NO_PERSISTENCE, **CWL},
     RBU: {
         "cutoff": NO_CUTOFF,
         "p": [0, -0.5, 1.001, 2, "0.5", True, NAN],
@@ -449,6 +454,9 @@ OUT_OF_RANGE: dict[Any, dict[str, list[Any]]] = {
     CT: {"cutoff": NO_CUTOFF, "alpha": NO_PART, "saturation": NOT_ABOVE_0, **GAIN},
     SRR: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0},
     GERR(max_rel=2): {"cutoff": NO_CUTOFF, **CWL},
+    SL3: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0, "n": NO_CUTOFF},
+    RE: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0, "n": NO_CUTOFF},
+    nDCG_JK: {"cutoff": NO_CUTOFF, "a": [1, 0.5, 0, -2, "2", True, NAN, float("inf")]},
 }
 for params in OUT_OF_RANGE.values():
     params["judged_only"] = NO_TRUTH
@@ -525,7 +533,7 @@ def test_a_score_in_a_table_file_that_is_a_text(measures: Any, block: int, tmp_p
     path.write_text(
         "query_id,doc_id,score\n" + "".join(f"q1,d{i},0.{i}\n" for i in range(1, 9)) + "q1,d9,abc\nq1,x,7\n"
     )
-    with pytest.raises(ValueError, match=r"run\.csv: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"):
+    with pytest.raises(ValueError, match=r"run\.csv, line 10: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"):
         irl.evaluate(measures, {"q1": {"d1": 1}}, path)
 
 

@@ -1,13 +1,17 @@
 """Maistro, Chaves Lima, Simonsen, Lioma, "Principled Multi-Aspect Evaluation Measures of Rankings" (CIKM 2021, doi
-10.1145/3459637.3482287), on data at hand.
+10.1145/3459637.3482287).
 
     python examples/papers/maistro_2021.py
     python examples/papers/maistro_2021.py DATA --resamples 10000 --plots out
 
-The worked example (weights of label tuples, and Table 3) needs no data. The experiments use CLEF eHealth 2016, task 2:
-relevance 0-2, trustworthiness and understandability 0-100, and the 16 submitted runs at hand. For these only our numbers
-are printed: the paper says that TOMA is more discriminative than CAM and MM over ten tracks of TREC, not that it is on
-any one of them. The zero-aspect and quality analyses follow the paper's questions, not its tables.
+What can be compared: Table 1 (order of the label tuples, three embeddings and three distances) and Table 3 (15 rankings,
+five measures, two bases) need no data and are compared number by number.
+What cannot: Tables 4, 5 and 6 and Figure 2 are about 425 runs of ten TREC tracks with three aspects each. Their designs are
+repeated on other data, DATA/clef-ehealth-2016 (16 runs, 50 topics, relevance 0-2, trustworthiness and understandability
+0-100): of those, only the claims can be compared, and the paper's numbers stand beside ours as another collection's.
+
+Binary bases. The example (Table 3) takes the top half of the classes as relevant. The experiments take everything above the
+lowest class: weight >= 1 for TOMA, grades > 0 for CAM and MM.
 """
 
 from __future__ import annotations
@@ -18,178 +22,363 @@ from fractions import Fraction
 from functools import reduce
 from pathlib import Path
 
-import ir_measures
 import numpy as np
 import pandas as pd
-from ir_lexirecall.meta.relations import per_topic_kendall
-from ir_lexirecall.meta.systems import score
-from ir_lexirecall.scoring.toma import label_weights
+from printed import Printed, save
 
 from ir_lexirecall import evaluate, trec
-from ir_lexirecall.alignment import JudgedRanks, align
+from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.meta.sensitivity import discriminative_power
+from ir_lexirecall.measures import scoring
+from ir_lexirecall.measures.multi_aspect import label_weights
+from ir_lexirecall.meta import discriminative_power, per_query_kendall, plot
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
+MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
+BASES = ["nDCG", "AP"]
 
-# The worked example: three documents with labels (relevance, correctness), embedded as 0, 1, 2, 3 and 0, 1.5, 3.
-EXAMPLE = {"relevance": {0: 0, 1: 1, 2: 2, 3: 3}, "correctness": {0: 0, 1: 1.5, 2: 3}}
-LABELS = {"d1": (1, 2), "d2": (3, 1), "d3": (3, 0)}
-PRINTED = {  # Table 3, by base: the rankings d1d2d3, d1d3d2, d2d1d3, d2d3d1, d3d1d2, d3d2d1
-    "AP": {
-        "CAM": [0.7917, 0.7917, 0.6667, 0.6667, 0.6667, 0.6667],
-        "MM": [0.3684, 0.3684, 0.3125, 0.25, 0.3125, 0.25],
-        "EUCL": [1, 0.8333, 1, 0.8333, 0.5833, 0.5833],
-        "MANH": [1, 0.8333, 1, 0.8333, 0.5833, 0.5833],
-        "CHEB": [0.5, 0.3333, 1, 1, 0.3333, 0.5],
-    },
-    "nDCG": {
-        "CAM": [0.9073, 0.8824, 0.9056, 0.8801, 0.8106, 0.81],
-        "MM": [0.4489, 0.4386, 0.4516, 0.4319, 0.393, 0.3827],
-        "EUCL": [0.9367, 0.8917, 1, 0.9775, 0.8284, 0.8509],
-        "MANH": [0.9711, 0.9404, 1, 0.9795, 0.8827, 0.8929],
-        "CHEB": [0.8597, 0.7602, 1, 0.9502, 0.6199, 0.6697],
-    },
+TABLE_1 = {  # (relevance, correctness), best first; = joins the tuples of one class
+    ("0 3/2 3", "EUCL"): "(3,3) (2,3) (3,3/2) (2,3/2) (1,3) (1,3/2) (3,0) (2,0) (1,0) (0,0)",
+    ("0 3/2 3", "MANH"): "(3,3) (2,3) (3,3/2) (1,3) (2,3/2) (3,0) (1,3/2) (2,0) (1,0) (0,0)",
+    ("0 3/2 3", "CHEB"): "(3,3) (2,3) (3,3/2)=(2,3/2) (1,3)=(1,3/2) (3,0)=(2,0)=(1,0)=(0,0)",
+    ("0 1 2", "EUCL"): "(3,2) (3,1)=(2,2) (2,1) (3,0)=(1,2) (2,0)=(1,1) (1,0) (0,0)",
+    ("0 1 2", "MANH"): "(3,2) (3,1)=(2,2) (3,0)=(2,1)=(1,2) (2,0)=(1,1) (1,0) (0,0)",
+    ("0 1 2", "CHEB"): "(3,2) (3,1)=(2,1)=(2,2) (3,0)=(2,0)=(1,0)=(1,1)=(1,2) (0,0)",
+    ("0 2 6", "EUCL"): "(3,6) (2,6) (1,6) (3,2) (2,2) (1,2) (3,0) (2,0) (1,0) (0,0)",
+    ("0 2 6", "MANH"): "(3,6) (2,6) (1,6) (3,2) (2,2) (1,2)=(3,0) (2,0) (1,0) (0,0)",
+    ("0 2 6", "CHEB"): "(3,6) (2,6) (1,6) (3,2)=(2,2)=(1,2) (3,0)=(2,0)=(1,0)=(0,0)",
 }
 
+# Table 3: three documents with labels (relevance, correctness), embedded as 0, 1, 2, 3 and 0, 1.5, 3.
+EXAMPLE = {"relevance": {0: 0, 1: 1, 2: 2, 3: 3}, "correctness": {0: 0, 1: 1.5, 2: 3}}
+LABELS = {"d1": (1, 2), "d2": (3, 1), "d3": (3, 0)}
+TABLE_3 = {  # columns: CAM, MM, EUCL, MANH, CHEB
+    "AP": {
+        "d1d2d3": "0.7917 0.3684 1.0000 1.0000 0.5000",
+        "d1d3d2": "0.7917 0.3684 0.8333 0.8333 0.3333",
+        "d2d1d3": "0.6667 0.3125 1.0000 1.0000 1.0000",
+        "d2d3d1": "0.6667 0.2500 0.8333 0.8333 1.0000",
+        "d3d1d2": "0.6667 0.3125 0.5833 0.5833 0.3333",
+        "d3d2d1": "0.6667 0.2500 0.5833 0.5833 0.5000",
+        "d1d2": "0.6250 0.2500 1.0000 1.0000 0.5000",
+        "d1d3": "0.6250 0.2500 0.5000 0.5000 0.0000",
+        "d2d1": "0.5000 0.2500 1.0000 1.0000 1.0000",
+        "d2d3": "0.5000 0.0000 0.5000 0.5000 1.0000",
+        "d3d1": "0.5000 0.2500 0.2500 0.2500 0.0000",
+        "d3d2": "0.5000 0.0000 0.2500 0.2500 0.5000",
+        "d1": "0.5000 0.0000 0.5000 0.5000 0.0000",
+        "d2": "0.2500 0.0000 0.5000 0.5000 1.0000",
+        "d3": "0.2500 0.0000 0.0000 0.0000 0.0000",
+    },
+    "nDCG": {
+        "d1d2d3": "0.9073 0.4489 0.9367 0.9711 0.8597",
+        "d1d3d2": "0.8824 0.4386 0.8917 0.9404 0.7602",
+        "d2d1d3": "0.9056 0.4516 1.0000 1.0000 1.0000",
+        "d2d3d1": "0.8801 0.4319 0.9775 0.9795 0.9502",
+        "d3d1d2": "0.8106 0.3930 0.8284 0.8827 0.6199",
+        "d3d2d1": "0.8100 0.3827 0.8509 0.8929 0.6697",
+        "d1d2": "0.7682 0.3491 0.8080 0.8147 0.8597",
+        "d1d3": "0.6483 0.3145 0.5914 0.6667 0.3801",
+        "d2d1": "0.7665 0.3776 0.8713 0.8436 1.0000",
+        "d2d3": "0.6437 0.2679 0.7630 0.7449 0.7602",
+        "d3d1": "0.5765 0.2801 0.5281 0.6089 0.2398",
+        "d3d2": "0.5735 0.1897 0.6364 0.6583 0.4796",
+        "d1": "0.4728 0.1491 0.4290 0.4693 0.3801",
+        "d2": "0.4682 0.2258 0.6006 0.5475 0.7602",
+        "d3": "0.2781 0.0000 0.2574 0.3129 0.0000",
+    },
+}
+MISPRINT = "the table's own rule, 1 / (1/mu_1 + 1/mu_2), gives .2"
+
+# Table 4: ten tracks, for each of them NDCG and AP.
+KENDALL = {
+    "EUCL-CAM": ".25 .16 .18 .12 .21 .11 .31 .26 .22 .12 .30 .23 .68 .54 .63 .55 .76 .60 .72 .51",
+    "EUCL-MM": ".07 .04 .05 0 .06 .03 .16 .13 .12 .04 .17 .04 .36 .17 .02 -.10 .46 .31 .45 .27",
+    "MANH-CAM": ".22 .16 .21 .12 .16 .11 .34 .26 .31 .12 .41 .23 .62 .54 .60 .55 .69 .60 .72 .51",
+    "MANH-MM": ".06 .04 .01 .01 .06 .03 .16 .13 .11 .04 .15 .04 .28 .17 -.06 -.10 .41 .31 .45 .27",
+    "CHEB-CAM": ".01 .02 .06 .05 .02 .02 .19 .15 .11 0 .19 .07 .26 .16 -.13 -.18 .27 .27 .29 .24",
+    "CHEB-MM": ".06 .09 0 .03 .09 .01 .19 .16 .12 .08 .14 .05 .88 .86 .52 .53 .58 .60 .54 .52",
+    "EUCL-MANH": ".36 1 .19 1 .21 1 .34 1 .20 1 .34 1 .87 1 .71 1 .72 1 1 1",
+    "EUCL-CHEB": ".01 .02 .10 .03 .01 .03 .32 .11 .22 .04 .30 .12 .33 .19 -.21 -.21 .28 .21 .26 .20",
+    "MANH-CHEB": ".01 .02 .03 .03 .02 .03 .21 .11 .10 .04 .18 .12 .32 .19 -.24 -.21 .25 .21 .26 .20",
+    "CAM-MM": ".10 .05 .05 .01 .11 -.01 .23 .13 .16 .03 .26 .04 .30 .18 .09 0 .51 .41 .51 .42",
+}
+POWER = {  # percent
+    "CAM": "75.98 64.43 66.32 61.23 75.14 61.64 68.71 56.74 76.89 57.05 85.06 78.85 53.33 33.33 72.22 55.56 72.58 70.56 71.53 70.90",
+    "MM": "75.61 50.58 72.89 67.79 67.32 67.81 62.68 56.12 80.71 46.99 74.25 53.56 0 0 0 0 60.08 53.23 68.31 62.20",
+    "EUCL": "75.29 72.64 62.96 66.75 75.14 70.33 66.13 64.10 75.14 59.45 80.92 78.85 66.67 66.67 69.44 75 73.59 73.99 72.86 75.14",
+    "MANH": "76.66 72.68 63.59 67.14 77.32 70.38 66.05 64.18 76.67 59.34 86.44 79.08 66.67 53.33 75 75 73.79 73.79 73.02 74.98",
+    "CHEB": "50.18 6.32 59.82 51.49 73.06 50.11 61.08 39.36 77.10 49.34 75.17 66.21 0 0 0 0 42.54 29.84 65.41 53.33",
+}
+TABLE_5 = {  # documents without any label above 0 at ranks 1 to 5, of about 4,330
+    "1": "51 131 39 33 154",
+    "2": "65 159 50 48 179",
+    "3": "103 202 88 78 185",
+    "4": "102 173 86 74 183",
+    "5": "107 196 95 81 205",
+    "1-5": "428 861 358 314 906",
+}
+TABLE_5_PERCENT = {
+    "1": "1.18 3.02 0.90 0.76 3.55",
+    "2": "1.50 3.67 1.15 1.11 4.13",
+    "3": "2.38 4.66 2.03 1.80 4.17",
+    "4": "2.35 3.99 1.99 1.71 4.23",
+    "5": "2.47 4.53 2.19 1.87 4.73",
+    "1-5": "9.88 19.88 8.27 7.25 20.92",
+}
+TABLE_6 = {  # mean sum of labels
+    "1-25": "1.70 1.49 1.67 1.69 1.39",
+    "26-50": "0.85 0.78 0.91 0.94 0.70",
+    "51-75": "0.57 0.53 0.63 0.64 0.48",
+    "76-100": "0.40 0.39 0.43 0.44 0.36",
+}
 CLEF = {"relevance": 2, "trustworthiness": 100, "understandability": 100}
 
 
-def table_1() -> pd.DataFrame:
-    """The weight of every label tuple of the worked example, by distance: larger is better, equal weights tie."""
-    tuples = [(r, c) for r in EXAMPLE["relevance"] for c in EXAMPLE["correctness"]]
-    positions = {name: np.array(column) for name, column in zip(EXAMPLE, zip(*tuples, strict=True), strict=True)}
-    embedding = {name: [Fraction(str(value)) for value in scale.values()] for name, scale in EXAMPLE.items()}
-    weights = {
-        name: label_weights(embedding, positions, distance=distance, gate="relevance")[0]
-        for name, distance in DISTANCES.items()
-    }
-    table = pd.DataFrame({"relevance": positions["relevance"], "correctness": positions["correctness"], **weights})
-    possible = (table["relevance"] > 0) | (table["correctness"] == 0)  # what is not relevant cannot be correct
-    return table[possible]
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in text.split()]
 
 
-def table_3(base: str) -> pd.DataFrame:
-    """All rankings of the worked example, ours beside the printed values."""
-    rankings = ["".join(order) for order in itertools.permutations(LABELS)]
+# -- the worked examples ---------------------------------------------------------------------------
+
+
+def order(correctness: str, distance: str) -> str:
+    """All label tuples, best first, as Table 1 prints them; what is not relevant cannot be correct."""
+    scales = {"relevance": ["0", "1", "2", "3"], "correctness": correctness.split()}
+    tuples = [(r, c) for r in range(4) for c in range(3) if r > 0 or c == 0]
+    positions = {name: np.array(column) for name, column in zip(scales, zip(*tuples, strict=True), strict=True)}
+    embedding = {name: [Fraction(value) for value in scale] for name, scale in scales.items()}
+    weight, _ = label_weights(embedding, positions, distance=DISTANCES[distance], gate="relevance")
+    classes: dict[int, list[str]] = {}
+    for i in np.argsort(-weight, kind="stable"):
+        r, c = tuples[i]
+        classes.setdefault(int(weight[i]), []).append(f"({scales['relevance'][r]},{scales['correctness'][c]})")
+    return " ".join("=".join(sorted(names)) for names in classes.values())
+
+
+def table_1(count: Printed) -> None:
+    print("Table 1: order of the label tuples (relevance, correctness); = joins tuples of one class.\n")
+    for (correctness, distance), printed in TABLE_1.items():
+        ours = order(correctness, distance)
+        paper = " ".join("=".join(sorted(group.split("="))) for group in printed.split())
+        same = count.compare(f"Table 1, correctness {correctness}, {distance}", paper, ours)
+        print(f"  {correctness:8} {distance}  {'as printed' if same else 'NOT as printed'}  {ours}")
+
+
+def table_3(base: str, count: Printed) -> pd.DataFrame:
+    """All rankings of one, two and three documents, ours beside the printed values."""
+    rankings = {"".join(docs): docs for size in (3, 2, 1) for docs in itertools.permutations(LABELS, size)}
     qrels = pd.DataFrame(
         [(ranking, doc, *label) for ranking in rankings for doc, label in LABELS.items()],
         columns=["query_id", "doc_id", *EXAMPLE],
     )
-    run = {"".join(order): {doc: -float(i) for i, doc in enumerate(order)} for order in itertools.permutations(LABELS)}
+    run = {ranking: {doc: -float(i) for i, doc in enumerate(docs)} for ranking, docs in rankings.items()}
     half = ",binarize='half'" if base == "AP" else ""
-    measures = {
-        "CAM": f"CAM(aspects={EXAMPLE},base='{base}'{half})",
-        "MM": f"MM(aspects={EXAMPLE},base='{base}'{half})",
-        **{
-            name: f"TOMA(aspects={EXAMPLE},distance='{distance}',base='{base}',gate='relevance')"
-            for name, distance in DISTANCES.items()
-        },
-    }
-    values = evaluate({name: text.replace(" ", "") for name, text in measures.items()}, qrels, run).loc[rankings]
+    aspects = str(EXAMPLE).replace(" ", "")
+    measures = {name: f"{name}(aspects={aspects},base='{base}'{half})" for name in ("CAM", "MM")}
+    for name, distance in DISTANCES.items():
+        measures[name] = f"TOMA(aspects={aspects},distance='{distance}',base='{base}',gate='relevance')"
+    values = evaluate(measures, qrels, run).loc[list(rankings)]
     values["MM"] /= 2  # the table prints 1 / sum(1 / base_a), half of MM as it is defined for two aspects
-    rows = {}
-    for name in measures:
-        rows[name, "paper"] = [f"{value:.4f}" for value in PRINTED[base][name]]
-        rows[name, "ours"] = [f"{value:.4f}" for value in values[name]]
-    table = pd.DataFrame(rows, index=rankings).T
-    agree = [rows[name, "paper"] == rows[name, "ours"] for name in measures]
-    print(f"\nTable 3, {base}: {sum(agree)} of {len(agree)} rows agree to the printed digit.\n")
-    return table
+    rows, before = [], count.agree
+    for ranking, printed in TABLE_3[base].items():
+        row: dict[str, str] = {"ranking": ranking}
+        for name, paper in zip(MEASURES, numbers(printed), strict=True):
+            ours = float(values.loc[ranking, name])
+            count.compare(f"Table 3, {base}, {ranking}, {name}", paper, ours, why=MISPRINT if name == "MM" else "")
+            row[name], row[f"{name} paper"] = f"{ours:.4f}", f"{paper:.4f}"
+        rows.append(row)
+    print(f"\nTable 3, {base}: {count.agree - before} of {5 * len(rows)} values agree to the printed digit.\n")
+    return pd.DataFrame(rows)
 
 
-def read(folder: Path) -> tuple[Judgments, dict[str, JudgedRanks]]:
-    """CLEF eHealth 2016: a row per judged document with a column per aspect, and every run aligned once."""
+def printed_tables(count: Printed) -> None:
+    """What the printed numbers of Tables 4 and 5 say themselves."""
+    power = pd.DataFrame({name: numbers(row) for name, row in POWER.items()})
+    best = power.eq(power.max(axis=1), axis=0)
+    count.claim(
+        "Table 4 as printed: EUCL and MANH agree for AP on all tracks", set(numbers(KENDALL["EUCL-MANH"])[1::2]) == {1}
+    )
+    columns = int((best["EUCL"] | best["MANH"]).sum())
+    count.claim(
+        f"Table 4 as printed: EUCL or MANH has the best power in 16 of 20 columns (counted: {columns})", columns == 16
+    )
+    count.claim("Table 4 as printed: CHEB never has the best power", not best["CHEB"].any())
+    off = [
+        f"rank {rank}, {name}: {percent:.2f} for {100 * documents / 4330:.2f}"
+        for rank, row in TABLE_5.items()
+        for name, documents, percent in zip(MEASURES, numbers(row), numbers(TABLE_5_PERCENT[rank]), strict=True)
+        if abs(percent - 100 * documents / 4330) > 0.0101
+    ]
+    print(
+        "\nTable 5's percentages, of 4,330 documents (433 topics, 5 ranks, 2 bases), are its counts but for "
+        + "; ".join(off)
+    )
+
+
+# -- CLEF eHealth 2016 -----------------------------------------------------------------------------
+
+
+def read(folder: Path) -> tuple[Judgments, dict[str, AlignedRun]]:
+    """A row per judged document with a column per aspect, and every run aligned once."""
     labels = [
         trec.read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name}) for name in CLEF
     ]
-    judgments = Judgments.of(
-        reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)
-    )
+    joined = reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)
+    judgments = Judgments.from_qrels(joined)
     runs = sorted((folder / "runs").glob("*.gz"))
     return judgments, {path.name.removesuffix(".gz"): align(judgments, str(path)) for path in runs}
 
 
-def measures_of(base: str) -> dict[str, str]:
-    """TOMA with three distances, CAM and MM over the three aspects of CLEF eHealth."""
+def measures_of(base: str, cutoff: str = "") -> dict[str, str]:
+    """CAM, MM, and TOMA with three distances; binary bases take weights of at least 1, and grades above 0."""
     aspects = str(CLEF).replace(" ", "")
-    half = ",binarize='half'" if base == "AP" else ""
     toma = {
-        f"TOMA {name}": f"TOMA(aspects={aspects},distance='{distance}',base='{base}')"
+        name: f"TOMA(aspects={aspects},distance='{distance}',base='{base}',binarize=1){cutoff}"
         for name, distance in DISTANCES.items()
     }
-    return toma | {name: f"{name}(aspects={aspects},base='{base}'{half})" for name in ("CAM", "MM")}
+    return {name: f"{name}(aspects={aspects},base='{base}',binarize=1){cutoff}" for name in ("CAM", "MM")} | toma
 
 
 def single(aspect: str, base: str) -> str:
     """The base measure on one aspect alone."""
-    half = ",binarize='half'" if base == "AP" else ""
-    return f"CAM(aspects={{'{aspect}':{CLEF[aspect]}}},base='{base}'{half})"
+    return f"CAM(aspects={{'{aspect}':{CLEF[aspect]}}},base='{base}',binarize=1)"
 
 
-def zero_aspects(ranks: dict[str, JudgedRanks], base: str) -> pd.DataFrame:
-    """How often a measure is 0 for a run on a topic, of those cases where some, but not every, aspect scores 0."""
-    aspects = {aspect: _scores(single(aspect, base), ranks) for aspect in CLEF}
-    zero = np.stack([values == 0 for values in aspects.values()])
-    some = zero.any(axis=0) & ~zero.all(axis=0)
+def table_4(
+    judgments: Judgments, runs: dict[str, AlignedRun], resamples: int, count: Printed, plots: Path | None
+) -> None:
+    """Kendall's tau per topic and discriminative power; the paper's ten tracks beside our one collection."""
+    tau, power = {}, {}
+    for base in BASES:
+        aspects = {aspect: single(aspect, base) for aspect in CLEF}
+        agreement = per_query_kendall({**measures_of(base), **aspects}, judgments, runs)
+        for a, b, value in agreement[["measure_a", "measure_b", "kendall"]].itertuples(index=False, name=None):
+            tau[base, a, b] = tau[base, b, a] = value
+        options = {"alpha": 0.01, "n_resamples": resamples, "progress": False}
+        table = discriminative_power(measures_of(base), judgments, runs, test="bootstrap", **options)
+        power[base] = 100 * table.set_index("measure")["share"]
+        save(plot(table), plots, f"maistro_2021_power_{base}")
+        save(plot(agreement), plots, f"maistro_2021_kendall_{base}")
     rows = []
-    for name, text in measures_of(base).items():
-        value = _scores(text, ranks)
-        of_those = value[some]
-        rows.append(
-            {
-                "measure": name,
-                "cases": int(some.sum()),
-                "scored 0": int((of_those == 0).sum()),
-                "mean there": float(of_those.mean()) if len(of_those) else float("nan"),
-                "mean overall": float(value.mean()),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _scores(text: str, ranks: dict[str, JudgedRanks]) -> np.ndarray:
-    """Values of a measure, shape (runs, topics)."""
-    measure = ir_measures.parse_measure(text)
-    return np.stack([score(measure, each) for each in ranks.values()])
-
-
-def quality(judgments: Judgments, ranks: dict[str, JudgedRanks], base: str) -> pd.DataFrame:
-    """How far a measure orders the runs as each aspect alone does: mean of Kendall's tau over topics."""
-    aspects = {f"{base} on {aspect}": single(aspect, base) for aspect in CLEF}
-    table = per_topic_kendall({**measures_of(base), **aspects}, judgments, ranks)
-    table = table[table["measure_a"].isin(measures_of(base)) & table["measure_b"].isin(aspects)]
-    return table.pivot(index="measure_a", columns="measure_b", values="kendall").loc[
-        list(measures_of(base)), list(aspects)
-    ]
-
-
-def preferred(judgments: Judgments, ranks: dict[str, JudgedRanks], base: str, k: int = 10) -> pd.DataFrame:
-    """What stands in the first k places of the run that a measure puts first on a topic (of several, their mean):
-    the mean label of each aspect as a share of its scale, and the share of documents that are at the bottom of some
-    aspects but not of all. Unjudged documents are at the bottom of all.
-    """
-    labels = {name: np.nan_to_num(label) / CLEF[name] for name, label in judgments.labels(list(CLEF)).items()}
-    bottom = np.stack([label == 0 for label in labels.values()])
-    labels["some aspect 0"] = (bottom.any(axis=0) & ~bottom.all(axis=0)).astype(float)
-
-    def per_topic(label: np.ndarray) -> np.ndarray:
-        """Mean over the first k places, shape (runs, topics)."""
-        sums = []
-        for each in ranks.values():
-            top = each.rank <= k
-            sums.append(np.bincount(each.query[top], weights=label[each.doc[top]], minlength=len(judgments)))
-        return np.stack(sums) / k
-
-    contents = {name: per_topic(label) for name, label in labels.items()}
+    for pair, printed in KENDALL.items():
+        a, b = pair.split("-")
+        row: dict[str, str] = {"tau per topic": pair}
+        for start, base in enumerate(BASES):
+            tracks = numbers(printed)[start::2]
+            row[f"{base}, ten tracks"] = f"{min(tracks):.2f} to {max(tracks):.2f}"
+            row[f"{base}, CLEF"] = f"{tau[base, a, b]:.3f}"
+        rows.append(row)
+    print("\nTable 4, Kendall's tau per topic: lowest and highest of the paper's ten tracks, and ours.\n")
+    print(pd.DataFrame(rows).to_string(index=False))
+    print("\nTable 4, single aspects, ours.\n")
+    for a, b in itertools.combinations(CLEF, 2):
+        print(f"  {a} - {b}: " + ", ".join(f"{base} {tau[base, a, b]:.3f}" for base in BASES))
     rows = []
-    for name, text in measures_of(base).items():
-        values = _scores(text, ranks)
-        best = (values == values.max(axis=0)) / (values == values.max(axis=0)).sum(axis=0)
-        rows.append(
-            {"measure": name} | {what: float((best * each).sum(axis=0).mean()) for what, each in contents.items()}
+    for name, printed in POWER.items():
+        row = {"power, percent": name}
+        for start, base in enumerate(BASES):
+            tracks = numbers(printed)[start::2]
+            row[f"{base}, ten tracks"] = f"{min(tracks):.2f} to {max(tracks):.2f}"
+            row[f"{base}, CLEF"] = f"{power[base][name]:.2f}"
+        rows.append(row)
+    print(f"\nTable 4, discriminative power: paired bootstrap, {resamples} resamples, alpha .01, no correction.\n")
+    print(pd.DataFrame(rows).to_string(index=False))
+    count.claim("CLEF: EUCL and MANH put the runs in the same order for AP", round(tau["AP", "EUCL", "MANH"], 4) == 1)
+    strong = max(power["AP"]["EUCL"], power["AP"]["MANH"])
+    count.claim("CLEF: EUCL or MANH has the best power for AP", strong == power["AP"].max())
+    count.claim("CLEF: CHEB has less power than EUCL and MANH for AP", power["AP"]["CHEB"] < strong)
+
+
+def first_documents(judgments: Judgments, runs: dict[str, AlignedRun], k: int) -> np.ndarray:
+    """Sum of the labels of the document at every rank up to k; unjudged and missing ones have 0. Shape (runs, topics, k)."""
+    total = np.sum([np.nan_to_num(label) for label in judgments.labels(list(CLEF)).values()], axis=0)
+    sums = np.zeros((len(runs), len(judgments), k))
+    for number, run in enumerate(runs.values()):
+        top = run.rank <= k
+        sums[number, run.query[top], run.rank[top] - 1] = total[run.doc[top]]
+    return sums
+
+
+def tables_5_and_6(judgments: Judgments, runs: dict[str, AlignedRun], count: Printed) -> None:
+    """Labels of the first documents of the run that a measure puts first on a topic (the first of equals)."""
+    of_best: dict[int, dict[str, np.ndarray]] = {}
+    for k in (5, 100):
+        sums = first_documents(judgments, runs, k)
+        of_best[k] = {name: np.zeros((0, k)) for name in MEASURES}
+        for base in BASES:
+            for name, measure in parse_measures(measures_of(base, f"@{k}")).items():
+                best = np.argmax([scoring.values(measure, run) for run in runs.values()], axis=0)
+                of_best[k][name] = np.vstack([of_best[k][name], sums[best, np.arange(len(judgments))]])
+    looked = 2 * len(judgments)
+    print(
+        f"\nTable 5: documents without a label above 0 at each rank, both bases; ours of {looked} per rank, the paper's of 4,330.\n"
+    )
+    zeros = {name: (sums == 0).sum(axis=0) for name, sums in of_best[5].items()}
+    rows = []
+    for rank, printed in TABLE_5.items():
+        ours = [int(zero.sum() if rank == "1-5" else zero[int(rank) - 1]) for zero in zeros.values()]
+        rows.append([rank, *map(int, numbers(printed)), *ours])
+    print(_beside(rows, "rank"))
+    print(
+        f"\n  The same in ranks of 25, of {25 * looked}: hardly any document of the first five ranks is without a label here.\n"
+    )
+    spans = {"1-25": slice(0, 25), "26-50": slice(25, 50), "51-75": slice(50, 75), "76-100": slice(75, 100)}
+    without = {
+        span: [int((of_best[100][name][:, where] == 0).sum()) for name in MEASURES] for span, where in spans.items()
+    }
+    print(pd.DataFrame(without, index=MEASURES).T.rename_axis("ranks").reset_index().to_string(index=False))
+    print(
+        "\nTable 6: mean sum of labels; the paper's three aspects have two to five grades, ours reach 2, 100 and 100.\n"
+    )
+    mean = {span: [of_best[100][name][:, where].mean() for name in MEASURES] for span, where in spans.items()}
+    print(
+        _beside([[span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])] for span in spans], "ranks")
+    )
+    least = [row.index(min(row)) == MEASURES.index("MANH") for row in without.values()]
+    count.claim("CLEF, Table 5: MANH's best runs have the fewest documents without a label, at all ranks", all(least))
+    most = [mean[span].index(max(mean[span])) == MEASURES.index("MANH") for span in list(spans)[1:]]
+    count.claim("CLEF, Table 6: MANH's best runs have most labels in ranks 26-50, 51-75 and 76-100", all(most))
+    fewest = [row.index(min(row)) == MEASURES.index("CHEB") for row in mean.values()]
+    count.claim("CLEF, Table 6: CHEB's best runs have fewest labels at all ranks", all(fewest))
+
+
+def _beside(rows: list[list[object]], first: str) -> str:
+    columns = [first, *(f"{name} paper" for name in MEASURES), *MEASURES]
+    return pd.DataFrame(rows, columns=columns).to_string(index=False)
+
+
+def figure_2(judgments: Judgments, count: Printed) -> None:
+    """The best value of CAM and MM over nine orders of all judged documents."""
+    label = {name: np.nan_to_num(values) for name, values in judgments.labels(list(CLEF)).items()}
+    columns = list(label.values())
+    keys = [list(aspects) for aspects in itertools.permutations(columns)]
+    keys += [[np.sum(columns, axis=0)], [np.sum(np.square(columns), axis=0)], [np.max(columns, axis=0)]]
+    size = np.bincount(judgments.query, minlength=len(judgments))
+    start = np.cumsum(size) - size
+    rankings = []
+    for key in keys:
+        doc = np.lexsort((*(-column for column in reversed(key)), judgments.query))
+        query = judgments.query[doc]
+        rankings.append(AlignedRun(judgments, query, doc, np.arange(len(doc)) - start[query] + 1, size))
+    rows = []
+    for base in BASES:
+        for name, measure in parse_measures({n: measures_of(base)[n] for n in ("CAM", "MM")}).items():
+            best = np.max([scoring.values(measure, ranking) for ranking in rankings], axis=0)
+            shares = [f"{100 * (best > 1 - 1e-9).mean():.0f} %", f"{100 * (best < 0.9).mean():.0f} %"]
+            rows.append([base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares])
+            if base == "nDCG":
+                count.claim(f"Figure 2: {name} on nDCG cannot reach 1 on most topics", (best < 1 - 1e-9).mean() > 0.5)
+    print(
+        "\nFigure 2: best value over nine orders of the judged documents (six lexicographic, sum, squares, largest).\n"
+    )
+    print(
+        pd.DataFrame(rows, columns=["base", "measure", "mean", "least", "topics at 1", "below .9"]).to_string(
+            index=False
         )
-    return pd.DataFrame(rows)
+    )
+    print("\n  The paper, Decision 2019: 1 on 2 % of the topics, below .9 on 26 %.")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -199,38 +388,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--plots", metavar="FOLDER", type=Path, help="write the pictures there")
     options = parser.parse_args(arguments)
 
-    print("Table 1: weights of the label tuples, what is not relevant cannot be correct (ours).\n")
-    print(table_1().to_string(index=False))
-    for base in PRINTED:
-        print(table_3(base).to_string())
-
+    count = Printed()
+    table_1(count)
+    for base in TABLE_3:
+        print(table_3(base, count).to_string(index=False))
+    printed_tables(count)
     if options.data is None:
         print("\nNo folder with data was given: the experiments on runs are left out.")
-        return
-    judgments, ranks = read(options.data / "clef-ehealth-2016")
-    print(f"\nCLEF eHealth 2016: {len(ranks)} runs, {len(judgments)} topics.")
-    for base in ("nDCG", "AP"):
-        measures = measures_of(base)
-        power = discriminative_power(
-            measures, judgments, ranks, test="bootstrap", alpha=0.01, n_resamples=options.resamples
-        )
-        print(f"\nDiscriminative power, {base}: paired bootstrap, alpha 0.01, {options.resamples} resamples.\n")
-        print(power.to_string(index=False, float_format="{:.4f}".format))
-        agreement = per_topic_kendall(measures, judgments, ranks)
-        print(f"\nKendall's tau per topic, {base}.\n")
-        print(agreement.to_string(index=False, float_format="{:.4f}".format))
-        print(f"\nZero aspects, {base}: runs on topics where some, but not every, aspect alone scores 0.\n")
-        print(zero_aspects(ranks, base).to_string(index=False, float_format="{:.4f}".format))
-        print(f"\nWhich aspects a measure follows, {base}: mean Kendall's tau per topic with each aspect alone.\n")
-        print(quality(judgments, ranks, base).rename_axis(index=None, columns=None).round(4).to_string())
-        print(
-            f"\nThe first 10 places of the run that a measure puts first on a topic, {base}: mean labels, 1 the best.\n"
-        )
-        print(preferred(judgments, ranks, base).to_string(index=False, float_format="{:.4f}".format))
-        if options.plots:
-            options.plots.mkdir(parents=True, exist_ok=True)
-            power.plot().figure.savefig(options.plots / f"maistro_power_{base}.svg")
-            agreement.plot().figure.savefig(options.plots / f"maistro_kendall_{base}.svg")
+    else:
+        judgments, runs = read(options.data / "clef-ehealth-2016")
+        print(f"\nCLEF eHealth 2016: {len(runs)} runs, {len(judgments)} topics.")
+        table_4(judgments, runs, options.resamples, count, options.plots)
+        tables_5_and_6(judgments, runs, count)
+        figure_2(judgments, count)
+    count.report()
 
 
 if __name__ == "__main__":

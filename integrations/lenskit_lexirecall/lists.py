@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -143,8 +142,7 @@ def aligned(
         grade,
     )
     if names := [name for name in aspects if name != "relevance"]:
-        labels = {name: grades(test, name, owner) for name in names}
-        judgments = replace(judgments, table=judgments.rows.with_columns(**labels))
+        judgments = judgments.with_labels({name: grades(test, name, owner) for name in names})
     return AlignedRun(judgments, np.zeros_like(rank), _rows(test, recs, rank), rank, np.array([len(recs)]))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ir_lexirecall import text
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark.inference import bca_of_means
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
@@ -41,6 +42,7 @@ class Benchmark:
         baseline: the run that all others are compared with, or None for all pairs.
         test: how differences are tested.
         metadata: what runs say of themselves (ir-metadata), as far as they do.
+        scored: the runs with all values, which ``diagnostics`` needs.
     """
 
     table: pd.DataFrame
@@ -49,6 +51,7 @@ class Benchmark:
     baseline: str | None = None
     test: SignificanceTest = field(default_factory=SignificanceTest)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    scored: ScoredRuns | None = field(default=None, repr=False, compare=False)
 
     @property
     def runs(self) -> list[str]:
@@ -159,6 +162,16 @@ class Benchmark:
             separator = "" if len(self.runs) <= 26 else ","
             beaten[name] = [separator.join(sorted(losers[run], key=self.letters.index)) for run in self.runs]
         return beaten
+
+    @cached_property
+    def diagnostics(self) -> list[str]:
+        """When not to trust a result, in words; empty where nothing stands out.
+
+        Those of the preferences, and the means that documents of equal score could change by more than 0.005.
+        """
+        notes = [] if self.preferences is None else self.preferences.diagnostics
+        ties = [] if self.scored is None else tie_warnings(self.scored)
+        return list(dict.fromkeys([*notes, *ties]))
 
     @property
     def caption(self) -> str:
@@ -273,4 +286,4 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
         wanted.table.attrs["rules"] = judgments.rules
     if said:
         wanted.table.attrs["metadata"] = said
-    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said)
+    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said, wanted)

@@ -193,7 +193,7 @@ class BenchmarkSuite:
             place = [result.runs.index(run) for run in self.runs]
             if measure.startswith(_PREFERENCE):
                 assert result.preferences is not None
-                x = result.preferences.counts.of(measure.removeprefix(_PREFERENCE)).against_others.T[place]
+                x = result.preferences.counts.count(measure.removeprefix(_PREFERENCE)).against_others.T[place]
             else:
                 x = result.values(measure)[place]
             if not x.shape[1]:
@@ -368,8 +368,7 @@ class BenchmarkSuite:
         if small:
             notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
         for name, result in self.results.items():
-            if result.preferences is not None:
-                notes += [f"{name}: {note}" for note in result.preferences.diagnostics]
+            notes += [f"{name}: {note}" for note in result.diagnostics]
         return notes
 
     # -- for readers -----------------------------------------------------------------------------------

@@ -4,7 +4,16 @@ What is exported here are the measures as ir_measures hands out its own: objects
 them by call.
 """
 
-from ir_lexirecall.measures import cwl, diversity, lexirecall, multi_aspect, rbu, tse  # noqa: F401  # defining registers
+from ir_lexirecall.measures import (  # noqa: F401  # defining registers
+    cwl,
+    diversity,
+    lexirecall,
+    log_dcg,
+    multi_aspect,
+    rbu,
+    search_length,
+    tse,
+)
 from ir_lexirecall.measures.base import REGISTRY, Measure, Param, Utility
 
 TSE = REGISTRY["TSE"]
@@ -25,6 +34,9 @@ EU = REGISTRY["EU"]
 CT = REGISTRY["CT"]
 SRR = REGISTRY["SRR"]
 GERR = REGISTRY["GERR"]
+SL3 = REGISTRY["SL3"]
+RE = REGISTRY["RE"]
+nDCG_JK = REGISTRY["nDCG_JK"]
 
 __all__ = [
     "CAM",
@@ -40,7 +52,9 @@ __all__ = [
     "LR",
     "MM",
     "RBU",
+    "RE",
     "REGISTRY",
+    "SL3",
     "SRR",
     "TOMA",
     "TSE",
@@ -50,4 +64,5 @@ __all__ = [
     "Measure",
     "Param",
     "Utility",
+    "nDCG_JK",
 ]

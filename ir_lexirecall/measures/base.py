@@ -125,6 +125,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
         params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
+        SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
         PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
             the first line of the docstring.
 
@@ -133,6 +134,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
 
     NAME: ClassVar[str] = ""
     ALIASES: ClassVar[tuple[str, ...]] = ()
+    SMALLER_IS_BETTER: ClassVar[bool] = False
     PRETTY_NAME: ClassVar[str] = ""
     SHORT_DESC: ClassVar[str] = ""
     FORMULA: ClassVar[str] = ""

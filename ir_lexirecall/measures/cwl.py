@@ -25,7 +25,7 @@ from ir_lexirecall.arrays import (
     shifted_within_segment,
 )
 from ir_lexirecall.measures import gain as gains
-from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, max_rel, persistence, unjudged
+from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, max_rel, unjudged
 
 _DOC = """
 
@@ -105,6 +105,16 @@ class Reciprocal:
         return digamma(last + 1) - digamma(first)
 
 
+class FirstRank:
+    """Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``Geometric`` and ``InverseSquare`` at 0."""
+
+    def at(self, rank: Floats) -> Floats:
+        return (rank == 1).astype(np.float64)
+
+    def total(self, first: Floats, last: Floats) -> Floats:
+        return (first == 1).astype(np.float64)
+
+
 @dataclass(frozen=True)
 class Geometric:
     """Equation 10: C(i) = phi (1 - r_i), and RBP: C(i) = phi; hence B(i) = phi^(i-1)."""
@@ -129,6 +139,27 @@ class InverseSquare:
 
     def total(self, first: Floats, last: Floats) -> Floats:
         return inverse_square_sum(2 * self.T, first - 1 + 2 * self.T, last - first + 1)
+
+
+def geometric(phi: float) -> Discount:
+    """The discount for 0 <= phi < 1; with phi = 0, only rank 1 is looked at."""
+    return Geometric(phi) if phi > 0 else FirstRank()
+
+
+def inverse_square(T: float) -> Discount:
+    """The discount for T >= 0; with T = 0, only rank 1 is looked at."""
+    return InverseSquare(T) if T > 0 else FirstRank()
+
+
+def _phi(default: float) -> Param:
+    """``phi``: the probability of going on."""
+    return Param(
+        float,
+        "persistence (0: only rank 1 is looked at)",
+        default=default,
+        check=lambda phi: 0 <= phi < 1,
+        expects="a number of at least 0 and below 1",
+    )
 
 
 def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
@@ -216,10 +247,10 @@ class CWL_ERR10(_CWL):
     PRETTY_NAME = "C/W/L ERR (Eq. 10)"
     SHORT_DESC = "Expected utility per document of a user with persistence phi who stops when satisfied."
     FORMULA = "C(i) = phi (1 - r_i)"
-    params = {"phi": persistence(0.7), **_GAINS}
+    params = {"phi": _phi(0.7), **_GAINS}
 
     def discount(self) -> Discount:
-        return Geometric(self["phi"])
+        return geometric(self["phi"])
 
 
 class CWL_ERR11(_CWL):
@@ -235,16 +266,16 @@ class CWL_ERR11(_CWL):
     params = {
         "T": Param(
             float,
-            "gain the user hopes for",
+            "gain the user hopes for (0: only rank 1 is looked at)",
             default=1.35,
-            check=lambda t: 0 < t <= MOST_HOPED_FOR,
-            expects="a number above 0 and at most 1e300",
+            check=lambda t: 0 <= t <= MOST_HOPED_FOR,
+            expects="a number of at least 0 and at most 1e300",
         ),
         **_GAINS,
     }
 
     def discount(self) -> Discount:
-        return InverseSquare(float(self["T"]))
+        return inverse_square(float(self["T"]))
 
 
 class CWL_RBP(_CWL):
@@ -258,10 +289,10 @@ class CWL_RBP(_CWL):
     SHORT_DESC = "Expected utility per document of a user with persistence phi."
     FORMULA = "C(i) = phi"
     CASCADE = False
-    params = {"phi": persistence(0.6), **_GAINS}
+    params = {"phi": _phi(0.6), **_GAINS}
 
     def discount(self) -> Discount:
-        return Geometric(self["phi"])
+        return geometric(self["phi"])
 
 
 def cwl(

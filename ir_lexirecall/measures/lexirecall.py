@@ -65,8 +65,8 @@ class LexiRecall(Measure):
             float,
             "of the form 'weighted': Delta = 1/(n+eps)",
             default=0.5,
-            check=lambda eps: eps > 0,
-            expects="a number above 0",
+            check=lambda eps: 0 < eps < 1,
+            expects="a number between 0 and 1 (both excluded)",
         ),
     }
 

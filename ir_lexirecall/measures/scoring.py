@@ -20,6 +20,16 @@ def is_native(measure: IRMeasure) -> bool:
     return isinstance(measure, Measure) or standard.serves(measure) or ndeval.serves(measure)
 
 
+def smaller_is_better(measure: IRMeasure) -> bool:
+    """Whether the smaller value of a measure is the better one.
+
+    >>> import ir_measures
+    >>> smaller_is_better(ir_measures.AP)
+    False
+    """
+    return isinstance(measure, Measure) and measure.SMALLER_IS_BETTER
+
+
 def check_served(measures: Iterable[IRMeasure]) -> None:
     """Refuse measures that nobody serves, before anything is scored.
 

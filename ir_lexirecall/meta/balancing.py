@@ -15,6 +15,7 @@ from ir_lexirecall.errors import check_choice, check_integers, check_number
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.gain import gain
+from ir_lexirecall.measures.log_dcg import discount
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
@@ -51,9 +52,9 @@ def balancing_index(
         lowest: lowest relevant grade, at most ``top``; by default ``top``, that is, relevance is binary.
         method: ``'algorithm'`` scores the rankings with any measure, in floats: values that differ by 1e-12 at most count
             as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1); ``'closed form'`` solves the
-            formulas of AP, RBP, ERR and nDCG: with x(b) = sum over i = b..n, the condition 1 <= x(b) of AP has the terms
-            (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of RBP g p^(i-1) (in exact arithmetic; binary with
-            ``rel``), r_top <= x(b) of ERR r (1-r)^(i-b) / i.
+            formulas of AP, RBP, ERR, nDCG and nDCG_JK: with x(b) = sum over i = b..n, the condition 1 <= x(b) of AP has the
+            terms (i - b + 1) / i; g_top <= x(b) of nDCG g / log2(i + 1), of nDCG_JK g / max(1, log_a i), of RBP g p^(i-1) (in
+            exact arithmetic; binary with ``rel``); r_top <= x(b) of ERR r (1-r)^(i-b) / i.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -147,7 +148,7 @@ def _tails(measure: IRMeasure, n: int, top: float, lowest: float, first: Ints) -
 
 def _closed_form(name: str, measure: IRMeasure) -> Callable[[IRMeasure, int, float, float], int]:
     """What solves the measure's formula."""
-    if measure.NAME not in _CLOSED_FORMS or measure.params.keys() - {"cutoff", "rel", "p"}:
+    if measure.NAME not in _CLOSED_FORMS or measure.params.keys() - {"cutoff", "rel", "p", "a"}:
         raise ValueError(
             f"balancing_index: there is no closed form for {name}; there is one for {', '.join(_CLOSED_FORMS)} "
             "(without further parameters), and method='algorithm' for any measure"
@@ -215,6 +216,13 @@ def _ndcg(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     return _largest(n, k, float(top), lambda b: lowest * float(discounts[k] - discounts[b - 1]))
 
 
+def _ndcg_jk(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
+    """g_top <= g sum_{i=b}^{k} 1 / max(1, log_a i); the ideal value of the topic cancels."""
+    k = _reached(measure, n)
+    discounts = np.r_[0.0, np.cumsum(discount(np.arange(1, k + 1), measure["a"]))]
+    return _largest(n, k, float(top), lambda b: lowest * float(discounts[k] - discounts[b - 1]))
+
+
 def _err(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     """r_top <= sum_{i=b}^{k} r (1 - r)^(i - b) / i, with the gains of top grade 4."""
     k = _reached(measure, n)
@@ -228,4 +236,5 @@ _CLOSED_FORMS: dict[str, Callable[[IRMeasure, int, float, float], int]] = {
     "RBP": _rbp,
     "ERR": _err,
     "nDCG": _ndcg,
+    "nDCG_JK": _ndcg_jk,
 }

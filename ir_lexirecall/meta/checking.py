@@ -10,7 +10,6 @@ import itertools
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import ir_measures
@@ -21,6 +20,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_integer, is_integer
 from ir_lexirecall.evaluation import MeasureLike, MeasuresLike
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import is_native
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Claim, Property, Space

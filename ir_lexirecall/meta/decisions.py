@@ -16,6 +16,7 @@ from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
 from ir_lexirecall.judgments import Judgments, QrelsLike
 from ir_lexirecall.lazy import cached_property
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.runs import ScoredRuns, check_runs
@@ -119,7 +120,7 @@ class Decisions:
         """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
         measure = self.labels[label]
         if isinstance(measure, str):
-            return self.counts.of(measure).against_others.T
+            return self.counts.count(measure).against_others.T
         return self.scored.values[label][:, self.queries]
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:
@@ -142,14 +143,18 @@ class Decisions:
     def value_signs(self, label: str) -> Signs:
         """Which run of each pair has the better value on each query, shape ``(P, queries)``."""
         a, b = self.pairs
-        values = self.values(label)
+        values = self.rising(label)
         signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
         step = max(1, _BLOCK // max(1, values.shape[1]))
         for start in range(0, len(a), step):
             some = slice(start, start + step)
-            first, second = values[a[some]], values[b[some]]
-            signs[some] = (first > second).astype(np.int8) - (first < second)  # infinite values may tie
+            signs[some] = np.sign(values[a[some]] - values[b[some]])
         return signs
+
+    def rising(self, label: str) -> Floats:
+        """``values``, negated where the smaller one is better."""
+        measure, values = self.labels[label], self.values(label)
+        return -values if not isinstance(measure, str) and smaller_is_better(measure) else values
 
     def with_judgments(self, judgments: Judgments) -> Decisions:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""

@@ -39,12 +39,14 @@ class PreferenceCounts:
         runs: the aligned runs by name, all with the same judgments.
         rel, cutoff: what counts as relevant, and as retrieved.
         values: of the measures among the preferences, for every run and query of the judgments, shape ``(S, Q)``.
+        smaller_is_better: the measures of which the smaller value is preferred.
     """
 
     runs: Mapping[str, AlignedRun]
     rel: float
     cutoff: int | None
     values: Mapping[str, Floats]
+    smaller_is_better: frozenset[str] = frozenset()
     _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -62,11 +64,16 @@ class PreferenceCounts:
         """Ranks of the relevant documents of all runs on these queries."""
         return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
 
-    def of(self, preference: str) -> Counts:
+    def rising(self, measure: str) -> Floats:
+        """Values of a measure of which the larger is better, shape ``(S, Q)``: negated where the smaller one is."""
+        values = self.values[measure]
+        return -values if measure in self.smaller_is_better else values
+
+    def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
         if preference not in self._counted:
-            count = self._count_pairwise if is_pairwise(preference) else self._count_standings
-            self._counted[preference] = count(preference)
+            counter = self._count_pairwise if is_pairwise(preference) else self._count_standings
+            self._counted[preference] = counter(preference)
         return self._counted[preference]
 
     @cached_property
@@ -83,7 +90,7 @@ class PreferenceCounts:
                 standing[:, block] = (
                     STANDINGS[preference](self.positions.part(block))
                     if preference in STANDINGS
-                    else score_standing(self.values[preference][:, self.queries[block]])
+                    else score_standing(self.rising(preference)[:, self.queries[block]])
                 )
             self._standings[preference] = standing
         return self._standings[preference]

@@ -12,8 +12,10 @@ import numpy as np
 from ir_lexirecall import plots
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.lazy import cached_property
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
@@ -46,12 +48,14 @@ class Preferences:
         baseline: the run that all others are compared with, or None for all pairs.
         test: how differences are tested.
         counts: where the numbers come from.
+        scored: the runs with the values of the measures among the preferences; None without values.
     """
 
     preferences: list[str]
     baseline: str | None
     test: SignificanceTest
     counts: PreferenceCounts = field(repr=False)
+    scored: ScoredRuns | None = field(default=None, repr=False)
 
     @classmethod
     def from_runs(
@@ -82,12 +86,13 @@ class Preferences:
             raise ValueError(f"{caller}: at least 2 runs are needed, not {len(aligned)}")
         if baseline is not None:
             check_choice(caller, "baseline", baseline, aligned)
-        values = {}
+        scored, falling = None, frozenset[str]()
         if isinstance(runs, ScoredRuns):
             runs.check_defined(caller)
-            values = {name: runs.values[name] for name in preferences if name in runs.values}
-        counts = PreferenceCounts(aligned, rel, cutoff, values)
-        return cls(list(preferences), baseline, test or SignificanceTest(), counts)
+            scored = runs.with_measures(name for name in preferences if name in runs.values)
+            falling = frozenset(name for name, measure in scored.measures.items() if smaller_is_better(measure))
+        counts = PreferenceCounts(aligned, rel, cutoff, {} if scored is None else scored.values, falling)
+        return cls(list(preferences), baseline, test or SignificanceTest(), counts, scored)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Preferences:
         return self  # nothing in it changes; tables that carry it in their attrs are copied often
@@ -191,7 +196,7 @@ class Preferences:
         """The rows of ``table`` for one preference, with ``incomparable``."""
         import pandas as pd
 
-        counts = self.counts.of(self._name(preference))
+        counts = self.counts.count(self._name(preference))
         a, b = self._pair_places
         tested = self._tested(preference)
         adjusted, reject = self.test.corrected(tested.p)
@@ -216,14 +221,13 @@ class Preferences:
     def _tested(self, preference: str) -> TestResult:
         """The test of every pair."""
         a, b = self._pair_places
-        measure = self.counts.values.get(preference)
-        if measure is not None:
-            values = measure[:, self.counts.queries]
+        if self.is_measure(preference):
+            values = self.counts.rising(preference)[:, self.counts.queries]
             if self.test.name == "tukey":
                 return self.test.of_all(values.T)[a, b]
             return self.test.of_pairs(values[a] - values[b])
         if self.test.name == "tukey":
-            return self.test.of_all(self.counts.of(preference).against_others, bounds=(-2.0, 2.0))[a, b]
+            return self.test.of_all(self.counts.count(preference).against_others, bounds=(-2.0, 2.0))[a, b]
         blocks = self.counts.of_pairs(preference, a, b)
         return TestResult.concatenate([self.test.of_pairs(x, bounds=_PREFERENCE_RANGE) for x in blocks])
 
@@ -287,7 +291,7 @@ class Preferences:
         for name in self.preferences:
             measure = self.counts.values.get(name)
             if self.test.name == "tukey":
-                values = self.counts.of(name).against_others if measure is None else measure[:, self.counts.queries].T
+                values = self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
                 numbers = of_values(values)[a, b]
             elif measure is not None:
                 numbers = of_differences(measure[a][:, self.counts.queries] - measure[b][:, self.counts.queries])
@@ -304,7 +308,7 @@ class Preferences:
         """Mean preference of the run of the row over that of the column."""
         import pandas as pd
 
-        mean = self.counts.of(self._name(preference)).mean
+        mean = self.counts.count(self._name(preference)).mean
         return self._with_provenance(pd.DataFrame(mean.copy(), index=self.runs, columns=self.runs))
 
     def per_query(self, preference: str | None = None) -> pd.DataFrame:
@@ -330,7 +334,7 @@ class Preferences:
         """Mean preference of each run against all others, a row per query, a column per run."""
         import pandas as pd
 
-        values = self.counts.of(self._name(preference)).against_others
+        values = self.counts.count(self._name(preference)).against_others
         index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
@@ -356,7 +360,7 @@ class Preferences:
         import pandas as pd
 
         check_choice("ranking", "method", method, ["mean", *aggregation.METHODS])
-        counts = self.counts.of(self._name(preference))
+        counts = self.counts.count(self._name(preference))
         if method == "mean":
             values = counts.against_others.mean(axis=0) if len(self.query_ids) else np.zeros(len(self.runs))
         else:
@@ -421,7 +425,7 @@ class Preferences:
             if queries and (absent := int((depth == 0).sum())):
                 notes.append(f"{name}: no documents at all for {absent} of {queries} queries.")
         for preference in self.preferences:
-            counts = self.counts.of(preference)
+            counts = self.counts.count(preference)
             for (a, b), i, j in zip(self.pairs, *self._pair_places, strict=True):
                 if queries and counts.ties[i, j] > queries / 2:
                     notes.append(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
@@ -429,7 +433,11 @@ class Preferences:
                     notes.append(
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
                     )
-        return notes
+        return notes + self._tie_warnings
+
+    @cached_property
+    def _tie_warnings(self) -> list[str]:
+        return [] if self.scored is None else tie_warnings(self.scored)
 
     def to_markdown(self, places: int = 4) -> str:
         """The table in Markdown, with the provenance below."""

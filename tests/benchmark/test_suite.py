@@ -185,14 +185,14 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
         (PARTS, dict.fromkeys([*PARTS, "tree"], RUNS), {}, "unknown collection, 'tree'; did you mean 'three'"),
         (PARTS, RUNS, {}, "runs of an unknown collection, 'bm25'"),
         (PARTS, [RUNS], {}, "mapping of collections to mappings"),
-        (PARTS, {name: {"q1": {"d1": 1.0}, "q2": 3} for name in PARTS}, {}, "collection 'one': give its runs as a mapping"),
+        (PARTS, {key: {"q1": {"d1": 1.0}, "q2": 3} for key in PARTS}, {}, "collection 'one': give its runs as a mapping"),
         (PARTS, lambda name: None, {}, "function of runs gave None for collection 'one'"),
         (PARTS, dict.fromkeys(PARTS, RUNS), {"baseline": "bm52"}, "unknown baseline 'bm52'"),
         (PARTS, dict.fromkeys(PARTS, RUNS), {"missing": "ignore"}, "unknown missing 'ignore'; choose from error, skip"),
-        (PARTS, {name: {"a": RUNS["ql"], "b": "b.run"} for name in PARTS}, {}, "collection 'one': b.run: there is no such file"),
+        (PARTS, {key: {"a": RUNS["ql"], "b": "b.run"} for key in PARTS}, {}, "collection 'one': b.run: there is no such file"),
         (PARTS | {"two": {}}, dict.fromkeys(PARTS, RUNS), {}, "collection 'two': there are no judgments"),
         (PARTS, "no-such-folder", {}, "no-such-folder: there is no such folder"),
-        (PARTS, {name: {1: RUNS["ql"], "1": RUNS["ql"]} for name in PARTS}, {}, "two runs have the same name, 1"),
+        (PARTS, {key: {1: RUNS["ql"], "1": RUNS["ql"]} for key in PARTS}, {}, "two runs have the same name, 1"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(collections: Any, runs: Any, options: dict[str, Any], message: str) -> None:
@@ -237,7 +237,7 @@ def test_texts_and_pictures_show_every_run(suite: irl.BenchmarkSuite) -> None:
     for measure in ("LR", "lexirecall"):
         forest = suite.plot(measure)
         assert {text.get_text() for text in forest.get_yticklabels()} >= {"one: ql", "all: tfidf"}
-    assert suite.plot_ranks("LR").get_yticklabels()[0].get_text() == "tfidf"
+    assert next(text.get_text() for text in suite.plot_ranks("LR").get_yticklabels()) == "tfidf"
     assert "critical difference" in suite.plot_cd().get_title("left")
 
 
@@ -257,13 +257,13 @@ def test_measures_are_tested_on_their_differences(test: str) -> None:
     result = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], test=test, **OPTIONS)
     tests = result.tests()
     compared = irl.compare("lexirecall/demo", runs, ["nDCG@10", "LR"], test=test, **OPTIONS).table()
-    columns = ["run_a", "run_b", "estimate", "ci_low", "ci_high", "p", "effect_size"]
+    columns = ["run_a", "run_b", "estimate", "ci_low", "ci_high", "p", "p_corrected", "effect_size"]
     for measure in ("nDCG@10", "LR"):
         ours = tests[tests["measure"] == measure].reset_index(drop=True)
         theirs = compared[compared["preference"] == measure].reset_index(drop=True)
         pd.testing.assert_frame_equal(
-            ours[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]],
-            theirs[columns[:2] + ["estimate", "ci_low", "ci_high", "p"]],
+            ours[[*columns[:2], "estimate", "ci_low", "ci_high", "p"]],
+            theirs[[*columns[:2], "estimate", "ci_low", "ci_high", "p"]],
         )
         means = result.means().set_index(["measure", "run"]).loc[measure]
         for row in ours[ours["reject"]].itertuples():

@@ -91,12 +91,11 @@ def test_measures_in_one_argument(text: str, parts: list[str]) -> None:
 
 
 def example(name: str) -> str:
-    """A measure of that name with what it requires."""
+    """A measure of that name with what it requires, and what its values need to be finite."""
     values = {"max_rel": 3, "aspects": {"relevance": 2}, "cutoff": 10}
     params = REGISTRY[name].SUPPORTED_PARAMS
-    return str(
-        REGISTRY[name](**{key: value for key, value in values.items() if key in params and params[key].required})
-    )
+    required = {key: value for key, value in values.items() if key in params and params[key].required}
+    return str(REGISTRY[name](**required, **({"n": 100} if REGISTRY[name].SMALLER_IS_BETTER else {})))
 
 
 @pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")

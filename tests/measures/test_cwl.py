@@ -27,8 +27,8 @@ from tests.conftest import (
 MAX_RELS = st.sampled_from([4, 4.5, 6])
 GAINS = st.sampled_from(["exp", "linear"])
 UNJUDGED = st.sampled_from(["worst", "best"])
-PHIS = st.sampled_from([0.05, 0.5, 0.6, 0.7, 0.9, 0.99])
-TS = st.sampled_from([0.01, 0.5, 1, 1.35, 3, 40])
+PHIS = st.sampled_from([0, 0.05, 0.5, 0.6, 0.7, 0.9, 0.99])
+TS = st.sampled_from([0, 0.01, 0.5, 1, 1.35, 3, 40])
 DEEP_CUTOFFS = st.integers(1, 60) | st.sampled_from([999, 1000, 1001, 1500])
 
 
@@ -143,14 +143,14 @@ def test_nerr9_is_the_sum_over_at_most_1000_ranks(collection, levels, k):
     assert_equals_reference(ir_measures.NERR9(**parameters), partial(reference.nerr, "NERR9", **parameters), collection)
 
 
-@given(collections(), LEVELS, PHIS | st.just(0.999))
+@given(collections(), LEVELS, PHIS.filter(bool) | st.just(0.999))
 def test_nerr10_is_the_sum_over_1000_ranks(collection, levels, p):
     parameters = {"min_rel": levels[0], "max_rel": levels[1], "p": p}
     measure = ir_measures.NERR10(**parameters)
     assert_equals_reference(measure, partial(reference.nerr, "NERR10", **parameters), collection)
 
 
-@given(collections(), LEVELS, TS.map(float))
+@given(collections(), LEVELS, TS.filter(bool).map(float))
 def test_nerr11_is_the_sum_over_1000_ranks(collection, levels, T):
     parameters = {"min_rel": levels[0], "max_rel": levels[1], "T": T}
     measure = ir_measures.NERR11(**parameters)
@@ -184,3 +184,26 @@ def test_err_is_the_expected_reciprocal_rank_at_which_the_user_stops(collection,
 def test_a_grade_above_max_rel_is_refused(measure):
     with pytest.raises(ValueError, match=r"'d2' of query 'q' has grade 4, above max_rel=3 \(and 1 more like it\)"):
         values(measure, {"q": {"d1": 3, "d2": 4, "d3": 5}}, {"q": {"d1": 1.0}})
+
+
+# -- users who look at rank 1 only -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", [CWL_ERR10(phi=0), CWL_ERR11(T=0), CWL_RBP(phi=0)])
+@pytest.mark.parametrize("unjudged", ["worst", "best"])
+@given(collections(), MAX_RELS, GAINS)
+def test_who_never_goes_on_gets_the_gain_of_the_first_document(measure, unjudged, collection, max_rel, gain):
+    qrels, run = collection
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged}
+    with np.errstate(divide="raise", invalid="raise"):
+        found = cwl_values(measure(**parameters), qrels, run)
+    top = cwl_values((CWL_ERR8 @ 1)(**parameters), qrels, run)
+    assert found == top
+    assert {found[q, "expected_items"] for q in qrels} == {1}
+
+
+@pytest.mark.parametrize(("measure", "name"), [(CWL_ERR10, "phi"), (CWL_ERR11, "T"), (CWL_RBP, "phi")])
+def test_the_first_rank_alone_is_the_limit_of_small_parameters(measure, name):
+    query = {"q": judged(SPARSE)}, {"q": retrieved(SPARSE)}
+    near, at = (cwl_values(measure(max_rel=4, **{name: value}), *query) for value in (1e-9, 0))
+    assert near == pytest.approx(at, abs=1e-8)

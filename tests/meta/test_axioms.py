@@ -357,7 +357,7 @@ def test_localized_measures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete() -> None:
-    class _Undefined(irl.Measure):
+    class Undefined(irl.Measure, register=False):
         """Precision of a user who needs a relevant document in the topic."""
 
         NAME = "Undefined"
@@ -365,7 +365,7 @@ def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete(
         def score(self, run: irl.AlignedRun) -> Any:
             return np.where(run.judgments.m() > 0, run.relevant().r / np.maximum(run.judgments.m(), 1), np.nan)
 
-    row = check(_Undefined(), size=3, cases=0).set_index("property").loc["completeness"]
+    row = check(Undefined(), size=3, cases=0).set_index("property").loc["completeness"]
     assert row[["result", "counterexample"]].tolist() == ["fails", "[| 0] scores nan"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -29,7 +30,20 @@ def test_known_balancing_indices(method: str) -> None:
     assert {of[n]["ERR"] for n in of} == {1}
 
 
-CLOSED = ["AP", "AP@7", "RBP(p=0.8)", "RBP(p=0.95)", "RBP(p=0.8)@6", "ERR", "ERR@9", "nDCG", "nDCG@12"]
+CLOSED = [
+    "AP",
+    "AP@7",
+    "RBP(p=0.8)",
+    "RBP(p=0.95)",
+    "RBP(p=0.8)@6",
+    "RBP(p=0.8,rel=1)@6",
+    "ERR",
+    "ERR@9",
+    "nDCG",
+    "nDCG@12",
+    "nDCG_JK(a=3)",
+    "nDCG_JK@12",
+]
 
 
 @pytest.mark.parametrize("grades", [{}, {"top": 4, "lowest": 1}, {"top": 3, "lowest": 2}, {"top": 1, "lowest": 1}])
@@ -79,6 +93,29 @@ def test_err_is_top_heavy_only_where_satisfaction_is_likely(method: str) -> None
     gains = {1: 1 / 16, 3: 7 / 16, 4: 15 / 16}
     found = {(g, n): index("ERR", n, top=g, lowest=g, method=method) for g in gains for n in (10, 100)}
     assert found == {(1, 10): 3, (1, 100): 7, (3, 10): 1, (3, 100): 1, (4, 10): 1, (4, 100): 1}
+
+
+@pytest.mark.parametrize("method", ["algorithm", "closed form"])
+def test_the_older_ndcg_balances_as_its_base_says(method: str) -> None:
+    """Base 2 of the older form and log2(i + 1) agree; base 10 counts ten ranks in full."""
+    n = [5, 10, 20, 50, 100]
+    table = balancing_index(["nDCG", "nDCG_JK(a=2)", "nDCG_JK(a=10)"], n, method=method).groupby("measure")["B"]
+    assert {name: column.tolist() for name, column in table} == {
+        "nDCG": [3, 7, 16, 45, 94],
+        "nDCG_JK(a=2)": [3, 7, 16, 45, 94],
+        "nDCG_JK(a=10)": [5, 10, 19, 49, 99],
+    }
+
+
+@pytest.mark.parametrize(("a", "top", "lowest"), [(2, 1, 1), (10, 3, 1), (3, 4, 2)])
+def test_the_printed_closed_form_of_the_older_ndcg(a: int, top: int, lowest: int) -> None:
+    """B = max{b1, b2}: b1 > a by the discounted ranks alone, b2 <= a with the ranks down to a in full."""
+    for n in (a + 1, 20, 60):
+        b1 = [b for b in range(a + 1, n + 1) if sum(lowest / math.log(i, a) for i in range(b, n + 1)) >= top - 1e-12]
+        below = sum(lowest / math.log(i, a) for i in range(a + 1, n + 1))
+        b2 = [b for b in range(1, a + 1) if (a - b + 1) * lowest + below >= top - 1e-12]
+        for method in ("algorithm", "closed form"):
+            assert index(f"nDCG_JK(a={a})", n, method=method, top=top, lowest=lowest) == max([*b1, *b2], default=0)
 
 
 @pytest.mark.parametrize(("max_rel", "expected"), [(1, [1, 1]), (2, [2, 2]), (3, [3, 4]), (4, [3, 7])])

@@ -28,7 +28,8 @@ def parts() -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
     grades = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
     chosen = {"odd": IDS[::2], "Even/Part": IDS[1::2]}
     return {
-        name: (topics[topics["qid"].isin(ids)], renamed(grades[grades["query_id"].isin(ids)])) for name, ids in chosen.items()
+        name: (topics[topics["qid"].isin(ids)], renamed(grades[grades["query_id"].isin(ids)]))
+        for name, ids in chosen.items()
     }
 
 

@@ -1,0 +1,90 @@
+"""Search length: how far a user reads to find every relevant document (Cooper), or one on average (Rocchio)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ir_lexirecall.alignment import AlignedRun, Relevant
+from ir_lexirecall.arrays import Floats, per_query_sum
+from ir_lexirecall.measures.base import Measure, collection_size, cutoff, rel
+from ir_lexirecall.measures.tse import check_n
+
+_MISSING = """
+    Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents of a query (below the
+    cutoff, too) end the collection, at ranks n-u+1, ..., n; without ``n``, a value with a missing document is infinite, and so
+    is a mean with it. A query without relevant documents scores 0.
+"""
+
+
+class _SearchLength(Measure, register=False):
+    """What both share: where the relevant documents stand, the missing ones at the end of the collection."""
+
+    SMALLER_IS_BETTER = True
+    params = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
+
+    def _relevant(self, run: AlignedRun) -> Relevant:
+        found = run.relevant(self["rel"], self["cutoff"])
+        if self["n"] is not None:
+            check_n(self, run, found.p_r + (found.m - found.r))
+        return found
+
+
+class SL3(_SearchLength):
+    __doc__ = f"""Cooper's search length: nonrelevant documents above the last relevant one, SL3 = p_m - m.
+    {_MISSING}
+    Source: Cooper, Expected Search Length, American Documentation 1968, as SL3 of Diaz, Ekstrand, Mitra, TORS 2026,
+    Section 3.2, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import SL3
+    >>> SL3.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    2.0
+    """
+
+    PRETTY_NAME = "Search Length of the Last Relevant Document"
+    SHORT_DESC = "Nonrelevant documents that a user passes to find all relevant ones (smaller is better)."
+    FORMULA = "p_m - m"
+    SOURCE = "Diaz et al., TORS 2026"
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = self._relevant(run)
+        return search_length(found.m, found.r, found.p_r, n=self["n"])
+
+
+class RE(_SearchLength):
+    __doc__ = f"""Rocchio's recall error: mean rank of the relevant documents above the ideal, (1/m) sum p_i - (m+1)/2.
+    {_MISSING}
+    Source: Rocchio, Document Retrieval Systems: Optimization and Evaluation, 1966, as RE of Diaz, Ekstrand, Mitra, TORS
+    2026, Section 3.2, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import RE
+    >>> RE.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    1.0
+    """
+
+    PRETTY_NAME = "Recall Error"
+    SHORT_DESC = "Mean rank of the relevant documents, above that of the ideal ranking (smaller is better)."
+    FORMULA = "(1/m) sum p_i - (m+1)/2"
+    SOURCE = "Diaz et al., TORS 2026"
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = self._relevant(run)
+        ranks = per_query_sum(found.query, found.rank, len(found.m))
+        return recall_error(found.m, found.r, ranks, n=self["n"])
+
+
+def search_length(m: np.ndarray, r: np.ndarray, p_r: np.ndarray, *, n: int | None) -> Floats:
+    """SL3 = p_m - m, with p_m = n where a document is missing (infinite without ``n``); arrays of shape ``(Q,)``.
+
+    ``m`` relevant documents, of which ``r`` were retrieved, the last one at rank ``p_r``.
+    """
+    return np.where(r == m, p_r, np.inf if n is None else n) - m.astype(np.float64) * (m > 0)
+
+
+def recall_error(m: np.ndarray, r: np.ndarray, ranks: Floats, *, n: int | None) -> Floats:
+    """RE = (1/m) sum p_i - (m+1)/2, the m - r missing documents at the end of ``n`` (infinite without); shape ``(Q,)``.
+
+    ``ranks`` is the sum of the ranks of the ``r`` documents retrieved.
+    """
+    u = m - r
+    bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
+    return np.divide(ranks + bottom, m, out=np.zeros(len(m)), where=m > 0) - np.where(m > 0, (m + 1) / 2, 0.0)
