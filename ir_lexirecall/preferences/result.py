@@ -291,7 +291,9 @@ class Preferences:
         for name in self.preferences:
             measure = self.counts.values.get(name)
             if self.test.name == "tukey":
-                values = self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
+                values = (
+                    self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
+                )
                 numbers = of_values(values)[a, b]
             elif measure is not None:
                 numbers = of_differences(measure[a][:, self.counts.queries] - measure[b][:, self.counts.queries])
