@@ -236,7 +236,7 @@ class Settings:
     Attributes:
         measures: as in ``evaluate``; None: those that a collection recommends.
         preference, baseline, test: as in ``compare``.
-        judged_only, exclude, rules: as in ``compare``.
+        judged_only, exclude, rules, allow_empty: as in ``compare``.
     """
 
     measures: MeasuresLike | None
@@ -246,6 +246,7 @@ class Settings:
     judged_only: bool = False
     exclude: ExcludeLike | None = None
     rules: bool = True
+    allow_empty: bool = False
 
 
 def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], settings: Settings) -> Benchmark:
@@ -267,6 +268,7 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
         judgments,
         runs,
         judged_only=settings.judged_only,
+        allow_empty=settings.allow_empty,
         caller="benchmark",
         progress=settings.test.progress,
     )
