@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ir_lexirecall import engine
 from ir_lexirecall.arrays import Bools, Floats, Ints, position_in_segment, ranges
 from ir_lexirecall.errors import and_more, naming, warn
 from ir_lexirecall.files import rereadable
@@ -164,22 +165,19 @@ class AlignedRun:
         """Let go of what measures computed on the way and kept for each other."""
         self._cache.clear()
 
-    def as_run(self, others: str) -> pl.DataFrame:
-        """A run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
+    def as_run(self, others: str) -> dict[str, NDArray[Any]]:
+        """Columns of a run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
         query = np.repeat(np.arange(len(self.depth)), self.depth)
         start = np.cumsum(self.depth) - self.depth
         rank = np.arange(len(query)) - start[query] + 1
-        judged = np.full(len(query), -1)
-        judged[start[self.query] + self.rank - 1] = self.doc
-        unjudged = pl.Series(rank).cast(pl.String)
-        doc_id = self.judgments.doc_id.gather(np.maximum(judged, 0)) if len(self.doc) else unjudged
-        return pl.DataFrame(
-            {
-                "query_id": pl.Series(self.judgments.query_ids, dtype=pl.String).gather(query),
-                "doc_id": doc_id.zip_with(pl.Series(judged >= 0), others + unjudged),
-                "score": (self.depth[query] - rank).astype(np.float64),
-            }
-        )
+        names = np.array([f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)], dtype=object)
+        doc_id = names[rank - 1]
+        doc_id[start[self.query] + self.rank - 1] = self.judgments.ids_of(self.doc)
+        return {
+            "query_id": np.array(self.judgments.query_ids, dtype=object)[query],
+            "doc_id": doc_id,
+            "score": (self.depth[query] - rank).astype(np.float64),
+        }
 
 
 def align(judgments: Judgments, run: RunLike) -> AlignedRun:
@@ -206,7 +204,7 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
             return aligned
         parts = _align_dict(judgments, nested)
     else:
-        parts = _align_table(judgments, run_table(run))
+        parts = _align_rows(judgments, [run_table(run)])
     return _joined(judgments, parts)
 
 
@@ -300,11 +298,40 @@ def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
 
 
+def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
+    """Align what ``run_table`` gave for the parts of a run, all of them; without Polars' threads where there are none."""
+    if engine.computes():
+        return [part for table in tables for part in _align_table(judgments, table)]
+    rankings: dict[str, dict[str, float]] = {}
+    again: list[tuple[str, str]] = []
+    for table in tables:
+        for query_id, doc_id, score in zip(*(table[name].to_list() for name in RUN_COLUMNS), strict=True):
+            if query_id in judgments.place:
+                ranking = rankings.setdefault(query_id, {})
+                if doc_id in ranking:
+                    again.append((query_id, doc_id))
+                ranking[doc_id] = score
+    if again:
+        order = list(rankings)
+        query_id, doc_id = min(again, key=lambda pair: order.index(pair[0]))
+        raise _twice(query_id, doc_id, len(again))
+    return _align_dict(judgments, rankings)
+
+
+def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
+    return ValueError(
+        f"run: document {doc_id!r} stands twice in the ranking of query {query_id!r}{and_more(count - 1)}; keep one"
+    )
+
+
 def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     """Align a file some whole queries at a time, so that memory is bounded however long the file is.
 
     Where a query's lines do not stand together, its lines are gathered in a second reading.
     """
+    if not engine.computes():
+        with naming(path):
+            return _align_rows(judgments, _checked_batches(path))
     parts: list[_Part] = []
     seen: set[str] = set()
     scattered: set[str] = set()
@@ -428,10 +455,7 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
     repeated = repetitions(keys, hashes)
     if len(repeated):
         q, doc_id = repeated.row(0)
-        raise ValueError(
-            f"run: document {doc_id!r} stands twice in the ranking of query {judgments.query_ids[q]!r}"
-            f"{and_more(len(repeated) - 1)}; keep one"
-        )
+        raise _twice(judgments.query_ids[q], doc_id, len(repeated))
     row, found = lookup.find(keys, hashes)
     score = _float32(table["score"].to_numpy())
     return _Blocks(
@@ -495,7 +519,7 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
     score = packed_numbers([*(list(ranking.values()) for ranking in rankings), *_ignored(judgments, run)])
     if score is None or np.isnan(score).any():
-        return _align_table(judgments, run_table(run))  # which names the offender
+        return _align_rows(judgments, [run_table(run)])  # which names the offender
     return [
         _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
         for some, rows in _portions(length)

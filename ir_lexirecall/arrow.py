@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall import engine
 from ir_lexirecall.alignment import AlignedRun, Ties, align
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
@@ -67,7 +68,7 @@ def evaluate_arrow(
     >>> evaluate_arrow(["TSE", "AP"], qrels, run).to_pylist()
     [{'query_id': '1', 'TSE': 0.333..., 'AP': 0.833...}, {'query_id': '2', 'TSE': 0.0, 'AP': 0.0}]
     """
-    _require_pyarrow()
+    _require_engines()
     named = measures_by_column(measures)
     aligned = _aligned(qrels, run, aspects, exclude)
     columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned)}
@@ -122,7 +123,7 @@ def align_arrow(
     [{'query_id': '1', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2},
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
-    _require_pyarrow()
+    _require_engines()
     aligned = _aligned(qrels, run, aspects, exclude)
     aligned = aligned.condensed() if judged_only else aligned
     return ranks_to_arrow(aligned, _scored(measures or {}, aligned))
@@ -142,7 +143,7 @@ def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) 
     >>> ranks_to_arrow(run).to_pylist()
     [{'query_id': 'q', 'doc_id': 'a', 'rank': 2, 'first_rank': 2, 'alike': 1, 'depth': 2}]
     """
-    _require_pyarrow()
+    _require_engines()
     further = dict(values or {})
     first_rank, alike = run.tied()
     documents = {
@@ -226,8 +227,10 @@ def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
     return pl.DataFrame(columns).to_arrow(compat_level=pl.CompatLevel.oldest()).cast(pa.schema(list(types.items())))
 
 
-def _require_pyarrow() -> None:
+def _require_engines() -> None:
     try:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError:
         raise ModuleNotFoundError("this needs PyArrow: pip install pyarrow") from None
+    if not engine.computes():
+        raise ValueError(f"Arrow tables cannot be joined {engine.WHERE}; start processes with spawn or forkserver")

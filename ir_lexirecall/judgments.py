@@ -244,7 +244,7 @@ class Judgments:
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
-            return cls._from_columns(qrels, qrel_columns(qrels)) if judgments is None else judgments
+            return cls._from_table(qrels, qrel_columns(qrels)) if judgments is None else judgments
 
     @classmethod
     def _from_dicts(cls, nested: Mapping[str, Mapping[str, Any]]) -> Judgments | None:
@@ -260,7 +260,7 @@ class Judgments:
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
 
     @classmethod
-    def _from_columns(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
+    def _from_table(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
         """Judgments from what ``qrel_columns`` gave."""
         aspect = aspect_column(columns)
         line, query_id, doc_id, aspect = _sorted(columns, aspect)
@@ -389,9 +389,9 @@ class Judgments:
     def _whole_lookup(self) -> Lookup:
         return Lookup.from_keys(self.keys[["query", "doc_id"]])
 
-    def renamed(self, doc_id: pl.Series) -> Judgments:
+    def renamed(self, doc_ids: list[str]) -> Judgments:
         """The same judgments of documents with other ids, a row each."""
-        return replace(self, docs=doc_id, _cache={})
+        return replace(self, docs=doc_ids, _cache={})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is derived: hashes hold within one process only."""

@@ -62,7 +62,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
             yield from _delimited(file, kind, _RUN_COLUMNS, everything=False)
         else:
             for table in _text_batches(file, RUN_FIELDS, header=False):
-                yield table.select(_RUN_COLUMNS)
+                yield pl.DataFrame([table[name] for name in _RUN_COLUMNS])
 
 
 def read_run(path: str) -> pl.DataFrame:

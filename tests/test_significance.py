@@ -244,8 +244,9 @@ def test_few_levels_of_many_queries_are_exact():
 
 def test_few_walsh_averages_are_looked_at_and_none_is_missed(monkeypatch):
     rng = np.random.default_rng(4)
-    x = np.concatenate([rng.normal(0.1, 1, (6, 130)), rng.normal(0.1, 1, (6, 130)).round(1)])
-    x = np.concatenate([x, x * 10.0 ** rng.uniform(-60, 0, x.shape)])
+    x = np.concatenate([rng.normal(0.1, 1, (6, 130)), rng.integers(-70, 80, (6, 130))])
+    heaps = rng.integers(-1, 2, (6, 130)) * np.where(rng.random((6, 130)) < 0.8, 1, 1 + rng.random((6, 130)))
+    x = np.concatenate([x, x * 10.0 ** rng.uniform(-60, 0, x.shape), heaps, np.where(x < 0, 0, x)])
     narrowed = SignificanceTest("wilcoxon").of_pairs(x)
     monkeypatch.setattr(significance.signed_rank, "_AT_ONCE", 10**9)
     for some, whole in zip(narrowed.arrays, SignificanceTest("wilcoxon").of_pairs(x).arrays, strict=True):

@@ -28,7 +28,6 @@ def values(measure: IRMeasure, run: AlignedRun) -> Floats:
         ValueError: no provider scores it, it fails, a grade is not a whole number, or the rankings are too long to make up.
     """
     import pandas as pd
-    import polars as pl
 
     judgments = run.judgments
     judgments.check_whole_grades(str(measure))
@@ -37,11 +36,11 @@ def values(measure: IRMeasure, run: AlignedRun) -> Floats:
             f"{measure} needs every document of the rankings, which are {run.depth.sum():,} together; at most "
             f"{_MOST_DOCUMENTS:,} can be made up"
         )
-    names = pl.Series(np.arange(len(judgments.query))).cast(pl.String)
-    renamed = judgments.renamed("judged-" + names)  # no name of an unjudged document
-    stand_in = replace(run, judgments=renamed).as_run("unjudged-").to_dict(as_series=False)
+    names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
+    renamed = judgments.renamed(names)
+    stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
     with failing(measure):
-        metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), pd.DataFrame(stand_in))
+        metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
         by_query = {metric.query_id: metric.value for metric in metrics}
     return np.array([by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
 

@@ -120,7 +120,7 @@ class Decisions:
         """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
         measure = self.labels[label]
         if isinstance(measure, str):
-            return self.counts.of(measure).against_others.T
+            return self.counts.count(measure).against_others.T
         return self.scored.values[label][:, self.queries]
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:

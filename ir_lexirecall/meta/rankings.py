@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
+from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Bools, Floats, Ints
 from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.measures import scoring
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
 
 Label = int | tuple[int, ...]
 """Of a document: its grade, or its grade for each of several aspects."""
@@ -71,32 +77,40 @@ def made_up_run(
     """
     query_ids = _names(np.arange(len(depth)))
     first = np.searchsorted(query, query)
-    rows: dict[str, Any] = {
-        "query_id": query_ids.gather(query),
-        "doc_id": _names(np.arange(len(query)) - first),
-    }
+    doc_ids = _names(np.arange(len(query)) - first)
     if grade.ndim == 1:
-        judgments = Judgments(query_ids.to_list(), query, rows["doc_id"], grade.astype(np.float64))
-    elif columns:
-        aspects = {name: grade[:, t].astype(np.float64) for t, name in enumerate(columns)}
-        top = grade.max(axis=1).astype(np.float64)
-        judgments = Judgments.from_qrels(pl.DataFrame({**rows, "relevance": top, **aspects}))
+        judgments = Judgments(query_ids.tolist(), query, doc_ids.tolist(), grade.astype(np.float64))
     else:
-        parts = [
-            pl.DataFrame({**rows, "relevance": grade[:, t].astype(np.float64)}).with_columns(
-                pl.lit(f"t{t}").alias("subtopic_id"), pl.lit(float(weights[t]) if weights else 1.0).alias("weight")
-            )
-            for t in range(grade.shape[1])
-        ]
-        judgments = Judgments.from_qrels(pl.concat(parts))
+        judgments = Judgments.from_qrels(_table(query_ids[query], doc_ids, grade.astype(np.float64), columns, weights))
     there = np.flatnonzero(rank > 0)
     return AlignedRun(judgments, query=query[there], doc=there, rank=rank[there], depth=depth)
 
 
-def _names(numbers: Ints) -> pl.Series:
+def _table(
+    query_id: NDArray[Any], doc_id: NDArray[Any], grade: Floats, columns: Sequence[str], weights: Sequence[float]
+) -> pl.DataFrame:
+    """Qrels with a grade for each of T aspects: in so many columns, or as subtopics in so many times the rows."""
+    if columns:
+        aspects = {name: grade[:, t] for t, name in enumerate(columns)}
+        ids = {"query_id": query_id.tolist(), "doc_id": doc_id.tolist()}
+        return pl.DataFrame({**ids, "relevance": grade.max(axis=1), **aspects})
+    documents, subtopics = grade.shape
+    return pl.DataFrame(
+        {
+            "query_id": np.tile(query_id, subtopics).tolist(),
+            "doc_id": np.tile(doc_id, subtopics).tolist(),
+            "relevance": grade.T.ravel(),
+            "subtopic_id": np.repeat([f"t{t}" for t in range(subtopics)], documents).tolist(),
+            "weight": np.repeat(np.array(weights or [1.0] * subtopics, dtype=np.float64), documents),
+        }
+    )
+
+
+def _names(numbers: Ints) -> NDArray[Any]:
     """Numbers as texts of equal length, which sort as the numbers do."""
-    width = len(str(int(numbers.max(initial=0))))
-    return pl.Series(numbers).cast(pl.String).str.zfill(width)
+    most = int(numbers.max(initial=0))
+    width = len(str(most))
+    return np.array([f"{i:0{width}d}" for i in range(most + 1)], dtype=object)[numbers]
 
 
 def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence[float] = ()) -> Floats:

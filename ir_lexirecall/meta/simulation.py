@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall.errors import is_integer
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import cached_property
+from ir_lexirecall.lazy import LazyModule, cached_property
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.random import Generator
+else:
+    pl = LazyModule("polars")
 
 _MOST = 2**53  # documents: ranks that floats tell apart
 _SMALLEST = 1e-300  # quality
@@ -88,7 +90,7 @@ def _run_table(run: AlignedRun) -> pd.DataFrame:
         raise ValueError(
             f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order ({_DEEPEST}); use aligned"
         )
-    return pd.DataFrame(run.as_run("x").to_dict(as_series=False))
+    return pd.DataFrame(run.as_run("x"))
 
 
 def simulate_rankings(
