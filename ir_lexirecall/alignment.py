@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
@@ -26,6 +25,7 @@ from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.lookup import repetitions
 from ir_lexirecall.readers import run_batches
+from ir_lexirecall.threads import one_ahead
 
 if TYPE_CHECKING:
     import polars as pl
@@ -335,7 +335,7 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     parts: list[_Part] = []
     seen: set[str] = set()
     scattered: set[str] = set()
-    for table in _whole_queries(_one_ahead(_checked_batches(path))):
+    for table in _whole_queries(one_ahead(_checked_batches(path))):
         queries = set(table["query_id"].unique())
         scattered |= queries & seen
         seen |= queries
@@ -351,7 +351,7 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
             "gathered in a second reading. Sort the file by query to save time and memory."
         )
         wanted = pl.col("query_id").is_in(list(scattered))
-        gathered = pl.concat([batch.filter(wanted) for batch in _one_ahead(_checked_batches(path))])
+        gathered = pl.concat([batch.filter(wanted) for batch in one_ahead(_checked_batches(path))])
         gone = np.zeros(len(judgments), dtype=bool)
         gone[[judgments.place[query_id] for query_id in scattered]] = True
         with naming(path):
@@ -365,15 +365,6 @@ def _checked_batches(path: str) -> Iterator[pl.DataFrame]:
         with naming(path):
             yield run_table(batch, row)
         row += len(batch)
-
-
-def _one_ahead(items: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same items, each made in another thread while the one before is in use."""
-    with ThreadPoolExecutor(1) as thread:
-        coming = thread.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = thread.submit(next, items, None)
-            yield item
 
 
 def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -244,7 +244,11 @@ class Judgments:
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
             judgments = None if nested is None else cls._from_dicts(nested)
-            return cls._from_table(qrels, qrel_columns(qrels)) if judgments is None else judgments
+            if judgments is None:
+                judgments = cls._from_table(qrels, qrel_columns(qrels))
+            if not judgments.query_ids and isinstance(qrels, (str, os.PathLike)):
+                raise ValueError("there are no judgments in it")
+            return judgments
 
     @classmethod
     def _from_dicts(cls, nested: Mapping[str, Mapping[str, Any]]) -> Judgments | None:

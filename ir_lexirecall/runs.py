@@ -16,12 +16,13 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import and_more, naming, warn
+from ir_lexirecall.errors import and_more, naming, shown, warn
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
+from ir_lexirecall.threads import started
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,7 @@ class ScoredRuns:
         *,
         judged_only: bool = False,
         exclude: ExcludeLike | None = None,
+        allow_empty: bool = False,
         caller: str = "evaluate",
         progress: bool | None = None,
     ) -> ScoredRuns:
@@ -66,6 +68,8 @@ class ScoredRuns:
             runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
             judged_only: take documents without a judgment out of the rankings (condensed lists).
             exclude: documents that are taken out of rankings and judgments first.
+            allow_empty: take a run that retrieves nothing for any query of the qrels, with a warning; runs that are aligned
+                already are taken as they are.
             caller: the function that the user called; it begins the messages of errors.
             progress: show a progress bar; by default on a terminal only.
 
@@ -78,7 +82,7 @@ class ScoredRuns:
                 measure.check_judgments(judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
-        for name, run in _read_all(judgments, runs, caller, progress):
+        for name, run in _read_all(judgments, runs, caller, progress, allow_empty):
             run = run.condensed() if judged_only else run
             aligned[name] = run
             for column, measure in measures.items():
@@ -181,28 +185,40 @@ def check_runs(caller: str, runs: Any, least: int) -> None:
         raise ValueError(f"{caller}: two runs have the same name, {twice}")
 
 
-def read_run(judgments: Judgments, run: RunLike, name: str | None = None) -> AlignedRun:
+def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refused_by: str | None = None) -> AlignedRun:
     """Align a run; errors and warnings call it by its name, or by its file's.
 
     Args:
         judgments: what to align it with.
         run: the run, in any form.
         name: what to call it where there are several.
+        refused_by: the function that refuses a run without documents for any query of the qrels; by default, there is a
+            warning only.
+
+    Raises:
+        ValueError: bad input; the message names the offender.
     """
     title = "the run" if name is None else f"run {name!r}"
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
     if len(judgments) and not aligned.depth.any():
-        warn(
+        problem = (
             f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-            f"{judgments.query_ids[0]!r}"
+            f"{shown(judgments.query_ids[0])}"
         )
+        if refused_by is not None:
+            raise ValueError(f"{refused_by}: {problem}; the option allow_empty takes such a run")
+        warn(problem)
     return aligned
 
 
 def _read_all(
-    judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], caller: str, progress: bool | None
+    judgments: Judgments,
+    runs: Mapping[str, RunLike | AlignedRun],
+    caller: str,
+    progress: bool | None,
+    allow_empty: bool,
 ) -> Iterator[tuple[str, AlignedRun]]:
     """Name and alignment of every run, in order.
 
@@ -217,8 +233,8 @@ def _read_all(
                     raise ValueError(f"{caller}: run {name!r} was aligned with other judgments; give those as qrels")
                 waiting.append((name, partial(_identity, run)))
             else:
-                read = partial(read_run, judgments, run, name)
-                waiting.append((name, readers.submit(read).result if isinstance(run, _PATHS) else read))
+                read = partial(read_run, judgments, run, name, None if allow_empty else caller)
+                waiting.append((name, started(readers, read) if isinstance(run, _PATHS) else read))
             if len(waiting) > _READERS:
                 first, wait = waiting.popleft()
                 yield first, wait()

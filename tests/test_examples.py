@@ -64,7 +64,15 @@ def test_the_embedded_runs_are_what_the_script_makes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("paper", "lines"),
     [
-        ("ferrante_2015", ["RBP(p=0.5)  50  2      1", "no measure contradicts the partial order: True"]),
+        (
+            "ferrante_2015 --topics 100 --repetitions 60 --cases 10",
+            [
+                "a=10: n = 5, 10, 20, 50, 100: [5, 10, 19, 49, 99] and [5, 10, 19, 49, 99]",
+                "x=1/16, n = 10, 100: Algorithm 1 [3, 7]; exponent k-b [3, 7]; printed exponent k-1 [3, 4]",
+                "holds  no measure contradicts the partial order",
+                "21 of 22 printed numbers agree",
+            ],
+        ),
         ("amigo_2018 --size 4 --cases 50", ["0.415  0.415"]),
         (
             "diaz_2026 --queries 4000 --cases 10",

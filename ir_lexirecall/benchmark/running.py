@@ -78,9 +78,10 @@ def benchmark(
     """
     judged_only, missing = options.pop("judged_only", False), options.pop("missing", "error")
     exclude, rules = options.pop("exclude", None), options.pop("rules", True)
+    allow_empty = options.pop("allow_empty", False)
     check_choice("benchmark", "missing", missing, ["error", "skip"])
     tested = SignificanceTest.coerce(test, caller="benchmark", **options)
-    settings = Settings(measures, preference, baseline, tested, judged_only, exclude, rules)
+    settings = Settings(measures, preference, baseline, tested, judged_only, exclude, rules, allow_empty)
     named = named_collections(collections)
     if named is not None:
         return _benchmark_all(named, runs, settings, missing)

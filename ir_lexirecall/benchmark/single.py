@@ -80,12 +80,13 @@ class Benchmark:
         Columns: ``measure``, ``run``, ``mean``, ``ci_low``, ``ci_high`` (at 1 - alpha), and ``better_than``: the letters of the
         runs that it is significantly better than, by ``tests``; ``letter`` is its own.
 
-        >>> from ir_lexirecall import benchmark, demo
+        >>> from ir_lexirecall import demo
+        >>> from ir_lexirecall.benchmark import benchmark
         >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10"])
         >>> result.means().round(3)
            measure   run letter   mean  ci_low  ci_high better_than
-        0  nDCG@10  bm25      a  0.578   0.417    0.733
-        1  nDCG@10    ql      b  0.565   0.401    0.730
+        0  nDCG@10  bm25      a  0.578   0.461    0.671
+        1  nDCG@10    ql      b  0.565   0.455    0.655
         """
         import pandas as pd
 
@@ -235,7 +236,7 @@ class Settings:
     Attributes:
         measures: as in ``evaluate``; None: those that a collection recommends.
         preference, baseline, test: as in ``compare``.
-        judged_only, exclude, rules: as in ``compare``.
+        judged_only, exclude, rules, allow_empty: as in ``compare``.
     """
 
     measures: MeasuresLike | None
@@ -245,6 +246,7 @@ class Settings:
     judged_only: bool = False
     exclude: ExcludeLike | None = None
     rules: bool = True
+    allow_empty: bool = False
 
 
 def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], settings: Settings) -> Benchmark:
@@ -266,6 +268,7 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
         judgments,
         runs,
         judged_only=settings.judged_only,
+        allow_empty=settings.allow_empty,
         caller="benchmark",
         progress=settings.test.progress,
     )

@@ -105,6 +105,7 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "over": str,
     "missing": str,
     "rules": bool,
+    "allow_empty": bool,
     "test": str,
     "correction": str,
     "alpha": float,

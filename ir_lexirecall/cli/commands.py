@@ -82,6 +82,7 @@ def add_commands(commands: Any) -> None:
     add_runs(parser, least=2)
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (its name in the table)")
+    _add_allow_empty(parser)
     add_rel(parser)
     parser.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
     add_test(parser, "sign")
@@ -102,6 +103,7 @@ def add_commands(commands: Any) -> None:
     add_measures(parser, text="measures, as in `eval`")
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="as in `compare`")
+    _add_allow_empty(parser)
     add_test(parser, "sign")
     parser.add_argument("--title", help="of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
@@ -115,6 +117,12 @@ def add_commands(commands: Any) -> None:
     parser.set_defaults(command=_measures)
 
 
+def _add_allow_empty(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="take runs that retrieve nothing for any query of the qrels"
+    )
+
+
 def _evaluate(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     measures = parse_measures(inputs.measures(options))
@@ -122,7 +130,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         if options.by_query:
             raise ValueError("eval: --baseline tests means, of which --by-query shows none; choose one of the two")
         check_baseline("eval", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, caller="eval")
+    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=True, caller="eval")
     page = Page(options)
     if options.by_query:
         page.add_table(scored.per_query.reset_index())
@@ -200,6 +208,7 @@ def _compare(options: argparse.Namespace) -> None:
         rel=inputs.rel(options),
         cutoff=options.cutoff,
         test=significance_test(options, "compare"),
+        allow_empty=options.allow_empty,
     )
     page = Page(options)
     if options.explain:
@@ -238,6 +247,7 @@ def _report(options: argparse.Namespace) -> None:
         preference=["lexirecall"] if options.preference is None else split_measures(options.preference),
         baseline=options.baseline,
         test=significance_test(options, "report"),
+        allow_empty=options.allow_empty,
     )
     path = report(
         result,

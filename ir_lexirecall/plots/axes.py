@@ -1,9 +1,16 @@
-"""Axes to draw on."""
+"""Axes to draw on, and names of runs, queries and measures on them: as data, neither mathematics nor markup."""
 
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Sequence
 from typing import Any
+
+from ir_lexirecall import text as texts
+
+_LARGEST = 40.0  # inches
+_LONGEST = 40  # columns of a name
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -14,6 +21,88 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         raise ModuleNotFoundError("pictures need matplotlib: pip install 'ir-lexirecall[plots]'") from None
-    if "matplotlib.pyplot" in sys.modules:  # somebody is drawing interactively
-        return sys.modules["matplotlib.pyplot"].subplots(figsize=size, layout="constrained")[1]
-    return Figure(figsize=size, layout="constrained").subplots()
+    width, height = (min(side, _LARGEST) for side in size)
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None and threading.current_thread() is threading.main_thread():  # somebody draws interactively
+        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def label(name: Any) -> str:
+    r"""A name as pictures show it: in one line, the middle of a long one left out.
+
+    >>> print(label("bm25\n" + "x" * 50 + "rm3"))
+    bm25\nxxxxxxxxxxxxxx…xxxxxxxxxxxxxxxxrm3
+    """
+    return texts.shorten(texts.printable(str(name)), _LONGEST)
+
+
+def labels(names: Sequence[Any]) -> list[str]:
+    """Names as ``label`` shows them, numbered where they would look the same.
+
+    >>> labels(["a" * 50, "b", "a" * 51])[1:]
+    ['b', 'aaaaaaaaaaaaaaaaaaaa…aaaaaaaaaaaaaaaaaaa (2)']
+    """
+    shown: list[str] = []
+    alike: dict[str, dict[str, int]] = {}
+    for name in map(str, names):
+        short = label(name)
+        numbers = alike.setdefault(short, {})
+        number = numbers.setdefault(name, len(numbers) + 1)
+        shown.append(short if number == 1 else f"{short} ({number})")
+    return shown
+
+
+def name_ticks(axis: Any, names: Sequence[Any], places: Sequence[float] | None = None, **style: Any) -> None:
+    """Write names at places of an axis, by default 0, 1, 2, ..."""
+    axis.set_ticks(range(len(names)) if places is None else places, labels(names), parse_math=False, **style)
+
+
+class Legend:
+    """The names of what is drawn: ``label`` gives the label to draw with, ``show`` the legend.
+
+    matplotlib leaves out what is called ``_x``, and takes ``a$b$c`` for a formula; so names come in at the end.
+    """
+
+    def __init__(self, ax: Any) -> None:
+        self._ax = ax
+        self._names: list[str] = []
+
+    def label(self, name: Any) -> str:
+        """What to call the next artist."""
+        self._names.append(label(name))
+        return f"series {len(self._names)}"
+
+    def show(self, **style: Any) -> None:
+        """Draw the legend of all that has got a label."""
+        handles, given = self._ax.get_legend_handles_labels()
+        legend = self._ax.legend(handles, given, **style)
+        names = {f"series {number}": name for number, name in enumerate(self._names, start=1)}
+        for shown in legend.get_texts():
+            shown.set_text(names.get(shown.get_text(), shown.get_text()))
+
+
+def colour_bar(ax: Any, image: Any, meaning: str) -> None:
+    """Add a bar that says what the colours of an image mean."""
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
+    bar.set_label(meaning, parse_math=False)
+
+
+def finish(ax: Any, caption: str = "") -> Any:
+    """Add small print, and have all texts on the axes taken as they are; returns the axes."""
+    from matplotlib.text import Text
+
+    if caption:
+        ax.annotate(
+            texts.printable(caption),
+            (0, 0),
+            (2, 2),
+            "figure points",
+            "offset points",
+            fontsize=4,
+            color="grey",
+            annotation_clip=False,
+        )
+    for shown in ax.findobj(Text):
+        shown.set_parse_math(False)
+    return ax

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import new_axes
-from ir_lexirecall.plots.comparison import footnote
+from ir_lexirecall.plots.axes import finish, label, name_ticks, new_axes
 
 
 def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, caption: str = "", ax: Any = None) -> Any:
@@ -26,7 +25,7 @@ def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, capt
     names = [*dict.fromkeys(table["collection"]), "all"]
     rows = len(names) * (len(runs) + 1)
     ax = new_axes(ax, (7.0, min(40.0, max(3.0, 0.22 * rows + 1))))
-    ticks, labels = [], []
+    ticks, shown = [], []
     place = 0
     for name in names:
         part = overall if name == "all" else table[table["collection"] == name]
@@ -39,15 +38,14 @@ def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, capt
             marker = "D" if name == "all" else "o"
             ax.plot([value], [place], marker, color=colour, markersize=6 if name == "all" else 4)
             ticks.append(place)
-            labels.append(f"{name}: {run}" if len(runs) > 1 else str(name))
+            shown.append(f"{label(name)}: {label(run)}" if len(runs) > 1 else str(name))
             place += 1
         place += 1 if len(runs) > 1 else 0
     ax.axvline(0, color="grey", linewidth=0.8, linestyle=":")
-    ax.set_yticks(ticks, labels, fontsize="x-small")
+    name_ticks(ax.yaxis, shown, ticks, fontsize="x-small")
     ax.invert_yaxis()
-    ax.set_xlabel(f"difference of {measure} to {baseline}")
-    footnote(ax, caption)
-    return ax
+    ax.set_xlabel(f"difference of {label(measure)} to {label(baseline)}")
+    return finish(ax, caption)
 
 
 def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -63,12 +61,11 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     ax.hlines(place, table["rank_low"], table["rank_high"], color="tab:blue", linewidth=1)
     ax.hlines(place, table["rank_from"], table["rank_to"], color="tab:blue", linewidth=4)
     ax.plot(place + 1, place, "o", color="black", markersize=4)
-    ax.set_yticks(place, list(table["run"]), fontsize="small")
+    name_ticks(ax.yaxis, list(table["run"]), fontsize="small")
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(table) + 0.5)
-    ax.set_xlabel(f"rank by macro mean of {measure}")
-    footnote(ax, caption)
-    return ax
+    ax.set_xlabel(f"rank by macro mean of {label(measure)}")
+    return finish(ax, caption)
 
 
 def critical_differences(mean_rank: Any, difference: float, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -83,7 +80,7 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
     ax = new_axes(ax, (7.0, min(40.0, max(2.5, 0.28 * len(ranks) + 1.5))))
     place = np.arange(len(ranks))
     ax.plot(ranks, place, "o", color="black", markersize=4)
-    ax.set_yticks(place, list(mean_rank.index), fontsize="small")
+    name_ticks(ax.yaxis, list(mean_rank.index), fontsize="small")
     last = -1
     for first in range(len(ranks)):
         end = int(np.flatnonzero(ranks - ranks[first] < difference).max())
@@ -93,9 +90,8 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
             last = end
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
-    ax.set_xlabel(f"mean rank over collections by {measure}")
+    ax.set_xlabel(f"mean rank over collections by {label(measure)}")
     ax.set_title(
         f"critical difference {difference:.2f}: runs under one bar are not told apart", fontsize="small", loc="left"
     )
-    footnote(ax, caption)
-    return ax
+    return finish(ax, caption)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import new_axes
+from ir_lexirecall.plots.axes import Legend, colour_bar, finish, label, labels, name_ticks, new_axes
 
+_MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _COLOURS = ("tab:blue", "tab:red")
 
 
@@ -23,16 +24,16 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
     """
     order = list(matrix.index)
     mean = matrix.to_numpy()
-    size = max(4.0, 0.55 * len(order) + 2)
+    size = max(4.0, 0.55 * len(order) + 2) + 0.07 * max(map(len, labels(order)), default=0)
     ax = new_axes(ax, (size + 1, size))
     image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
-    ax.set_xticks(range(len(order)), order, rotation=45, ha="right")
-    ax.set_yticks(range(len(order)), order)
+    name_ticks(ax.xaxis, order, rotation=45, ha="right")
+    name_ticks(ax.yaxis, order)
     ax.set_xlabel("over this run")
     ax.set_ylabel("preference of this run")
     rejected = pairs[pairs["reject"]]
     significant = set(map(frozenset, zip(rejected["run_a"], rejected["run_b"], strict=True)))
-    for i, row in enumerate(order):
+    for i, row in enumerate(order if len(order) <= _MOST_NUMBERED else ()):
         for j, column in enumerate(order):
             if i != j:
                 star = "*" if frozenset((row, column)) in significant else ""
@@ -45,12 +46,11 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
                     fontsize="x-small",
                     color="white" if abs(mean[i, j]) > 0.6 else "black",
                 )
-    ax.figure.colorbar(image, ax=ax, label=f"mean preference ({preference})", shrink=0.8)
+    colour_bar(ax, image, f"mean preference ({label(preference)})")
     correction = pairs.attrs["correction"]
     how = f"corrected ({correction}) " if correction else ""
     ax.set_title(f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", fontsize="small", loc="left")
-    footnote(ax, caption)
-    return ax
+    return finish(ax, caption)
 
 
 def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -67,9 +67,9 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
         ax: matplotlib axes; new ones by default.
     """
     height = np.nan_to_num(table["preference"].to_numpy())
-    what = f"preference ({preference})"
+    what = f"preference ({label(preference)})"
     if "value_a" in table:
-        height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {preference}"
+        height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {label(preference)}"
     order = np.argsort(-height, kind="stable")
     height, table = height[order], table.iloc[order]
     ax = new_axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
@@ -81,13 +81,11 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
         ax.plot(ties, np.zeros(len(ties)), ".", color="grey")
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_ylabel(what)
-        ax.set_title(f"{a} (blue) against {b} (red)", fontsize="medium")
-    ax.set_xticks(range(len(height)) if len(height) <= 60 else [])
-    if len(height) <= 60:
-        ax.set_xticklabels(table["query_id"].to_numpy(), rotation=90, fontsize="x-small")
+        ax.set_title(f"{label(a)} (blue) against {label(b)} (red)", fontsize="medium")
+    few = len(height) <= 60
+    name_ticks(ax.xaxis, table["query_id"].tolist() if few else [], rotation=90, fontsize="x-small")
     ax.set_xlabel(f"{len(height)} queries")
-    footnote(ax, caption)
-    return ax
+    return finish(ax, caption)
 
 
 def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
@@ -98,8 +96,9 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
     x = np.arange(len(table))
     ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="lightgrey", linewidth=2, zorder=1)
+    legend = Legend(ax)
     for name, rank, colour in zip((a, b), shown, _COLOURS, strict=True):
-        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=name, zorder=2)
+        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=legend.label(name), zorder=2)
     ax.plot(x[tie], np.ones(tie.sum()), ".", color="grey")
     ax.axhline(missing, color="grey", linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
@@ -107,18 +106,4 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     ax.set_yscale("log")
     ax.set_ylim(1.5 * missing, 0.8)
     ax.set_ylabel("rank at the deciding level")
-    ax.legend(fontsize="small", loc="upper right")
-
-
-def footnote(ax: Any, caption: str) -> None:
-    """Add small print below a picture."""
-    ax.annotate(
-        caption,
-        (0, 0),
-        (2, 2),
-        "figure points",
-        "offset points",
-        fontsize=4,
-        color="grey",
-        annotation_clip=False,
-    )
+    legend.show(fontsize="small", loc="upper right")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import new_axes
+from ir_lexirecall.plots.axes import Legend, colour_bar, finish, label, name_ticks, new_axes
 
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
 
@@ -28,23 +28,29 @@ def plot(table: Any, ax: Any = None) -> Any:
     function = getattr(table, "attrs", {}).get("function")
     if function not in _DRAWN:
         raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
-    return _DRAWN[function](table, new_axes(ax, (6.0, 4.0)))
+    return finish(_DRAWN[function](table, new_axes(ax, (6.0, 4.0))))
 
 
-def _bars(column: str, label: str | None = None) -> Callable[[Any, Any], Any]:
+def _bars(column: str, meaning: str | None = None) -> Callable[[Any, Any], Any]:
     """Draws a column as a bar per measure, the largest on top."""
 
     def draw(table: Any, ax: Any) -> Any:
         order = table.sort_values(column, ascending=True)
-        ax.barh(order["measure"], order[column])
-        ax.set_xlabel(label or column.replace("_", " "))
+        _bars_of(ax, order["measure"].tolist(), order[column].to_numpy())
+        ax.set_xlabel(meaning or column.replace("_", " "))
         return ax
 
     return draw
 
 
+def _bars_of(ax: Any, names: list[str], values: Any) -> None:
+    """A horizontal bar for each name, the first one at the bottom."""
+    ax.barh(range(len(names)), values)
+    name_ticks(ax.yaxis, names)
+
+
 def _matrix(
-    column: str, *, lowest: float = -1, cmap: str = "RdBu", label: str | None = None
+    column: str, *, lowest: float = -1, cmap: str = "RdBu", meaning: str | None = None
 ) -> Callable[[Any, Any], Any]:
     """Draws a table of pairs of measures as a matrix of one of its columns, which reaches up to 1."""
 
@@ -61,9 +67,9 @@ def _matrix(
         for (i, j), value in np.ndenumerate(values):
             colour = "white" if abs(value) > 0.6 else "black"
             ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        ax.set_yticks(range(len(names)), names)
-        ax.figure.colorbar(image, ax=ax, label=label or column.replace("_", " "), shrink=0.8)
+        name_ticks(ax.xaxis, names, rotation=45, ha="right")
+        name_ticks(ax.yaxis, names)
+        colour_bar(ax, image, meaning or column.replace("_", " "))
         return ax
 
     return draw
@@ -72,7 +78,7 @@ def _matrix(
 def _ties(table: Any, ax: Any) -> Any:
     """Share of tied pairs over all queries, a bar per measure."""
     totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum()
-    ax.barh(totals.index.tolist(), (totals["ties"] / totals["pairs"]).to_numpy())
+    _bars_of(ax, totals.index.tolist(), (totals["ties"] / totals["pairs"]).to_numpy())
     ax.invert_yaxis()
     ax.set_xlabel("share of pairs of runs that tie")
     return ax
@@ -91,27 +97,29 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
     if x == "depth" and (table["depth"] == table["n"]).all():
         x = "n"
     rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
+    legend = Legend(ax)
     for (measure, *_), rows in table.groupby(["measure", *rest], sort=False):
-        ax.plot(rows[x], rows["probability"], marker=".", label=measure)
-    label, scale = _TIE_AXES[x]
+        ax.plot(rows[x], rows["probability"], marker=".", label=legend.label(measure))
+    meaning, scale = _TIE_AXES[x]
     ax.set_xscale(scale)
     ax.set_yscale("linear" if x == "depth" else "log")
-    ax.set_xlabel(label)
+    ax.set_xlabel(meaning)
     ax.set_ylabel("probability of a tie")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
 def _orientation(table: Any, ax: Any) -> Any:
     """Precision orientation (dashed) and recall orientation (solid) against m."""
     several = table["n"].nunique() > 1
+    legend = Legend(ax)
     for number, ((measure, n), rows) in enumerate(table.groupby(["measure", "n"], sort=False)):
-        label = f"{measure}, n={n}" if several else measure
-        ax.plot(rows["m"], rows["recall"], f"C{number % 10}-", marker=".", label=label)
+        name = legend.label(f"{measure}, n={n}" if several else measure)
+        ax.plot(rows["m"], rows["recall"], f"C{number % 10}-", marker=".", label=name)
         ax.plot(rows["m"], rows["precision"], f"C{number % 10}--")
     ax.set_xlabel("relevant documents m")
     ax.set_ylabel("orientation: recall (solid), precision (dashed)")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
@@ -119,7 +127,14 @@ def _worst_case(table: Any, ax: Any) -> Any:
     """Mean over queries of what the worst-off user gets, a group of bars per run."""
     best_known = table["user"].fillna(table["closed_form"])
     means = table.assign(value=best_known).groupby(["run", "measure"], sort=False)["value"].mean().unstack()
-    means.plot.bar(ax=ax)
+    legend = Legend(ax)
+    width = 0.5 / max(1, means.shape[1])
+    for number, measure in enumerate(means.columns):
+        places = np.arange(len(means)) + (number - (means.shape[1] - 1) / 2) * width
+        ax.bar(places, means[measure], width, label=legend.label(measure))
+    name_ticks(ax.xaxis, means.index.tolist(), rotation=90)
+    ax.set_xlabel("run")
+    legend.show()
     ax.set_ylabel("mean value of the worst-off user")
     return ax
 
@@ -127,7 +142,7 @@ def _worst_case(table: Any, ax: Any) -> Any:
 def _provider_exposure(table: Any, ax: Any) -> Any:
     """Mean over queries of the least exposure of a provider, a bar per run."""
     least = table.groupby(["run", "query_id"], sort=False)["exposure"].min().groupby("run", sort=False).mean()
-    ax.barh(least.index.tolist(), least.to_numpy())
+    _bars_of(ax, least.index.tolist(), least.to_numpy())
     ax.invert_yaxis()
     ax.set_xlabel("mean exposure of the worst-off provider")
     return ax
@@ -145,18 +160,19 @@ def _partial_order(table: Any, ax: Any) -> Any:
             matrix[x, y], symbol = symbols[way]
             ax.text(y, x, symbol, ha="center", va="center")
     ax.imshow(matrix, cmap="RdBu", vmin=-2, vmax=2)
-    ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-    ax.set_yticks(range(len(names)), names)
+    name_ticks(ax.xaxis, names, rotation=45, ha="right")
+    name_ticks(ax.yaxis, names)
     return ax
 
 
 def _balancing_index(table: Any, ax: Any) -> Any:
     """B(n) against n, a line per measure."""
+    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["n"], rows["B"], marker=".", label=measure)
+        ax.plot(rows["n"], rows["B"], marker=".", label=legend.label(measure))
     ax.set_xlabel("length of the ranking n")
     ax.set_ylabel("balancing index B(n)")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
@@ -167,8 +183,8 @@ def _axioms(table: Any, ax: Any) -> Any:
     )
     matrix = matrix.loc[table["property"].drop_duplicates(), table["measure"].drop_duplicates()]
     ax.imshow(matrix.to_numpy(), cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
-    ax.set_xticks(range(matrix.shape[1]), list(matrix.columns), rotation=45, ha="right")
-    ax.set_yticks(range(matrix.shape[0]), list(matrix.index), fontsize="small")
+    name_ticks(ax.xaxis, list(matrix.columns), rotation=45, ha="right")
+    name_ticks(ax.yaxis, list(matrix.index), fontsize="small")
     for (i, j), result in np.ndenumerate(matrix.to_numpy()):
         ax.text(j, i, {1.0: "+", -1.0: "-", 0.0: "n/a"}[result], ha="center", va="center", fontsize="x-small")
     return ax
@@ -177,7 +193,7 @@ def _axioms(table: Any, ax: Any) -> Any:
 def _properties(table: Any, ax: Any) -> Any:
     """Number of properties of each source."""
     counts = table["source"].value_counts(sort=False)
-    ax.barh(counts.index.tolist(), counts.to_numpy())
+    _bars_of(ax, counts.index.tolist(), counts.to_numpy())
     ax.invert_yaxis()
     ax.set_xlabel("properties")
     return ax
@@ -188,31 +204,33 @@ def _fit(table: Any, ax: Any) -> Any:
     ax.plot(table["value"], table["correlation"], ".-")
     best = table[table["best"]]
     ax.plot(best["value"], best["correlation"], "o", color="tab:red")
-    ax.set_xlabel(f"{table.attrs['parameter']} of {table.attrs['measure']}")
-    ax.set_ylabel(f"{table.attrs['coefficient']} with {table.attrs['target']}")
+    ax.set_xlabel(f"{table.attrs['parameter']} of {label(table.attrs['measure'])}")
+    ax.set_ylabel(f"{table.attrs['coefficient']} with {label(table.attrs['target'])}")
     return ax
 
 
 def _achieved_significance(table: Any, ax: Any) -> Any:
     """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
-    for label, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["place"], rows["p"], label=f"{label} ({rows['significant'].mean():.1%})")
+    legend = Legend(ax)
+    for name, rows in table.groupby("measure", sort=False):
+        ax.plot(rows["place"], rows["p"], label=legend.label(f"{name} ({rows['significant'].mean():.1%})"))
     ax.axhline(table.attrs["alpha"], color="grey", linewidth=0.8, linestyle=":")
     ax.set_xlabel("pairs of runs, by p-value")
     ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
 def _degrade(table: Any, ax: Any) -> Any:
     """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
-    for i, (label, rows) in enumerate(table.groupby("measure", sort=False)):
+    legend = Legend(ax)
+    for i, (name, rows) in enumerate(table.groupby("measure", sort=False)):
         mean = rows.groupby("fraction")[["agreement", "ties"]].mean()
-        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=label)
+        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=legend.label(name))
         ax.plot(mean.index, mean["ties"], color=f"C{i}", linestyle="--")
     ax.set_xlabel(f"fraction of relevant labels removed ({table.attrs['policy']})")
     ax.set_ylabel("share of decisions: agreement (solid), ties (dashed)")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
@@ -220,13 +238,14 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
     """Relevant documents found by rank, on average over the queries."""
     m = table.attrs["m"]
     relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
+    legend = Legend(ax)
     for name, rows in table.groupby("run", observed=False):
         rank = np.sort(rows["rank"].to_numpy())
-        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=name)
+        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend.label(name))
     ax.set_xscale("log")
     ax.set_xlabel("rank")
     ax.set_ylabel("recall")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
@@ -268,7 +287,7 @@ def _split_half(table: Any, ax: Any) -> Any:
 
 _DRAWN: dict[str, Callable[[Any, Any], Any]] = {
     "achieved_significance": _achieved_significance,
-    "agreement": _matrix("agreement", lowest=0, cmap="Blues", label="agreement of the row with the column"),
+    "agreement": _matrix("agreement", lowest=0, cmap="Blues", meaning="agreement of the row with the column"),
     "axioms": _axioms,
     "balancing_index": _balancing_index,
     "best_run_labels": _best_run_labels,

@@ -25,11 +25,12 @@ PreferenceLike: TypeAlias = MeasureLike | Iterable[MeasureLike]
 
 
 class CompareOptions(TestOptions, total=False):
-    """Options of a comparison: those of the test, and ``judged_only``, ``exclude``, ``rules``."""
+    """Options of a comparison: those of the test, and ``judged_only``, ``exclude``, ``rules``, ``allow_empty``."""
 
     judged_only: bool
     exclude: ExcludeLike | None
     rules: bool
+    allow_empty: bool
 
 
 def compare(
@@ -61,7 +62,8 @@ def compare(
         options: of the test, as in ``SignificanceTest``: ``correction`` (``'holm'``), ``alpha`` (0.05), ``n_resamples``
             (10,000), ``seed`` (0), ``progress``. And ``judged_only`` (False): take documents without a judgment out of
             the rankings first (condensed lists); ``exclude``: documents that are taken out of rankings and judgments
-            first, as in ``evaluate``; ``rules`` (True): apply the collection's own, as in ``evaluate``.
+            first, as in ``evaluate``; ``rules`` (True): apply the collection's own, as in ``evaluate``; ``allow_empty`` (False): take
+            a run that retrieves nothing for any query of the qrels, whose ids are mostly of another collection.
 
     Returns:
         ``Preferences``: table, matrix, ranking, explanations, plots. Queries without relevant documents take no part; a
@@ -83,6 +85,7 @@ def compare(
     """
     judged_only = options.pop("judged_only", False)
     exclude, rules = options.pop("exclude", None), options.pop("rules", True)
+    allow_empty = options.pop("allow_empty", False)
     tested = SignificanceTest.coerce(test, caller="compare", **options)
     check_options("compare", rel=rel, cutoff=cutoff)
     names, measures = parse_preferences("compare", preference)
@@ -91,7 +94,13 @@ def compare(
         check_baseline("compare", baseline, runs)
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     scored = ScoredRuns.from_runs(
-        measures, judgments, runs, judged_only=judged_only, caller="compare", progress=tested.progress
+        measures,
+        judgments,
+        runs,
+        judged_only=judged_only,
+        allow_empty=allow_empty,
+        caller="compare",
+        progress=tested.progress,
     )
     return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=tested)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall import plots
+from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
@@ -443,19 +443,19 @@ class Preferences:
 
     def to_markdown(self, places: int = 4) -> str:
         """The table in Markdown, with the provenance below."""
-        table = self.table()
-        names = ["preference", "run_a", "run_b"]
-        table = table.assign(**{n: table[n].str.replace("|", r"\|", regex=False) for n in names if n in table})
-        return f"{_tabulated(table, 'github', places)}\n\n{self.caption}"
+        rows, align = _as_texts(self.table(), places, text.escape_markdown)
+        return f"{text.markdown_table(rows, align)}\n\n{text.escape_markdown(self.caption)}"
 
     def to_latex(self, places: int = 4) -> str:
         """The table in LaTeX (booktabs), with the provenance as a comment."""
-        return f"% {self.caption}\n{_tabulated(self.table(), 'latex_booktabs', places)}"
+        rows, align = _as_texts(self.table(), places, text.escape_latex)
+        return f"% {text.printable(self.caption)}\n{text.latex_table(rows, align)}"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.diagnostics)
+        notes = "".join(f"<li>{text.escape_html(note)}</li>" for note in self.diagnostics)
         table = self.table().to_html(index=False, float_format="{:.4f}".format, border=0)
-        return f"{table}<p><small>{html.escape(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+        caption = text.escape_html(self.caption)
+        return f"{table}<p><small>{caption}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
@@ -470,12 +470,16 @@ class Preferences:
         return plots.pair(self.explain(a, b, name), a, b, name, caption=self.caption, ax=ax)
 
 
-def _tabulated(table: pd.DataFrame, style: str, places: int) -> str:
-    try:
-        from tabulate import tabulate
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("this needs tabulate: pip install 'ir-lexirecall[tables]'") from None
-    text = [i for i, column in enumerate(table.columns) if column in ("preference", "run_a", "run_b")]
-    return str(
-        tabulate(table, headers="keys", tablefmt=style, showindex=False, floatfmt=f".{places}f", disable_numparse=text)
-    )
+def _as_texts(table: pd.DataFrame, places: int, escape: Callable[[str], str]) -> tuple[list[list[str]], list[str]]:
+    """The cells of a table with its head, escaped, and how columns are aligned."""
+    columns, align = [], list[str]()
+    for name, values in table.items():
+        kind = getattr(values.dtype, "kind", "O")
+        if kind == "f":
+            number = text.format_p if name in ("p", "p_corrected") else partial(text.format_number, places=places)
+            cells = list(map(number, values.tolist()))
+        else:
+            cells = list(map(str, values.tolist()))
+        columns.append([escape(cell) for cell in (str(name), *cells)])
+        align.append("right" if kind in "iuf" else "left")
+    return [list(row) for row in zip(*columns, strict=True)], align

@@ -8,6 +8,7 @@ import io
 import os
 import platform
 import re
+import threading
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ir_lexirecall import plots
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
@@ -486,6 +488,21 @@ def _versions() -> dict[str, str]:
 # -- pictures --------------------------------------------------------------------------------------
 
 
+class _Styling:
+    """A lock on matplotlib's settings and Python's filters of warnings, of which a process has one each."""
+
+    def __init__(self) -> None:
+        self.renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew)  # another thread may have held it
+
+    def renew(self) -> None:
+        self.lock = threading.Lock()
+
+
+_styling = _Styling()
+
+
 @dataclass(frozen=True)
 class _Picture:
     svg: str
@@ -502,7 +519,7 @@ class _Pictures:
 
     def heatmap(self, preference: str) -> _Picture:
         ranking = list(self.preferences.ranking("mean", preference).index)
-        labels = 0.09 * max(map(len, ranking))
+        labels = 0.09 * max(map(len, plots.labels(ranking)))
         size = 0.6 * len(ranking) + 1.2 + labels
         return self.draw(
             lambda ax: self.preferences.plot(preference, ax),
@@ -536,7 +553,7 @@ class _Pictures:
 
         self._drawn += 1
         written = io.StringIO()
-        with style.context(["default", _STYLE]), warnings.catch_warnings():
+        with _styling.lock, style.context(["default", _STYLE]), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # the browser has more fonts
             figure = Figure(figsize=size, layout="constrained")
             ax = figure.subplots()

@@ -1,0 +1,134 @@
+"""Names of runs, queries and measures are data in pictures: neither mathematics nor markup; pictures stay of a size."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import multiprocessing
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+
+import ir_lexirecall as irl  # noqa: E402
+from ir_lexirecall import meta  # noqa: E402
+from ir_lexirecall.plots.axes import labels  # noqa: E402
+
+NAMES = ["a$b$c", "_x", "$\\frac{1}{2", "<b>&", "new\nline", "\x1b[31m", "文書"]
+SHOWN = ["a$b$c", "_x", "$\\frac{1}{2", "&lt;b&gt;&amp;", "new\\nline", "\\x1b[31m", "文書"]
+QRELS = {f"q{i}$x$": {"a": 1, "b": 1 + i % 2} for i in range(9)}
+
+
+def runs(names: list[str]) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    return {name: {q: dict(zip("abxy", rng.random(4).tolist(), strict=True)) for q in QRELS} for name in names}
+
+
+def svg(axes: Any) -> str:
+    written = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        axes.figure.savefig(written, format="svg")
+    return written.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_are_shown_as_they_are() -> None:
+    compared = irl.compare(QRELS, runs(NAMES), ["lexirecall", "AP"])
+    for name in NAMES:
+        other = NAMES[NAMES.index(name) - 1]
+        pictures = (compared.plot_pair(name, other), compared.plot_pair(name, other, "AP"))
+        for picture in map(svg, pictures):
+            assert SHOWN[NAMES.index(name)] in picture
+            assert SHOWN[NAMES.index(other)] in picture
+            assert "q0$x$" in picture
+    heatmap = svg(compared.plot())
+    assert all(heatmap.count(shown) >= 2 for shown in SHOWN)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_in_studies_are_shown_as_they_are() -> None:
+    measures = {"a$b$c": "AP", "_x": "RR", "$y": "P@1"}
+    named = runs(NAMES)
+    studies = [
+        meta.correlation(list(measures.values()), QRELS, named),
+        meta.ties(list(measures.values()), QRELS, named),
+        meta.degrade(["AP"], QRELS, named, fractions=[0.5], n_samples=1),
+        meta.worst_case(["AP"], QRELS, named),
+    ]
+    for table in studies:
+        if "measure" in table:
+            table["measure"] = table["measure"].map({"AP": "_a$b$c", "RR": "_x", "P@1": "$y"})
+        picture = svg(meta.plot(table))
+        if "run" in table:
+            assert all(shown in picture for shown in SHOWN)
+        if "measure" in table:
+            assert "_a$b$c" in picture
+
+
+@pytest.mark.parametrize("count", [2, 120])
+def test_pictures_do_not_grow_with_names_and_runs(count: int) -> None:
+    names = [f"{'x' * 500}{i}{'y' * 500}" for i in range(count)]
+    compared = irl.compare(QRELS, runs(names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no room for the axes
+        heatmap = compared.plot()
+        heatmap.figure.draw_without_rendering()
+    for axes in (heatmap, compared.plot_pair(*names[:2])):
+        assert max(axes.figure.get_size_inches()) <= 40
+        assert len(svg(axes)) < 2**24
+
+
+def test_shortened_names_are_told_apart() -> None:
+    names = [f"{'x' * 500}{i}{'y' * 500}" for i in range(30)]
+    shown = labels([*names, names[0]])
+    assert len(set(shown)) == 30
+    assert shown[-1] == shown[0]
+    assert max(map(len, shown)) <= 46
+
+
+def test_pictures_of_reports_in_threads_leave_the_settings_alone(tmp_path: Any) -> None:
+    compared = irl.compare(QRELS, runs(["good", "bad"]))
+    before = dict(matplotlib.rcParams)
+    with ThreadPoolExecutor(4) as threads:
+        pages = list(
+            threads.map(
+                lambda i: irl.report(compared, tmp_path / f"{i}.html", date=datetime.date(2026, 1, 31)).read_text(),
+                range(8),
+            )
+        )
+    assert len(set(pages)) == 1
+    changed = {name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value}
+    assert changed == {}
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="without fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_is_forked_while_a_picture_is_drawn_can_draw(tmp_path: Any) -> None:
+    from ir_lexirecall.report import page
+
+    compared = irl.compare(QRELS, runs(["good", "bad"]))
+    drawing, drawn = threading.Event(), threading.Event()
+
+    def draw() -> None:
+        with page._styling.lock:
+            drawing.set()
+            drawn.wait(60)
+
+    other = threading.Thread(target=draw)
+    other.start()
+    drawing.wait(60)
+    try:
+        child = multiprocessing.get_context("fork").Process(target=irl.report, args=(compared, tmp_path / "x.html"))
+        child.start()
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        drawn.set()
+        other.join()
+        child.kill()
+    assert (tmp_path / "x.html").exists()
