@@ -136,10 +136,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
         print(
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
         )
-    few = [err_by(100, x, "algorithm") for x in (0.375, 0.37)]
-    print(
-        f"  B(n) of ERR is 1 only where a document satisfies with a large probability: B(100) is {few[0]} for x=.375, {few[1]} for x=.37."
-    )
+    print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
     if plots is not None:
         figure = balancing_index(MEASURES, range(1, 101), method="closed form", progress=False)
         save(plot(figure), plots, "ferrante_2015_figure_1a")
