@@ -767,7 +767,8 @@ def test_bad_options_are_named_under_the_function_that_the_user_called(options, 
 
 def test_a_test_is_taken_as_it_is():
     test = SignificanceTest("t", alpha=0.01)
-    assert SignificanceTest.coerce(test, caller="compare", alpha=0.05) is test
+    assert SignificanceTest.coerce(test, caller="compare") == test
+    assert SignificanceTest.coerce(test, caller="compare", seed=3) == SignificanceTest("t", alpha=0.01, seed=3)
     assert SignificanceTest.coerce("t", caller="compare", alpha=0.01) == test
 
 
