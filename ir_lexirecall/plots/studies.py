@@ -251,21 +251,24 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
 
 def _best_run_labels(table: Any, ax: Any) -> Any:
     """Mean sum of labels by rank, a line per measure."""
+    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["rank"], rows["mean"], label=measure)
+        ax.plot(rows["rank"], rows["mean"], label=legend.label(measure))
     ax.set_xlabel("rank in the best run")
     ax.set_ylabel("mean sum of labels")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
+    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(np.arange(1, len(rows) + 1), np.sort(rows["value"].to_numpy()), marker=".", label=measure)
+        values = np.sort(rows["value"].to_numpy())
+        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend.label(measure))
     ax.set_xlabel("queries, by what can be reached")
     ax.set_ylabel("largest value of any ranking")
-    ax.legend(fontsize="small")
+    legend.show(fontsize="small")
     return ax
 
 
@@ -273,15 +276,15 @@ def _split_half(table: Any, ax: Any) -> Any:
     """Kendall's tau of the measure (row) on one half with the target (column) on the other."""
     names, targets = (list(dict.fromkeys(table[column])) for column in ("measure", "target"))
     values = table.pivot(index="measure", columns="target", values="kendall").loc[names, targets].to_numpy()
-    image = ax.imshow(values, cmap="Blues", vmin=min(0.0, float(np.nanmin(values))), vmax=1)
+    image = ax.imshow(values, cmap="Blues", vmin=float(np.nanmin(values, initial=0.0)), vmax=1)
     for (i, j), value in np.ndenumerate(values):
         colour = "white" if value > 0.6 else "black"
         ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-    ax.set_xticks(range(len(targets)), targets, rotation=45, ha="right")
-    ax.set_yticks(range(len(names)), names)
+    name_ticks(ax.xaxis, targets, rotation=45, ha="right")
+    name_ticks(ax.yaxis, names)
     ax.set_xlabel("order on the other half by")
     ax.set_ylabel("predicted by")
-    ax.figure.colorbar(image, ax=ax, label="mean Kendall's tau", shrink=0.8)
+    colour_bar(ax, image, "mean Kendall's tau")
     return ax
 
 

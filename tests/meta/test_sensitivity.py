@@ -161,7 +161,8 @@ def test_it_says_what_it_ran_and_draws_it(collection):
     curve = achieved_significance(["AP", "rpp"], *collection, test="t")
     assert type(curve) is pd.DataFrame
     assert curve.attrs["function"] == "achieved_significance"
-    assert [line.get_label().split(" ")[0] for line in meta.plot(curve).lines[:2]] == ["AP", "rpp"]
+    shown = meta.plot(curve).get_legend().get_texts()
+    assert [text.get_text().split(" ")[0] for text in shown[:2]] == ["AP", "rpp"]
 
 
 @pytest.mark.parametrize(
