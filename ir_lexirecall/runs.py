@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -203,14 +203,26 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     with naming(source):
         aligned = align(judgments, run)
     if len(judgments) and not aligned.depth.any():
-        problem = (
-            f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-            f"{shown(judgments.query_ids[0])}"
-        )
         if refused_by is not None:
-            raise ValueError(f"{refused_by}: {problem}; the option allow_empty takes such a run")
-        warn(problem)
+            refuse_empty(refused_by, title, judgments)
+        warn(_nothing_retrieved(title, judgments))
     return aligned
+
+
+def _nothing_retrieved(title: str, judgments: Judgments) -> str:
+    return (
+        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+        f"{shown(judgments.query_ids[0])}"
+    )
+
+
+def refuse_empty(caller: str, title: str, judgments: Judgments) -> NoReturn:
+    """Refuse a run that retrieves nothing for any query of the qrels.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"{caller}: {_nothing_retrieved(title, judgments)}; the option allow_empty takes such a run")
 
 
 def _read_all(
