@@ -260,7 +260,7 @@ class Judgments:
         )
         if grade is None or not np.isfinite(grade).all():
             return None
-        query = np.repeat(np.arange(len(docs)), np.array([len(ids) for ids in docs], dtype=np.int64))
+        query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
 
     @classmethod
@@ -374,7 +374,7 @@ class Judgments:
         """The rows and ids of a query's judged documents."""
         key = ("rows", q)
         if key not in self._cache:
-            first, end = (int(np.searchsorted(self.query, q, side=side)) for side in ("left", "right"))
+            first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
             self._cache[key] = list(zip(range(first, end), self.doc_ids[first:end], strict=True))
         rows: list[tuple[int, str]] = self._cache[key]
         return rows
@@ -576,18 +576,22 @@ class Judgments:
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
         return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
 
+    @cached_property
+    def has_weight(self) -> Bools:
+        """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
+        return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
+
     def _one_aspect(self) -> AspectGrades:
         """``aspects`` of judgments that name none: each query has one."""
-        m = np.bincount(self.query, minlength=len(self))
-        judged = np.flatnonzero(m)
-        place = np.cumsum(m > 0) - 1
-        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self))[judged] > 0
+        judged = np.bincount(self.query, minlength=len(self)) > 0
+        query = judged.nonzero()[0]
+        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self)) > 0
         return AspectGrades(
             doc=np.arange(len(self.query)),
-            aspect=place[self.query],
+            aspect=(judged.cumsum() - 1)[self.query],
             grade=self.grade,
-            query=judged,
-            weight=relevant.astype(np.float64),
+            query=query,
+            weight=relevant[query].astype(np.float64),
         )
 
     def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:
