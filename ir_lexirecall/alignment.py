@@ -493,7 +493,7 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
             continue
         rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
         in_order = np.sort(score)
-        if not (-_FINITE <= in_order[0] and in_order[-1] <= _FINITE):  # NaN comes last
+        if not (in_order[0] >= -_FINITE and in_order[-1] <= _FINITE):  # NaN comes last
             return None
         in_order = in_order.astype(np.float32)
         ids = judgments.doc_ids

@@ -20,6 +20,7 @@ from ir_lexirecall.formats import (
     QREL_COLUMNS,
     TableLike,
     changes,
+    few_columns,
     id_pairs,
     id_string,
     is_file,
@@ -243,7 +244,7 @@ class Judgments:
             return judged.with_rules(qrels.rules) if rules else judged
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
-            judgments = None if nested is None else cls._from_dicts(nested)
+            judgments = cls._from_few(qrels) if nested is None else cls._from_dicts(nested)
             if judgments is None:
                 judgments = cls._from_table(qrels, qrel_columns(qrels))
             if not judgments.query_ids and isinstance(qrels, (str, os.PathLike)):
@@ -262,6 +263,41 @@ class Judgments:
             return None
         query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
+
+    @classmethod
+    def _from_few(cls, qrels: QrelsLike) -> Judgments | None:
+        """Judgments from a small table with one column more, which names aspects; None of anything else or odd."""
+        for name in _ASPECT_COLUMNS:
+            columns = few_columns(qrels, QREL_COLUMNS, (name,))
+            if columns is not None:
+                break
+        else:
+            return None
+        query, doc, aspect = (columns[key] for key in ("query_id", "doc_id", name))
+        grade = packed_numbers([columns["relevance"]])
+        keys = sorted(zip(query, doc, aspect, range(len(doc)), strict=True))
+        pairs = list(dict.fromkeys(key[:2] for key in keys))
+        if grade is None or not np.isfinite(grade).all() or len({key[:3] for key in keys}) < len(keys):
+            return None
+        query_ids = list(dict.fromkeys(query_id for query_id, _ in pairs))
+        place = {query_id: q for q, query_id in enumerate(query_ids)}
+        of_query = np.array([place[query_id] for query_id, _ in pairs], dtype=np.int64)
+        docs = [doc_id for _, doc_id in pairs]
+        line = np.array([key[3] for key in keys], dtype=np.int64)
+        names = sorted(set(aspect))
+        if names == ["0"]:
+            return cls(query_ids, of_query, docs, grade[line])
+        number, code = {pair: row for row, pair in enumerate(pairs)}, {text: i for i, text in enumerate(names)}
+        table = AspectRows(
+            np.array([number[key[:2]] for key in keys], dtype=np.int64),
+            np.array([code[key[2]] for key in keys], dtype=np.int64),
+            grade[line],
+            names,
+            {name: pl.Series(name, aspect, dtype=pl.String)},
+            line,
+            np.arange(len(line)),
+        )
+        return cls(query_ids, of_query, docs, _top_grades(table, len(docs)), table)
 
     @classmethod
     def _from_table(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:

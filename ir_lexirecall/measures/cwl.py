@@ -369,13 +369,13 @@ def cwl_of_few(
     stretches = _undisturbed(discount, np.array(first), np.array(length)).tolist()
     ranks = np.array([i for _, i, _ in rows], dtype=np.float64)
     sum_unjudged, sum_judged, sum_vr = [0.0] * queries, [0.0] * queries, [0.0] * queries
-    for (q, _, gain), stretch, b in zip(rows, stretches, discount.at(ranks).tolist(), strict=False):
+    for (q, _, r_i), stretch, b in zip(rows, stretches, discount.at(ranks).tolist(), strict=False):
         v = b * s[q]
         sum_unjudged[q] += s[q] * stretch
         sum_judged[q] += v
-        sum_vr[q] += v * gain
+        sum_vr[q] += v * r_i
         if cascade:
-            s[q] *= 1 - gain
+            s[q] *= 1 - r_i
     tails = zip(sum_unjudged, s, stretches[len(rows) :], sum_judged, strict=True)
     return np.array([(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]), np.array(sum_vr)
 
