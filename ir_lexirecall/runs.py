@@ -202,7 +202,7 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
-    if len(judgments) and not aligned.depth.any():
+    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
         problem = (
             f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
             f"{shown(judgments.query_ids[0])}"
@@ -211,6 +211,11 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
             raise ValueError(f"{refused_by}: {problem}; the option allow_empty takes such a run")
         warn(problem)
     return aligned
+
+
+def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
+    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
 
 
 def _read_all(

@@ -620,9 +620,10 @@ def test_many_rankings_are_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> No
         assert table.loc["query aspect diversity", "search"].startswith("exhaustive to size 5")
 
 
-def test_values_that_are_no_numbers_are_refused() -> None:
+def test_values_that_are_no_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(irl.RBU, "score", lambda self, run: np.full(len(run.judgments), np.nan))
     with pytest.raises(ValueError, match=r"^check: RBU is not a number for \["):
-        check("RBU", grades=[0, 2000], size=1, cases=0)
+        check("RBU", size=1, cases=0)
 
 
 def test_grades_and_size_are_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:

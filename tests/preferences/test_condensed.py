@@ -35,8 +35,8 @@ def test_condensed_lists(drawn: Any) -> None:
         name: {q: {d: s for d, s in docs.items() if d in qrels.get(q, {})} for q, docs in run.items()}
         for name, run in runs.items()
     }
-    result = irl.compare(qrels, runs, PREFERENCES, judged_only=True)
-    assert_frame_equal(result.table(), irl.compare(qrels, judged, PREFERENCES).table())
+    result = irl.compare(qrels, runs, PREFERENCES, judged_only=True, allow_empty=True)
+    assert_frame_equal(result.table(), irl.compare(qrels, judged, PREFERENCES, allow_empty=True).table())
 
 
 @given(compared(), st.data())
@@ -44,8 +44,9 @@ def test_documents_taken_out(drawn: Any, data: st.DataObject) -> None:
     qrels, runs = drawn
     docs = sorted({doc for table in (qrels, *runs.values()) for docs in table.values() for doc in docs})
     gone = {q: data.draw(st.lists(st.sampled_from(docs), max_size=3)) for q in qrels}
-    result = irl.compare(qrels, runs, PREFERENCES, exclude=gone)
-    wanted = irl.compare(without(qrels, gone), {name: without(run, gone) for name, run in runs.items()}, PREFERENCES)
+    result = irl.compare(qrels, runs, PREFERENCES, exclude=gone, allow_empty=True)
+    others = {name: without(run, gone) for name, run in runs.items()}
+    wanted = irl.compare(without(qrels, gone), others, PREFERENCES, allow_empty=True)
     assert_frame_equal(result.table(), wanted.table())
 
 
