@@ -62,7 +62,9 @@ def tie_audit(
     import pandas as pd
 
     check_runs("tie_audit", runs, 1)
-    scored = ScoredRuns.from_runs(parse_measures(measures), qrels, runs, caller="tie_audit", progress=progress)
+    scored = ScoredRuns.from_runs(
+        parse_measures(measures), qrels, runs, caller="tie_audit", allow_empty=True, progress=progress
+    )
     tables = []
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)

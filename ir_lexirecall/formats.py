@@ -231,7 +231,9 @@ def _plain_ids(column: list[Any]) -> list[str] | None:
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
     """All numbers of several sequences, one after the other, as float64; None where one is no number."""
     sequences = list(rows)
-    kinds = set(chain.from_iterable(map(type, row) for row in sequences))
+    kinds: set[type] = set()
+    for row in sequences:
+        kinds.update(map(type, row))
     if not kinds <= {float, int} and any(not is_number(value) for row in sequences for value in row):
         return None
     try:

@@ -43,7 +43,7 @@ iterable of named tuples, or ``Judgments`` themselves."""
 
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
-to document ids, or a table with the columns ``query_id`` and ``doc_id``."""
+to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
 
 _SMALL = 2**17  # judged documents
 _ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -678,16 +678,17 @@ def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[
     >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
     ({'1': ['1'], '2': ['2']}, {'1': ['a']})
     """
-    if isinstance(exclude, str):
-        if exclude != "self":
-            raise ValueError(
-                f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table with "
-                "the columns query_id and doc_id"
-            )
+    if isinstance(exclude, str) and exclude == "self":
         return {query_id: [query_id] for query_id in query_ids}
+    if isinstance(exclude, str) and not is_file(exclude):
+        raise ValueError(
+            f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
+            "with query_id and doc_id"
+        )
     if isinstance(exclude, Mapping):
-        if text := next((query_id for query_id, docs in exclude.items() if isinstance(docs, str)), None):
-            raise ValueError(f"exclude: query {text!r} maps to a string; give a list of document ids")
+        for query_id, docs in exclude.items():
+            if isinstance(docs, str) or not isinstance(docs, Iterable):
+                raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
         with naming("exclude"):
             return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
     pairs: dict[str, list[str]] = {}

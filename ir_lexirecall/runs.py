@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -203,19 +203,31 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     with naming(source):
         aligned = align(judgments, run)
     if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
-        problem = (
-            f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-            f"{shown(judgments.query_ids[0])}"
-        )
         if refused_by is not None:
-            raise ValueError(f"{refused_by}: {problem}; the option allow_empty takes such a run")
-        warn(problem)
+            refuse_empty(refused_by, title, judgments)
+        warn(_nothing_retrieved(title, judgments))
     return aligned
 
 
 def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
     """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
     return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
+
+
+def _nothing_retrieved(title: str, judgments: Judgments) -> str:
+    return (
+        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+        f"{shown(judgments.query_ids[0])}"
+    )
+
+
+def refuse_empty(caller: str, title: str, judgments: Judgments) -> NoReturn:
+    """Refuse a run that retrieves nothing for any query of the qrels.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(f"{caller}: {_nothing_retrieved(title, judgments)}; the option allow_empty takes such a run")
 
 
 def _read_all(

@@ -54,9 +54,11 @@ def aggregates(measures: list[Measure], qrels: Any, run: Any) -> Any:
 
 
 def per_query(measures: list[Measure], qrels: Any, run: Any) -> Any:
-    """Metrics by measure, in the order in which they come."""
+    """Metrics by measure, in the order in which they come, and the order in which queries come first."""
+    metrics = list(ir_measures.iter_calc(measures, qrels(), run()))
     by_measure: dict[str, list[Any]] = {str(measure): [] for measure in measures}
-    for metric in ir_measures.iter_calc(measures, qrels(), run()):
+    by_measure["queries"] = list(dict.fromkeys(metric.query_id for metric in metrics))
+    for metric in metrics:
         row = (metric.query_id, type(metric), *map(exact, metric[2:]))
         by_measure[str(metric.measure)].append(row)
     return by_measure

@@ -533,7 +533,9 @@ def test_a_score_in_a_table_file_that_is_a_text(measures: Any, block: int, tmp_p
     path.write_text(
         "query_id,doc_id,score\n" + "".join(f"q1,d{i},0.{i}\n" for i in range(1, 9)) + "q1,d9,abc\nq1,x,7\n"
     )
-    with pytest.raises(ValueError, match=r"run\.csv, line 10: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"):
+    with pytest.raises(
+        ValueError, match=r"run\.csv, line 10: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"
+    ):
         irl.evaluate(measures, {"q1": {"d1": 1}}, path)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats import multitest
@@ -244,8 +244,9 @@ def test_few_levels_of_many_queries_are_exact():
 
 def test_few_walsh_averages_are_looked_at_and_none_is_missed(monkeypatch):
     rng = np.random.default_rng(4)
-    x = np.concatenate([rng.normal(0.1, 1, (6, 130)), rng.normal(0.1, 1, (6, 130)).round(1)])
-    x = np.concatenate([x, x * 10.0 ** rng.uniform(-60, 0, x.shape)])
+    x = np.concatenate([rng.normal(0.1, 1, (6, 130)), rng.integers(-70, 80, (6, 130))])
+    heaps = rng.integers(-1, 2, (6, 130)) * np.where(rng.random((6, 130)) < 0.8, 1, 1 + rng.random((6, 130)))
+    x = np.concatenate([x, x * 10.0 ** rng.uniform(-60, 0, x.shape), heaps, np.where(x < 0, 0, x)])
     narrowed = SignificanceTest("wilcoxon").of_pairs(x)
     monkeypatch.setattr(significance.signed_rank, "_AT_ONCE", 10**9)
     for some, whole in zip(narrowed.arrays, SignificanceTest("wilcoxon").of_pairs(x).arrays, strict=True):
@@ -344,6 +345,7 @@ def test_randomisation_of_more_queries_samples_signs(x, seed):
 
 
 @given(VALUES, st.integers(0, 99))
+@example([[0, -1], [0, 3], [2, 3], [0, 1], [1, -3]], 0)  # thirds whose means differ in their last bits only
 @settings(max_examples=40)
 def test_tukey_hsd_is_the_share_of_permutations_with_a_larger_range(values, seed):
     systems, queries = len(values[0]), len(values)
@@ -765,7 +767,8 @@ def test_bad_options_are_named_under_the_function_that_the_user_called(options, 
 
 def test_a_test_is_taken_as_it_is():
     test = SignificanceTest("t", alpha=0.01)
-    assert SignificanceTest.coerce(test, caller="compare", alpha=0.05) is test
+    assert SignificanceTest.coerce(test, caller="compare") == test
+    assert SignificanceTest.coerce(test, caller="compare", seed=3) == SignificanceTest("t", alpha=0.01, seed=3)
     assert SignificanceTest.coerce("t", caller="compare", alpha=0.01) == test
 
 

@@ -3,165 +3,432 @@
     python examples/papers/diaz_2026.py
     python examples/papers/diaz_2026.py DATA --full --plots out
 
-Tie probabilities (Tables 3 and 4), orientation, and a simulation of how often measures agree with the worst case need no
-data. What real systems say (ties, agreement, correlation, discriminative power, missing labels, the worst-off users) needs
-the TREC 2003 Robust track: DATA is a folder with robust2003/qrels.txt.gz and robust2003/runs/*.gz. The paper has more
-collections; its numbers are printed where they are known to us, and only ours elsewhere.
+What can be compared, without data: Tables 3 and 4 (tie probabilities), Table 2 (a simulation; within sampling error), Table 8
+(properties; each empty cell with a counterexample), Figure 1's counts. The curves of Figures 4, 5, 8 and 16 are not printed as
+numbers: ours are exact, and what the text says of them is checked.
+What cannot: Section 6 uses 36 sets of runs (15 of recommenders, 21 of TREC). Its claims are checked on one of another
+kind, DATA/robust2003 (TREC 2003 Robust, 17 runs, 100 topics): at depth 1,000 ("standard") and cut at 100 ("shallow").
+The recommenders' half is not repeated here.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
-from ir_lexirecall.meta.behaviour import agreement, orientation, tie_probabilities, ties, worst_case
-from ir_lexirecall.meta.relations import correlation
-from ir_lexirecall.meta.stability import degrade, mean_degradation
-from ir_lexirecall.meta.study import Study
+from printed import Printed, save
 
-from ir_lexirecall.meta.rankings import judged_ranks, score
-from ir_lexirecall.meta.sensitivity import discriminative_power
+from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures.base import Measure, rel
+from ir_lexirecall.meta import (
+    agreement,
+    axioms,
+    degrade,
+    discriminative_power,
+    orientation,
+    plot,
+    simulate_rankings,
+    tie_probabilities,
+    ties,
+    worst_case,
+)
 
-M = 10  # relevant documents
-TABLE_3 = {  # printed in the paper
-    1_000: {"TSE": 0.005, "R@1000": 1.0, "Rprec": 0.825},
-    10_000: {"TSE": 0.001, "R@1000": 0.313, "Rprec": 0.98},
-    100_000: {"TSE": 0.0, "R@1000": 0.826, "Rprec": 0.998},
+TABLE_2 = pd.DataFrame(
+    [
+        (10**3, 0.012, 1.0, 0.0, 0.285, 0.541, 0.535, 0.492),
+        (10**4, 0.001, 1.0, 0.42, 0.077, 0.552, 0.549, 0.497),
+        (10**5, 0.0, 1.0, 0.179, 0.008, 0.554, 0.555, 0.498),
+        (10**6, 0.0, 1.0, 0.026, 0.001, 0.547, 0.554, 0.499),
+    ],
+    columns=["n", "tied", "TSE", "R@1000", "Rprec", "AP", "nDCG", "random"],
+)
+TABLE_3 = [  # m = 10: n, TSE, R@1000, RP; AP and LR are .000 everywhere
+    (10**3, 10, 0.005, 1.0, 0.825),
+    (10**4, 10, 0.001, 0.313, 0.98),
+    (10**5, 10, 0.0, 0.826, 0.998),
+    (10**6, 10, 0.0, 0.98, 1.0),
+]
+TABLE_4 = [  # n = 10^6
+    (10**6, 1, 0.0, 0.998, 1.0),
+    (10**6, 5, 0.0, 0.99, 1.0),
+    (10**6, 10, 0.0, 0.981, 1.0),
+    (10**6, 25, 0.0, 0.952, 0.999),
+    (10**6, 50, 0.0, 0.907, 0.995),
+]
+FIGURE_1 = {  # full papers of RecSys, and those that measure recall
+    2007: (16, 3), 2008: (20, 3), 2009: (25, 4), 2010: (25, 8), 2011: (22, 5), 2012: (24, 11), 2013: (32, 11), 2014: (35, 8),
+    2015: (28, 7), 2016: (29, 12), 2017: (26, 6), 2018: (32, 11), 2019: (36, 11), 2020: (39, 12), 2021: (49, 19),
+    2022: (39, 13), 2023: (47, 21), 2024: (58, 24),
+}  # fmt: skip
+TABLE_8 = {  # THRL, THRL with z > 0, TSE, LR: + guaranteed, a space: not for the whole class, n: not applicable
+    "increasing in retrieval size": "++++",
+    "decreasing in nonrelevance": "++++",
+    "strictly decreasing in nonrelevance": "    ",
+    "increasing in relevance": "++++",
+    "strictly increasing in relevance": " + +",
+    "increasing in swapping up": "++++",
+    "strictly increasing in swapping up": " +  ",
+    "concavity": "+++n",
+    "strict concavity": " + n",
+    "suffix invariance": "    ",
+    "prefix invariance": "    ",
+    "boundedness": "   n",
+    "localization": "   n",
+    "completeness": "+++n",
+    "realizability": "   n",
 }
-MEASURES = ["LexiRecall", "AP", "nDCG", "RBP(p=0.8)", "R@1000", f"R@{M}", "RR"]  # R@m is R-precision
-PREFERENCES = ["lexirecall", "TSE", "AP", "nDCG", "R@1000", "Rprec"]
+DEPTHS = [250_000, 225_000, 200_000, 100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 100]
+SECTION_6 = ["lexirecall", "R@1000", "Rprec", "AP", "nDCG", "nDCG@10", "RR"]
 
 
-def tables_3_and_4() -> Study:
-    """Tie probabilities beside the printed ones."""
-    found = tie_probabilities(list(TABLE_3), M)
-    printed = [TABLE_3[n].get(measure) for n, measure in zip(found["n"], found["measure"], strict=True)]
-    print(f"Probability that two random rankings tie, m = {M} (Tables 3 and 4)")
-    shown = pd.DataFrame(found).assign(paper=printed).drop(columns=["m", "exact"])
-    print(shown.to_string(index=False, float_format=lambda p: f"{p:.4g}", na_rep=""))
-    return found
+class PlainDCG(Measure):
+    """DCG that is not normalised: e(i) = 1/log2(i+1), z = 1. A top-heavy recall-level measure without bound."""
+
+    params = {"rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        return np.bincount(found.query, weights=1 / np.log2(found.rank + 1), minlength=len(found.m))
 
 
-def orientations(plots: Path | None) -> None:
-    """Precision and recall orientation for m = 1..15."""
-    found = orientation(["RR", "RBP(p=0.8)", "nDCG", "AP", "R@100", "LR", "TSE"], n=1000)
-    for which in ("precision", "recall"):
-        print(f"\nOrientation to {which}, n = 1000, m = 1..15")
-        table = found.pivot(index="measure", columns="m", values=which).loc[found["measure"].unique()]
-        print(table.to_string(float_format=lambda value: f"{value:.2f}"))
-    _draw(found, plots, "orientation")
+class PercentTSE(Measure):
+    """Total search efficiency of the exposure e(i) = 100/i: nothing bounds an exposure by 1."""
+
+    params = {"rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        return np.where((found.r == found.m) & (found.m > 0), 100 / np.maximum(found.p_r, 1), 0.0)
 
 
-def positions(n: int, queries: int, rng: np.random.Generator) -> np.ndarray:
-    """The ranks of M relevant documents in random rankings of n documents, ascending, shape (queries, M)."""
-    ranks = np.sort(rng.integers(1, n + 1, size=(queries, M)), axis=1)
-    while len(again := np.flatnonzero((np.diff(ranks, axis=1) == 0).any(axis=1))):
-        ranks[again] = np.sort(rng.integers(1, n + 1, size=(len(again), M)), axis=1)
-    return ranks
+MEMBERS = {  # of the classes of Table 8
+    "THRL": ["AP", "RR", "nDCG", "RBP(p=0.8)", "PlainDCG"],
+    "THRL, z>0": ["AP", "nDCG", "RBP(p=0.8)", "PlainDCG"],
+    "TSE": ["TSE", "TSE(exposure='linear',n=1000)", "PercentTSE"],
+    "LR": ["LR"],
+}
 
 
-def agreement_with_the_worst_case(queries: int, sizes: list[int], seed: int = 0) -> pd.DataFrame:
-    """How often a measure orders two random rankings as the worst-off user would, who gets e(p_m)."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for n in sizes:
-        query = np.repeat(np.arange(queries), M)
-        pair = [
-            judged_ranks(query, positions(n, queries, rng).ravel(), np.ones(queries * M), np.full(queries, n))
-            for _ in range(2)
-        ]
-
-        def sign(measure: str, pair: list = pair) -> np.ndarray:
-            first, second = (score(ir_measures.parse_measure(measure), ranks) for ranks in pair)
-            return np.sign(first - second)
-
-        worst = sign("TSE")
-        for measure in MEASURES:
-            own = sign(measure)
-            decided = (own != 0) & (worst != 0)
-            same = float((own[decided] == worst[decided]).mean()) if decided.any() else np.nan
-            low_high = 1.96 * np.sqrt(same * (1 - same) / max(1, decided.sum()))
-            rows.append((n, measure, float((own == worst).mean()), same, low_high, float((own == 0).mean())))
-    return pd.DataFrame(rows, columns=["n", "measure", "same decision", "where both decide", "+-", "ties"])
+# -- without data ----------------------------------------------------------------------------------
 
 
-def robust_2003(data: Path | None, full: bool, plots: Path | None) -> None:
-    """Ties, agreement, correlation, sensitivity, stability and worst cases of real systems."""
-    if data is None:
-        print("\nNo folder with data was given: no analysis of real systems.")
-        return
-    qrels, folder = data / "robust2003" / "qrels.txt.gz", data / "robust2003" / "runs"
-    runs = {file.name.removesuffix(".gz"): str(file) for file in sorted(folder.iterdir())[: None if full else 6]}
-    found = ties(PREFERENCES, str(qrels), runs)
-    total = found.groupby("measure", sort=False)[["pairs", "ties"]].sum()
-    print(f"\nTREC 2003 Robust, {len(runs)} runs: pairs of systems that tie on a query")
-    print(total.assign(share=total["ties"] / total["pairs"]).to_string(float_format=lambda x: f"{x:.5f}"))
-    few = total["ties"]
-    print(
-        f"  lexirecall ties less than R@1000 and R-precision: {bool(few['lexirecall'] < min(few['R@1000'], few['Rprec']))}"
-    )
-    alike = agreement(PREFERENCES, str(qrels), runs)
-    print("\nAgreement of measures there")
-    print(alike.drop(columns=["decisions", "incomparable"]).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
-    related = correlation(PREFERENCES, str(qrels), runs, by="systems")
-    print("\nCorrelation of the systems' means there")
-    print(related.drop(columns="points").to_string(index=False, float_format=lambda x: f"{x:.3f}"))
-    resamples = 10_000 if full else 1_000
-    power = discriminative_power(PREFERENCES, str(qrels), runs, test="tukey", n_resamples=resamples)
-    print(f"\nDiscriminative power there: randomised Tukey HSD, {resamples} permutations, alpha 0.05")
-    print(power.to_string(index=False, float_format=lambda x: f"{x:.3f}"))
-    fewer = degrade(PREFERENCES, str(qrels), runs, [0.1, 0.3, 0.5, 0.7, 0.9], n_samples=10 if full else 2)
-    means = mean_degradation(fewer)
-    for column, text in {"ties": "ties", "agreement": "agreement with the full labels"}.items():
-        print(f"\nMissing labels: {text}, by the share of relevant labels removed")
-        table = means.pivot(index="measure", columns="fraction", values=column).loc[PREFERENCES]
-        print(table.to_string(float_format=lambda x: f"{x:.3f}"))
-    some = dict(list(runs.items())[:2])
-    worst = worst_case(["AP", "nDCG", "RBP(p=0.8)"], str(qrels), some, enumerate_up_to=8)
-    both = worst[worst["subsets"] > 0]
-    gap = (both[["user", "provider"]].sub(both["closed_form"], axis=0)).abs().to_numpy().max()
-    print(f"\nWorst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:")
-    print(f"  largest difference to the closed form e(p_m): {gap:.1e}")
-    studies = {
-        "ties": found,
-        "agreement": alike,
-        "correlation": related,
-        "power": power,
-        "degrade": fewer,
-        "worst_case": worst,
+def figure_1(count: Printed) -> None:
+    papers, recall = (sum(column) for column in zip(*FIGURE_1.values(), strict=True))
+    share = np.mean([some / all_ for all_, some in FIGURE_1.values()])
+    print(f"Figure 1: {recall} of {papers} full papers of RecSys measure recall; mean of the years {share:.3f}")
+    count.claim("Figure 1: about one third of the papers measure recall", 0.28 < share < 0.38)
+
+
+def table_2(queries: int, count: Printed) -> None:
+    """How often measures order two random rankings as the worst-off user does, who gets e(p_m)."""
+    rng = np.random.default_rng(2)
+    measures = {
+        "TSE": "TSE(exposure='nDCG')",  # its own line of the table; e(p_m) of another exposure
+        "R@1000": "R@1000",
+        "Rprec": "Rprec",
+        "AP": "AP",
+        "nDCG": "nDCG",
+        "SL3": "SL3",
+        "RE": "RE",
     }
-    for name, study in studies.items():
-        _draw(study, plots, name)
+    rows = []
+    for printed in TABLE_2.to_dict("records"):
+        n = int(printed["n"])
+        pair = simulate_rankings(n, range(5, 51), n, queries, seed=n, progress=False)
+        table = agreement({"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False)
+        table = table[table["measure_a"] == "worst-off"].set_index("measure_b")
+        decided = int(table.loc["AP", ["agree", "disagree", "tied_b"]].sum())
+        ours = (
+            {"tied": 1 - decided / queries}
+            | table["agreement"].to_dict()
+            | {"random": rng.binomial(decided, 0.5) / decided}
+        )
+        for name in TABLE_2.columns[1:]:
+            paper, value = float(printed[name]), float(ours[name])
+            variance = value * (1 - value) * (1 / queries + 1 / 10_000)
+            within = 3 * np.sqrt(max(variance, 1 / queries**2)) + 0.0005
+            count.compare(f"Table 2, n={n}, {name}", paper, value, digits=3, within=within, why="sampling")
+        rows.append({"n": n, **{f"{name} paper": printed[name] for name in TABLE_2.columns[1:]}, **ours})
+    error = np.sqrt(0.25 / queries)
+    print(
+        f"\nTable 2: agreement with the worst-off user, {queries} queries, m uniform in 5..50; standard error up to {error:.4f},"
+    )
+    print(
+        "  of the paper's up to .005. A tie of the measure counts as disagreement; a pair that the worst-off user ties does not count."
+    )
+    print("  Ours agree where they are within three standard errors of the difference.")
+    table = pd.DataFrame(rows)
+    for columns in (["tied", "TSE", "R@1000", "Rprec"], ["AP", "nDCG", "random"]):
+        shown = table[["n", *(c for name in columns for c in (f"{name} paper", name))]]
+        print(shown.to_string(index=False, float_format=lambda x: f"{x:.3f}"))
+    print(
+        "  not in the paper's table: " + ", ".join(f"{name} {table[name].round(3).tolist()}" for name in ("SL3", "RE"))
+    )
 
 
-def _draw(study: Study, plots: Path | None, name: str) -> None:
+def tables_3_and_4(queries: int, count: Printed) -> None:
+    """Tie probabilities, exact; AP has no closed form and is sampled."""
+    for number, rows in ((3, TABLE_3), (4, TABLE_4)):
+        print(f"\nTable {number}: probability that two random rankings tie (AP: share of {queries} pairs)")
+        shown = []
+        for n, m, *printed in rows:
+            exact = tie_probabilities(n, m, progress=False).set_index("measure")["probability"]
+            pair = simulate_rankings(n, m, n, queries, seed=m, progress=False)
+            sampled = float(ties("AP", pair.judgments, pair.aligned, aggregate=True, progress=False)["share"].iloc[0])
+            ours = {"TSE": exact["TSE"], "R@1000": exact["R@1000"], "Rprec": exact["Rprec"]}
+            ours |= {"AP": sampled, "LexiRecall": exact["LexiRecall"]}
+            for name, paper in zip(ours, (*printed, 0.0, 0.0), strict=True):
+                why = f"exact {ours[name]:.4f}; a misprint"
+                count.compare(f"Table {number}, n={n}, m={m}, {name}", paper, ours[name], digits=3, why=why)
+            shown.append({"n": n, "m": m} | {f"{k} paper": v for k, v in zip(ours, printed, strict=False)} | ours)
+        columns = [
+            "n",
+            "m",
+            *(c for name in ("TSE", "R@1000", "Rprec") for c in (f"{name} paper", name)),
+            "AP",
+            "LexiRecall",
+        ]
+        print(pd.DataFrame(shown)[columns].to_string(index=False, float_format=lambda p: f"{p:.4g}"))
+
+
+def figure_5(plots: Path | None, count: Printed) -> None:
+    """Precision and recall orientation, n = 10^5, m = 1..15."""
+    table = orientation(
+        ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.5)", "RBP(p=0.8)", "TSE"], n=10**5, progress=False
+    )
+    value = {}
+    for which in ("precision", "recall"):
+        value[which] = table.pivot(index="measure", columns="m", values=which).loc[table["measure"].unique()]
+        print(f"\nFigure 5, {which} orientation, n = 100,000, m = 1..15")
+        print(value[which][[1, 2, 3, 5, 6, 7, 10, 11, 15]].to_string(float_format=lambda v: f"{v:.4f}"))
+    first, last = value["precision"], value["recall"]
+    recalls = ["AP", "R@1000", "Rprec"]
+    count.claim("Figure 5 (a): RR is 1 throughout", np.allclose(first.loc["RR"], 1, atol=1e-3))
+    count.claim(
+        "Figure 5 (a): AP, R@1000 and RP are the same", np.allclose(first.loc[recalls], first.loc["AP"], atol=1e-3)
+    )
+    count.claim("Figure 5 (a): nDCG is next below RR, above AP", (first.loc["nDCG"][1:] > first.loc["AP"][1:]).all())
+    rbp = first.loc["RBP(p=0.8)"]
+    passes = [int((rbp > first.loc[name] + 1e-4).idxmax()) for name in ("AP", "nDCG")]
+    flat = float(np.ptp(rbp)) < 1e-6
+    count.claim(
+        f"Figure 5 (a): RBP is flat, passes AP (p=.8: at m={passes[0]}) and then nDCG (m={passes[1]})",
+        flat and passes[0] < passes[1],
+    )
+    others = last.drop(index=[*recalls, "TSE"])
+    count.claim(
+        "Figure 5 (b): AP, R@1000 and RP are above nDCG, RBP and RR for all m > 1",
+        (last.loc[recalls, 2:].min() > others.loc[:, 2:].max()).all(),
+    )
+    count.claim("Figure 5 (b): RR is 0 but for m=1", (last.loc["RR"][1:] == 0).all())
+    count.claim(
+        "Figure 5 (b): all fall with m but TSE, which is 1",
+        (last.diff(axis=1).iloc[:-1, 1:] <= 0).all(axis=None) and (last.loc["TSE"] == 1).all(),
+    )
+    save(plot(table), plots, "diaz_2026_figure_5")
+
+
+def figure_8(plots: Path | None, count: Printed) -> None:
+    """Expected share of ties when rankings are cut, n = 250,000, mean over m = 5..50."""
+    exact = tie_probabilities(250_000, range(5, 51), depth=DEPTHS, progress=False)
+    table = exact.pivot_table(index="depth", columns="measure", values="probability").loc[DEPTHS]
+    print(
+        "\nFigure 8: expected share of ties by depth, n = 250,000, mean over m = 5..50 (AP: as LexiRecall but for coincidences)"
+    )
+    print(table[["R@1000", "Rprec", "TSE", "LexiRecall"]].to_string(float_format=lambda p: f"{p:.4f}"))
+    count.claim(
+        "Figure 8: lexirecall ties less than R@1000, RP and TSE at every depth above 1,000",
+        (table["LexiRecall"] < table[["R@1000", "Rprec", "TSE"]].min(axis=1)).iloc[:-2].all(),
+    )
+    save(plot(exact[exact["m"] == 10]), plots, "diaz_2026_figure_8")
+
+
+def figures_7_and_16(plots: Path | None) -> None:
+    """The worst-off user of deterministic and of stochastic ideal rankings; the plane of first and last ranks."""
+    exposures = {
+        "1/i": lambda i: 1 / i,
+        "1/log2(i+1)": lambda i: 1 / np.log2(i + 1),
+        ".2 x .8^(i-1)": lambda i: 0.2 * 0.8 ** (i - 1),
+    }
+    i = np.arange(1, 26)
+    table = pd.DataFrame({"m": i})
+    for name, e in exposures.items():
+        table[f"{name}, deterministic"] = e(i)
+        table[f"{name}, stochastic"] = np.cumsum(e(i)) / i
+    print(
+        "\nFigure 16: the worst-off user of ideal rankings, e(m), and expected over random ideal rankings, mean of e(1..m)"
+    )
+    print(
+        table[table["m"].isin([1, 2, 3, 5, 10, 15, 20, 25])].to_string(index=False, float_format=lambda v: f"{v:.4f}")
+    )
     if plots is not None:
-        plots.mkdir(parents=True, exist_ok=True)
-        study.plot().figure.savefig(plots / f"diaz_2026_{name}.svg")
-        print(f"  drawn: {plots / f'diaz_2026_{name}.svg'}")
+        from matplotlib.figure import Figure
+
+        axes = Figure(figsize=(6.0, 4.0)).add_subplot()
+        for column in table.columns[1:]:
+            axes.plot(table["m"], table[column], label=column, linestyle="-" if "deter" in column else "--")
+        axes.set(xlabel="relevant documents m", ylabel="value of the worst-off user")
+        axes.legend(fontsize="small")
+        save(axes, plots, "diaz_2026_figure_16")
+        n, m = 100, 10
+        axes = Figure(figsize=(5.0, 4.0)).add_subplot()
+        axes.fill([1, n - m + 1, 1], [m, n, n], color="0.8")  # p_1 + m - 1 <= p_m <= n
+        axes.set(
+            xlabel="first relevant document p_1", ylabel="last relevant document p_m", title=f"possible: n={n}, m={m}"
+        )
+        save(axes, plots, "diaz_2026_figure_7")
 
 
-def main(data: Path | None = None, full: bool = False, plots: Path | None = None) -> None:
-    tables_3_and_4()
-    _draw(tie_probabilities([10**k for k in range(2, 8)], M), plots, "tie_probabilities")
-    orientations(plots)
-    queries = 10_000
-    print(f"\nAgreement of measures with the worst case on random rankings: {queries} queries, m = {M}")
-    sizes = [1_000, 10_000, 100_000, 1_000_000]
-    print(agreement_with_the_worst_case(queries, sizes).to_string(index=False, float_format=lambda x: f"{x:.3f}"))
-    print("  (RBP's ties in large collections are floats too small to tell from 0)")
-    robust_2003(data, full, plots)
+def table_8(cases: int, count: Printed) -> None:
+    """Marks of the classes: + where no member fails, empty where some member does."""
+    members = dict.fromkeys(member for names in MEMBERS.values() for member in names)
+    table = axioms(list(members), size=4, cases=cases, progress=False).set_index(["property", "measure"])
+    print("\nTable 8: + guaranteed, - not (a member of the class fails), n not applicable; printed, then ours")
+    print(f"  {'':38}{''.join(f'{name:12}' for name in MEMBERS)}")
+    examples = []
+    for name, marks in TABLE_8.items():
+        cells = []
+        for mark, (group, measures) in zip(marks, MEMBERS.items(), strict=True):
+            failing = [measure for measure in measures if table.loc[(name, measure), "result"] == "fails"]
+            paper, ours = mark.replace(" ", "-"), "-" if failing else "+"
+            cells.append(f"{paper} {'' if mark == 'n' else ours:10}")
+            if mark == "n":
+                continue
+            why = "the paper's own proof shows it, and no counterexample was found" if ours == "+" else str(failing)
+            count.compare(f"Table 8, {name}, {group}", paper, ours, why=why)
+            if paper == "-" and failing:
+                examples.append(f"{name}, {group}: {failing[0]} {table.loc[(name, failing[0]), 'counterexample']}")
+        print(f"  {name:38}{''.join(cells)}")
+    print("\n  Counterexamples for the empty cells (labels from rank 1 on; behind the bar what is not retrieved)")
+    for line in examples:
+        print(f"    {line}")
+
+
+# -- TREC 2003 Robust ------------------------------------------------------------------------------
+
+
+def cut(run: AlignedRun, depth: int) -> AlignedRun:
+    """The first documents of a run."""
+    keep = run.rank <= depth
+    part = {"query": run.query[keep], "doc": run.doc[keep], "rank": run.rank[keep]}
+    return replace(run, **part, depth=np.minimum(run.depth, depth), ties=None)
+
+
+def section_6(judgments: Judgments, runs: dict[str, AlignedRun], kind: str, options: Any, count: Printed) -> None:
+    """Figures 10 to 13: agreement with lexirecall, ties, and significant pairs of runs."""
+    alike = agreement(SECTION_6, judgments, runs, progress=False)
+    alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
+    tied_table = ties([*SECTION_6, "TSE"], judgments, runs, progress=False)
+    tied = tied_table.groupby("measure", sort=False)[["pairs", "ties"]].sum()
+    tied = tied["ties"] / tied["pairs"]
+    resamples = 10_000 if options.full else options.resamples
+    pairwise = discriminative_power(SECTION_6[1:], judgments, runs, test="t", correction="holm", progress=False)
+    binomial = discriminative_power("lexirecall", judgments, runs, test="sign", correction="holm", progress=False)
+    tukey = discriminative_power(SECTION_6, judgments, runs, test="tukey", n_resamples=resamples, progress=False)
+    significant = pd.concat([binomial, pairwise]).set_index("measure")["significant"]
+    table = pd.DataFrame(
+        {
+            "agreement (Fig. 10)": alike,
+            "ties (Fig. 11)": tied,
+            "Holm (Fig. 12)": significant,
+            "Tukey HSD (Fig. 13)": tukey.set_index("measure")["significant"],
+        }
+    ).loc[[*SECTION_6, "TSE"]]
+    pairs = len(runs) * (len(runs) - 1) // 2
+    print(
+        f"\nFigures 10 to 13, {kind}: agreement with lexirecall (its ties stay in the denominator), share of ties, and of"
+    )
+    print(
+        f"  {pairs} pairs of runs those with p < .05 (t, lexirecall: binomial, with Holm; randomised Tukey HSD, {resamples} permutations)"
+    )
+    shown = table.astype(dict.fromkeys(table.columns[2:], "Int64"))
+    print(shown.to_string(float_format=lambda share: f"{share:.4f}", na_rep=""))
+    count.claim(
+        f"Figure 10, {kind}: R@1000 agrees most with lexirecall, and perfectly", alike["R@1000"] == alike.max() == 1
+    )
+    count.claim(
+        f"Figure 10, {kind}: RR and nDCG@10 agree least",
+        alike[["RR", "nDCG@10"]].max() < alike.drop(["RR", "nDCG@10"]).min(),
+    )
+    count.claim(
+        f"Figure 11, {kind}: R@1000 and RP tie much more than lexirecall",
+        tied[["R@1000", "Rprec"]].min() > 3 * tied["lexirecall"],
+    )
+    count.claim(
+        f"Figure 11, {kind}: AP and nDCG tie about as often as lexirecall",
+        np.allclose(tied[["AP", "nDCG"]], tied["lexirecall"], atol=0.005),
+    )
+    ahead = table.loc["lexirecall"] > table.loc[["R@1000", "Rprec"]].max()
+    count.claim(f"Figure 12, {kind}: lexirecall tells more pairs apart than R@1000 and RP", ahead["Holm (Fig. 12)"])
+    count.claim(f"Figure 13, {kind}: so it does by Tukey's HSD", ahead["Tukey HSD (Fig. 13)"])
+    name = f"diaz_2026_{kind}"
+    save(plot(tied_table), options.plots, f"{name}_figure_11")
+    save(plot(tukey), options.plots, f"{name}_figure_13")
+
+
+def robust_2003(options: Any, count: Printed) -> None:
+    folder = options.data / "robust2003"
+    judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
+    runs = {file.name.removesuffix(".gz"): align(judgments, str(file)) for file in sorted((folder / "runs").iterdir())}
+    print(f"\nTREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics.")
+    section_6(judgments, runs, "standard", options, count)
+    section_6(judgments, {name: cut(run, 100) for name, run in runs.items()}, "shallow", options, count)
+    fewer = degrade(
+        SECTION_6,
+        judgments,
+        runs,
+        [0.1, 0.3, 0.5, 0.7, 0.9],
+        n_samples=10 if options.full else 1,
+        aggregate=True,
+        progress=False,
+    )
+    for column, text in {"ties": "Figure 14, ties", "agreement": "Figure 15, decisions as with all labels"}.items():
+        print(f"\n{text}, by the share of relevant labels removed")
+        print(fewer.pivot(index="measure", columns="fraction", values=column).loc[SECTION_6].round(3).to_string())
+    worst = worst_case(
+        ["AP", "nDCG", "RBP(p=0.8)"], judgments, dict(list(runs.items())[:2]), enumerate_up_to=8, progress=False
+    )
+    both = worst[worst["subsets"] > 0]
+    gap = both[["user", "provider"]].sub(both["closed_form"], axis=0).abs().to_numpy().max()
+    print(
+        f"\nEquations 4 and 6: worst-off users and providers by enumeration, {len(both)} cases of at most 8 relevant documents:"
+    )
+    print(f"  largest difference to e(p_m): {gap:.1e}")
+    count.claim("Equations 4 and 6: the worst-off user and the worst-off provider get e(p_m)", gap < 1e-12)
+    save(plot(fewer), options.plots, "diaz_2026_figures_14_and_15")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003")
+    parser.add_argument("--queries", type=int, default=10_000, help="of the simulations (default: %(default)s)")
+    parser.add_argument("--cases", type=int, default=50, help="random cases per property (default: %(default)s)")
+    parser.add_argument(
+        "--resamples", type=int, default=1000, help="permutations of Tukey's HSD (default: %(default)s)"
+    )
+    parser.add_argument("--full", action="store_true", help="10,000 permutations, and ten samples of missing labels")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    options = parser.parse_args(arguments)
+    count = Printed()
+    figure_1(count)
+    table_2(options.queries, count)
+    tables_3_and_4(options.queries, count)
+    figure_5(options.plots, count)
+    figures_7_and_16(options.plots)
+    figure_8(options.plots, count)
+    table_8(options.cases, count)
+    if options.data is None:
+        print("\nNo folder with data was given: no analysis of real systems.")
+    else:
+        robust_2003(options, count)
+    count.report()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003")
-    parser.add_argument(
-        "--full", action="store_true", help="all runs instead of 6, and as many resamples as for a paper"
-    )
-    parser.add_argument("--plots", type=Path, help="draw the figures into this folder")
-    arguments = parser.parse_args()
-    main(arguments.data, arguments.full, arguments.plots)
+    main()

@@ -1,38 +1,196 @@
 """Ferrante, Ferro, Maistro, "Towards a Formal Framework for Utility-oriented Measurements of Retrieval Effectiveness"
-(ICTIR 2015, doi 10.1145/2808194.2809452): the partial order, swap and replacement, and the balancing index.
+(ICTIR 2015, doi 10.1145/2808194.2809452): the partial orders, swap and replacement, and the balancing index.
 
     python examples/papers/ferrante_2015.py
-    python examples/papers/ferrante_2015.py --plots out --topics 5000
+    python examples/papers/ferrante_2015.py --repetitions 10000 --plots out
 
-It needs no data. The last part is a simulation of our own, not the paper's Figure 1 (b): on random rankings, no measure
-contradicts the partial order, and where that leaves a pair open, measures may disagree.
+It needs no data. What can be compared: the examples of the orders, and the values of B(n) that the text gives. What cannot:
+the curves of Figure 1 are not printed as numbers. (a) is computed, (b) is simulated by the paper's design, in both readings
+of it (independent draws, or exact counts of relevant documents). Where the print is wrong, a line says so.
 """
 
 from __future__ import annotations
 
 import argparse
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from printed import Printed, save
 
 from ir_lexirecall.meta import agreement, axioms, balancing_index, partial_order, plot
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
 COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]
+ORDERS = [  # two rankings, the printed order, and what is wrong with it
+    ([0, 1, 1, 2, 2], [0, 1, 1, 2, 3], "rank", "<", ""),
+    ([0, 1, 1, 2, 2], [0, 1, 1, 1, 3], "rank", "not comparable", ""),
+    ([0, 1, 1, 2, 2], [2, 0, 1, 2, 1], "rank", "not comparable", "by the definition the second is at least as good at every depth and grade"),
+    ([0, 1, 0, 1, 0], [1, 0, 0, 0, 1], "rank", "not comparable", ""),
+    ([1, 0, 0, 1, 0], [0, 1, 1, 0, 1], "rank", "not comparable", ""),
+    ([0, 1, 1, 2, 2], [0, 1, 1, 2, 3], "set", "<", ""),
+    ([0, 1, 1, 2, 2], [0, 1, 1, 1, 3], "set", "not comparable", ""),
+]  # fmt: skip
+LENGTHS = [5, 10, 20, 21, 50, 100, 200]
 
 
-def examples() -> pd.DataFrame:
-    """What the partial order says of a replacement, a swap, and of rankings that it leaves open."""
-    return partial_order(
-        {
-            "a": [0, 1, 0, 1],
-            "a with one replaced": [0, 2, 0, 1],
-            "a with two swapped": [1, 0, 0, 1],
-            "one at the top": [2, 0, 0, 0],
-            "a full tail": [0, 1, 1, 1],
-        }
+def orders(count: Printed) -> None:
+    print("The partial orders: < the second is better (by rank; by set, without ranks), printed beside ours")
+    for r, s, by, paper, why in ORDERS:
+        ours = partial_order({"r": r, "s": s}, by=by)["order"].item()
+        same = count.compare(f"order by {by} of {r} and {s}", paper, ours, why=why)
+        print(f"  {r} and {s}, by {by}: {paper}" + ("" if same else f"; ours {ours}: {why}"))
+    binary = partial_order({"r": [0, 1, 0], "s": [1, 0, 1], "t": [0, 0, 1]}, by="set")["order"]
+    count.claim("the order by sets is total where relevance is binary", "not comparable" not in set(binary))
+    r, s = [1, 0, 0, 1, 0], [0, 1, 1, 0, 1]
+    precision = [sum(Fraction(sum(run[: i + 1]), i + 1) for i in range(5) if run[i]) for run in (r, s)]
+    for what, paper, ours in (
+        ("P@5 of (1,0,0,1,0)", "2/5", Fraction(sum(r), 5)),
+        ("P@5 of (0,1,1,0,1)", "3/5", Fraction(sum(s), 5)),
+        ("sum of precisions of (1,0,0,1,0)", "3/2", precision[0]),
+        ("sum of precisions of (0,1,1,0,1)", "53/30", precision[1]),
+    ):
+        count.compare(what, paper, ours)
+    print(
+        f"  AP times RB is {precision[0]} and {precision[1]}: printed as 3/2 > 53/30, but it is smaller, AP agrees with P@5"
     )
+    count.claim(
+        "AP prefers (1,0,0,1,0) to (0,1,1,0,1), against P@5 (as printed: 3/2 > 53/30)", precision[0] > precision[1]
+    )
+
+
+def swap_and_replacement(cases: int, count: Printed) -> None:
+    print("\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly")
+    laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], size=5, cases=cases, progress=False)
+    laws = laws[laws["source"].str.startswith("Ferrante")]
+    table = laws.pivot(index="measure", columns="property", values="result")
+    print(table.to_string())
+    for row in laws[laws["result"] == "fails"].itertuples():
+        print(f"  {row.measure}, {row.property}: {row.counterexample}")
+    count.claim(
+        "ERR is a measurement: swap and replacement hold",
+        (table.loc["ERR@20", ["swap", "replacement"]] == "holds").all(),
+    )
+
+
+def older_ndcg(n: int, a: int) -> int:
+    """B(n) of nDCG with base a, discount 1 down to rank a and 1/log_a(rank) below: the printed closed form, binary."""
+
+    def log(rank: int) -> float:
+        return np.log(rank) / np.log(a)
+
+    b1 = [b for b in range(a + 1, n + 1) if sum(1 / log(k + b) for k in range(n - b + 1)) >= 1]
+    b2 = [b for b in range(1, min(a, n) + 1) if min(a, n) - b + 1 + sum(1 / log(k + a + 1) for k in range(n - a)) >= 1]
+    return max([*b1, *b2])
+
+
+def err_by(n: int, x: float, exponent: str) -> int:
+    """B(n) of ERR, binary with probability x: the closed form with the printed exponent, or with that of the algorithm."""
+    holds = [
+        b
+        for b in range(1, n + 1)
+        if x * sum((1 - x) ** (k - (1 if exponent == "printed" else b)) / k for k in range(b, n + 1)) >= x - 1e-15
+    ]
+    return max(holds, default=0)
+
+
+def balancing(count: Printed, plots: Path | None) -> None:
+    exact = balancing_index(MEASURES, LENGTHS, method="closed form", progress=False)
+    scored = balancing_index(MEASURES, LENGTHS[:-1], progress=False)
+    index = exact.set_index(["measure", "n"])["B"]
+    print("\nBalancing index B(n), by the closed forms")
+    print(exact.pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string())
+    both = scored.merge(exact, on=["measure", "n"], suffixes=("", "_exact"))
+    other = both[both["B"] != both["B_exact"]][["measure", "n", "B", "B_exact"]]
+    print("  where Algorithm 1, which scores in floats, says otherwise:")
+    print("    " + (other.to_string(index=False).replace("\n", "\n    ") if len(other) else "nowhere"))
+    for n in (21, 50, 100, 200):
+        count.compare(f"B({n}) of RBP(p=0.8), n > 20", 8, int(index["RBP(p=0.8)", n]), digits=0)
+    for n in LENGTHS:
+        count.compare(f"B({n}) of ERR, any n", 1, int(index["ERR", n]), digits=0)
+    count.claim(
+        f"B(n) of RBP(p=0.95) is almost 60 for long runs (n=200: {index['RBP(p=0.95)', 200]})",
+        55 <= index["RBP(p=0.95)", 200] < 60,
+    )
+    near = min(index[name, 100] for name in ("AP", "nDCG"))
+    count.claim(f"AP and nDCG are close to the bisector (n=100: at least {near})", near > 80)
+
+    print("\nnDCG of base a in the older form: printed closed form, and Algorithm 1 on the measure itself")
+    for a in (2, 10):
+        closed = [older_ndcg(n, a) for n in (5, 10, 20, 50, 100)]
+        run = balancing_index(f"nDCG_JK(a={a})", [5, 10, 20, 50, 100], progress=False)["B"].tolist()
+        print(f"  a={a}: n = 5, 10, 20, 50, 100: {closed} and {run}")
+        count.claim(f"the closed form of nDCG with base {a} is what Algorithm 1 finds", closed == run)
+
+    print("\nClosed forms with misprints")
+    printed = [b for b in range(1, 101) if b >= np.log(1 - 0.8 + 0.8**100) / np.log(0.8) + 1]
+    print(
+        f"  RBP(p=0.8), n=100: printed b >= log_p(1-p+p^n) + 1, whose largest b is {max(printed)}; with <= it is {index['RBP(p=0.8)', 100]}"
+    )
+    for x, name in ((0.5, "1/2"), (0.25, "1/4"), (0.125, "1/8"), (0.0625, "1/16")):
+        run = balancing_index(f"GERR(max_rel={round(-np.log2(x))})", [10, 100], top=1, lowest=1, progress=False)[
+            "B"
+        ].tolist()
+        formulas = {kind: [err_by(n, x, kind) for n in (10, 100)] for kind in ("algorithm", "printed")}
+        print(
+            f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
+        )
+    print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
+    if plots is not None:
+        figure = balancing_index(MEASURES, range(1, 101), method="closed form", progress=False)
+        save(plot(figure), plots, "ferrante_2015_figure_1a")
+
+
+def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
+    """Share of significant differences between two runs of 1,000 documents over 50 topics, Student's t at .05, RBP(p=0.8)."""
+    from scipy.stats import ttest_ind
+
+    shown, p = 60, 0.8  # what stands below rank 60 changes RBP by less than 2e-6
+    rng = np.random.default_rng(1)
+
+    def rbp(rnk: int, high: float, low: float, exact: bool) -> np.ndarray:
+        segments = [(rnk, 0.2), (20 - rnk, high), (980, low)]
+        value, rank = np.zeros((repetitions, 50)), 0
+        for length, share in segments:
+            left = np.full(value.shape, round(share * length))  # relevant documents not yet drawn
+            for place in range(min(length, shown - rank)):
+                relevant = rng.random(value.shape) < (left / (length - place) if exact else share)
+                left -= relevant
+                value += (1 - p) * p**rank * relevant
+                rank += 1
+        return value
+
+    rows = {}
+    for exact, name in ((False, "independent draws"), (True, "exact counts")):
+        shares = []
+        for rnk in range(21):
+            test = ttest_ind(rbp(rnk, 0.7, 0.1, exact), rbp(rnk, 0.3, 0.7, exact), axis=1)
+            shares.append(float((test.pvalue < 0.05).mean()))
+        rows[name] = shares
+    table = pd.DataFrame(rows, index=pd.RangeIndex(21, name="rnk"))
+    print(f"\nFigure 1 (b): share of significant differences by rnk, {repetitions} repetitions (unpaired t)")
+    print(table.T.to_string(float_format=lambda share: f"{share:.2f}"))
+    count.claim(
+        "Figure 1 (b): almost always significant where the runs differ from rank 5 on or above",
+        (table.loc[:4] > 0.95).all(axis=None),
+    )
+    count.claim(
+        "Figure 1 (b): so up to rnk = 8 = B (more than 80 % of the repetitions), exact counts",
+        table.loc[:8, "exact counts"].min() > 0.8,
+    )
+    count.claim("Figure 1 (b): so up to rnk = 8 = B, independent draws", table.loc[:8, "independent draws"].min() > 0.8)
+    count.claim("Figure 1 (b): beyond, it falls to chance", (table.loc[15:] < 0.12).all(axis=None))
+    if plots is not None:
+        from matplotlib.figure import Figure
+
+        axes = Figure(figsize=(5.0, 3.5)).add_subplot()
+        for name in rows:
+            axes.plot(table.index, table[name], label=name)
+        axes.axvline(8, color="0.7", linestyle="--")
+        axes.set(xlabel="rnk", ylabel="share of significant differences")
+        axes.legend()
+        save(axes, plots, "ferrante_2015_figure_1b")
 
 
 def random_runs(
@@ -43,58 +201,37 @@ def random_runs(
     qrels = {f"q{q}": {f"d{i}": int(i < relevant) for i in range(length)} for q in range(topics)}
     runs: dict[str, dict] = {}
     for name in ("one", "other"):
-        orders = rng.permuted(np.tile(np.arange(length), (topics, 1)), axis=1)
-        runs[name] = {f"q{q}": {f"d{i}": -float(rank) for rank, i in enumerate(orders[q])} for q in range(topics)}
+        rankings = rng.permuted(np.tile(np.arange(length), (topics, 1)), axis=1)
+        runs[name] = {f"q{q}": {f"d{i}": -float(rank) for rank, i in enumerate(rankings[q])} for q in range(topics)}
     return qrels, runs
 
 
-def main(topics: int = 1000, plots: Path | None = None) -> None:
-    print("The partial order (b is better: <, a is better: >)")
-    print(examples().to_string(index=False))
-
-    print("\nSwap and replacement: what no measurement may violate, and what sensitive ones also have strictly")
-    laws = axioms(["AP", "RBP(p=0.8)", "ERR@20", "nDCG", "R@5", "P@5"], cases=100, progress=False)
-    laws = laws[laws["source"].str.startswith("Ferrante")]
-    print(laws.pivot(index="measure", columns="property", values="result").to_string())
-    for row in laws[laws["result"] == "fails"].itertuples():
-        print(f"  {row.measure}, {row.property}: {row.counterexample}")
-
-    print("\nBalancing index B(n), by the algorithm and by the closed forms")
-    n = [5, 10, 20, 21, 50, 100, 200]
-    found = balancing_index(MEASURES, n)
-    closed = balancing_index(MEASURES, n, method="closed form")
-    print(found.pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string())
-    print("  where the closed forms say otherwise (they are exact, the algorithm scores in floats):")
-    other = found.assign(exact=closed["B"])[found["B"] != closed["B"]]
-    print("    " + (other[["measure", "n", "B", "exact"]].to_string(index=False).replace("\n", "\n    ") or "nowhere"))
-    index = closed.set_index(["measure", "n"])["B"]
-    print("\n                                        paper  ours")
-    print(
-        f"  RBP(p=0.8), n > 20                        8  {sorted({int(index['RBP(p=0.8)', k]) for k in n if k > 20})}"
-    )
-    print(f"  RBP(p=0.95), large n                near 60  {index['RBP(p=0.95)', 200]}")
-    print(f"  ERR                                       1  {sorted({int(index['ERR', k]) for k in n})}")
-
-    figure = balancing_index(MEASURES, range(1, 101), method="closed form")
-    print("\nFigure 1 (a), every tenth n")
-    print(figure[figure["n"] % 10 == 0].pivot(index="measure", columns="n", values="B").loc[MEASURES].to_string())
-
-    print(f"\nOur simulation: {topics} pairs of random rankings of 50 documents, 5 of them relevant")
+def simulation(topics: int, plots: Path | None, count: Printed) -> None:
+    print(f"\nNot in the paper: {topics} pairs of random rankings of 50 documents, 5 of them relevant")
     decided = agreement(["dominance", *COMPARED], *random_runs(topics, 50, 5, seed=1), progress=False)
-    columns = ["measure_a", "measure_b", "incomparable", "agree", "disagree", "tied_a", "tied_b", "agreement"]
-    print(decided[columns].to_string(index=False))
     against = decided[decided["measure_a"] == "dominance"]
-    print(f"  no measure contradicts the partial order: {bool((against['disagree'] == 0).all())}")
-    if plots is not None:
-        plots.mkdir(parents=True, exist_ok=True)
-        for name, study in {"figure1a": figure, "simulation": decided, "partial_order": examples()}.items():
-            plot(study).figure.savefig(plots / f"ferrante_2015_{name}.svg")
-            print(f"  drawn: {plots / f'ferrante_2015_{name}.svg'}")
+    print(against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False))
+    count.claim("no measure contradicts the partial order", (against["disagree"] == 0).all())
+    save(plot(decided), plots, "ferrante_2015_simulation")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--topics", type=int, default=500, help="pairs of random rankings (default: %(default)s)")
+    parser.add_argument(
+        "--repetitions", type=int, default=200, help="of Figure 1 (b) (default: %(default)s; the paper: 10,000)"
+    )
+    parser.add_argument("--cases", type=int, default=50, help="random cases per property (default: %(default)s)")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    options = parser.parse_args(arguments)
+    count = Printed()
+    orders(count)
+    swap_and_replacement(options.cases, count)
+    balancing(count, options.plots)
+    figure_1b(options.repetitions, options.plots, count)
+    simulation(options.topics, options.plots, count)
+    count.report()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--topics", type=int, default=1000, help="pairs of random rankings (default 1000)")
-    parser.add_argument("--plots", type=Path, help="draw the figures into this folder")
-    arguments = parser.parse_args()
-    main(arguments.topics, arguments.plots)
+    main()

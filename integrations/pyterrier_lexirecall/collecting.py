@@ -151,7 +151,7 @@ def collecting(qrels: pd.DataFrame) -> Iterator[Collector]:
         _current.reset(token)
 
 
-class _Execution(Measure):
+class _Execution(Measure, register=False):
     """Not a measure of quality: it notes the run that is scored, and its values are larger for systems scored later."""
 
     NAME = "lexirecall_execution"

@@ -353,11 +353,11 @@ class _Experiment:
 def _in_order(rows: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
     """Rows by name and query as ``pt.Experiment`` sorts them, and then by system and measure.
 
-    The index numbers the rows system by system: it tells systems of the same name apart.
+    The index numbers the rows system by system, which tells systems of the same name apart; the new one numbers them anew.
     """
     place = {name: i for i, name in enumerate(measures)}
     keys = rows[["name", "qid", "measure"]].sort_index()
     keys = keys.assign(
         system=keys.groupby(["name", "qid", "measure"], dropna=False).cumcount(), place=keys["measure"].map(place)
     )
-    return rows.loc[keys.sort_values(["name", "qid", "system", "place"]).index]
+    return rows.loc[keys.sort_values(["name", "qid", "system", "place"]).index].reset_index(drop=True)

@@ -23,7 +23,7 @@ from ir_lexirecall.preferences.comparison import (
     parse_preferences,
 )
 from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.runs import ScoredRuns, check_runs
+from ir_lexirecall.runs import ScoredRuns, check_runs, refuse_empty
 from ir_lexirecall.significance import SignificanceTest
 from spark_lexirecall.aspects import named_aspects
 from spark_lexirecall.evaluation import warn_of_judgments
@@ -79,6 +79,7 @@ def compare(
     buckets = options.pop("buckets", None)
     options.pop("rules", True)  # a DataFrame has no rules of a collection's own
     judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
+    allow_empty = options.pop("allow_empty", False)
     tested = SignificanceTest.coerce(test, caller="compare", **options)
     check_options("compare", rel=rel, cutoff=cutoff)
     names, measures = parse_preferences("compare", preference)
@@ -104,6 +105,8 @@ def compare(
         with naming(f"run {name!r}"):
             table = collected(by_bucket(qrels, run, ranks_and_values, types, buckets), name)
         aligned[name] = ranks_from_arrow(judgments, table)
+        if not allow_empty and len(judgments) and not aligned[name].depth.any():
+            refuse_empty("compare", f"run {name!r}", judgments)
         of_query = pl.DataFrame(table).unique("query_id").sort("query_id")
         for measure in measures:
             values[measure].append(of_query[measure].to_numpy())

@@ -83,8 +83,8 @@ def stratified_bootstrap(
         progress: as in ``progress_bar``.
 
     >>> resamples = stratified_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], n_resamples=1000, seed=0)
-    >>> resamples.mean.mean().round(2)
-    np.float64(0.5)
+    >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
+    ((1, 1000), True)
     """
     runs = len(values[0])
     mean, variance = np.zeros((runs, n_resamples)), np.zeros((runs, n_resamples))

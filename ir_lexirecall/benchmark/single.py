@@ -19,6 +19,7 @@ from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
@@ -80,12 +81,13 @@ class Benchmark:
         Columns: ``measure``, ``run``, ``mean``, ``ci_low``, ``ci_high`` (at 1 - alpha), and ``better_than``: the letters of the
         runs that it is significantly better than, by ``tests``; ``letter`` is its own.
 
-        >>> from ir_lexirecall import benchmark, demo
+        >>> from ir_lexirecall import demo
+        >>> from ir_lexirecall.benchmark import benchmark
         >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10"])
         >>> result.means().round(3)
            measure   run letter   mean  ci_low  ci_high better_than
-        0  nDCG@10  bm25      a  0.578   0.417    0.733
-        1  nDCG@10    ql      b  0.565   0.401    0.730
+        0  nDCG@10  bm25      a  0.578   0.461    0.671
+        1  nDCG@10    ql      b  0.565   0.455    0.655
         """
         import pandas as pd
 
@@ -144,6 +146,12 @@ class Benchmark:
         return tables
 
     @cached_property
+    def _falling(self) -> frozenset[str]:
+        """The measures of which the smaller value is better."""
+        measures = {} if self.scored is None else self.scored.measures
+        return frozenset(name for name, measure in measures.items() if smaller_is_better(measure))
+
+    @cached_property
     def letters(self) -> list[str]:
         """A letter for each run: a, b, ..., z, aa, ab, ..."""
         return [_letter(place) for place in range(len(self.runs))]
@@ -157,7 +165,8 @@ class Benchmark:
             losers: dict[str, list[str]] = {run: [] for run in self.runs}
             rows = self._tested[name] if len(self.runs) > 1 else None
             for row in () if rows is None else rows[rows["reject"]].itertuples():
-                better, worse = (row.run_a, row.run_b) if row.estimate > 0 else (row.run_b, row.run_a)
+                first_is_better = (row.estimate > 0) != (name in self._falling)
+                better, worse = (row.run_a, row.run_b) if first_is_better else (row.run_b, row.run_a)
                 losers[better].append(letter[worse])
             separator = "" if len(self.runs) <= 26 else ","
             beaten[name] = [separator.join(sorted(losers[run], key=self.letters.index)) for run in self.runs]
@@ -200,7 +209,8 @@ class Benchmark:
         columns: list[Sequence[str]] = [["", *self.letters], ["run", *map(escape, self.runs)]]
         for name in self.measures:
             numbers = self.table[name]
-            top = numbers.max() if numbers.nunique() > 1 else None
+            best = numbers.min() if name in self._falling else numbers.max()
+            top = best if numbers.nunique() > 1 else None
             cells = [escape(name)]
             for number, letters in zip(numbers, self.better_than[name], strict=True):
                 cell = text.format_number(float(number), places)

@@ -193,7 +193,7 @@ class BenchmarkSuite:
             place = [result.runs.index(run) for run in self.runs]
             if measure.startswith(_PREFERENCE):
                 assert result.preferences is not None
-                x = result.preferences.counts.of(measure.removeprefix(_PREFERENCE)).against_others.T[place]
+                x = result.preferences.counts.count(measure.removeprefix(_PREFERENCE)).against_others.T[place]
             else:
                 x = result.values(measure)[place]
             if not x.shape[1]:

@@ -28,6 +28,7 @@ from ir_lexirecall.collections import DEMO
 from ir_lexirecall.errors import check_number, did_you_mean
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.formats import is_file
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.readers import run_files
@@ -293,9 +294,10 @@ def _gate(options: argparse.Namespace) -> int:
 
 def _measure_rows(scored: ScoredRuns, baseline: str, candidate: str, most: float) -> list[tuple[str, ...]]:
     rows = []
-    for name in scored.measures:
+    for name, measure in scored.measures.items():
         before, after = (float(scored.table.loc[run, name]) for run in (baseline, candidate))
-        verdict = "worse" if before - after > most else "better" if after - before > most else "same"
+        rise = before - after if smaller_is_better(measure) else after - before
+        verdict = "worse" if rise < -most else "better" if rise > most else "same"
         numbers = [texts.format_number(value, 4) for value in (before, after)]
         rows.append((name, *numbers, f"{after - before:+.4f}", verdict))
     return rows
@@ -317,7 +319,9 @@ def _most_regressed(result: Preferences, scored: ScoredRuns, baseline: str, cand
         return
     values = scored.per_query
     falls = {
-        name: (values[name].loc[candidate] - values[name].loc[baseline]).loc[lost.index] for name in scored.measures
+        name: (-1 if smaller_is_better(measure) else 1)
+        * (values[name].loc[candidate] - values[name].loc[baseline]).loc[lost.index]
+        for name, measure in scored.measures.items()
     }
     first = next(iter(falls.values())) if falls else lost["preference"]
     order = first.sort_values(kind="stable").index[:most]

@@ -23,6 +23,7 @@ from ir_lexirecall.cli.arguments import (
 from ir_lexirecall.cli.output import BEST, BETTER, EXACT, WORSE, Page, add_output, emit, save_picture
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import Preferences, compare
 from ir_lexirecall.preferences.comparison import check_baseline
 from ir_lexirecall.report import report
@@ -148,7 +149,11 @@ def _evaluate(options: argparse.Namespace) -> None:
 def _add_means(page: Page, scored: ScoredRuns, tested: Preferences | None = None) -> None:
     """A row per run, the best values marked, and those that differ from the baseline's."""
     table = scored.table
-    marks = {name: best(table[name]) for name, measure in scored.measures.items() if measure.NAME not in _COUNTS}
+    marks = {
+        name: best(-table[name] if smaller_is_better(measure) else table[name])
+        for name, measure in scored.measures.items()
+        if measure.NAME not in _COUNTS
+    }
     if tested is None:
         page.add_table(table.reset_index(), marks)
         return

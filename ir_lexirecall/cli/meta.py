@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall import meta
-from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs, split_measures
+from ir_lexirecall.cli.arguments import Inputs, add_measures, add_qrels, add_rel, add_runs, split_measures
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
 from ir_lexirecall.significance import TESTS
 
@@ -79,8 +79,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "m": {"type": int, **_SEVERAL, "metavar": "M", "help": "relevant documents of a query, one number or several"},
     "method": {"help": "'algorithm' for any measure, or 'closed form'"},
     "n": {"type": int, **_SEVERAL, "metavar": "N", "help": "documents in the collection, one number or several"},
+    "n_queries": {"type": int, "help": "queries in either half (default: half of them)"},
     "n_resamples": {"type": int, "help": "of tests that resample"},
     "n_samples": {"type": int, "help": "how often to draw"},
+    "n_splits": {"type": int, "help": "ways of halving the queries, at most"},
     "p": {"type": float, "help": "of the exposure RBP"},
     "parameter": {"help": "name of the parameter to fit"},
     "policy": {"help": "which labels go: 'random' or 'pool'"},
@@ -95,13 +97,15 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "top": {"type": float, "help": "top grade"},
 }
 _OF_ONE_STUDY: dict[tuple[str, str], dict[str, Any]] = {
+    ("best-run-labels", "k"): {"nargs": None, "help": "ranks to look at"},
+    ("partial-order", "by"): {"help": "the order of rankings ('rank') or of the sets of their documents ('set')"},
     ("balancing-index", "n"): {"help": "lengths of rankings, one number or several"},
     ("provider-exposure", "n"): {"nargs": None, "help": "documents in the collection"},
     ("simulate-rankings", "depth"): {"nargs": None, "help": "documents that a run retrieves"},
     ("simulate-rankings", "m"): {"help": "relevant documents of each query: one number, or one for every query"},
     ("simulate-rankings", "n"): {"nargs": None, "help": "documents in the collection"},
 }
-_LISTS = ("measures", "measure", "target", "among")  # parameters that are measures
+_LISTS = ("measures", "measure", "target", "targets", "among")  # parameters that are measures
 _ELSEWHERE = ("qrels", "runs", "rel", "progress", *_LISTS)
 _ONE_OR_SEVERAL = ("m", "quality", "systems")  # options of simulate-rankings of which one value is not a list
 _EXAMPLES = {
@@ -109,6 +113,7 @@ _EXAMPLES = {
     "agreement": "qrels.txt *.run -m lexirecall TSE R@1000",
     "axioms": "-m TSE LR nDCG@10",
     "balancing-index": "-m AP 'RBP(p=0.8)' --n 10 100",
+    "best-run-labels": "qrels.csv *.run -m \"CAM(aspects={'relevance':2,'quality':2})@5\" --k 5",
     "check": "-m nDCG@10 --grades 0 1 2",
     "correlation": "qrels.txt *.run -m LR AP nDCG",
     "degrade": "qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
@@ -119,7 +124,9 @@ _EXAMPLES = {
     "partial-order": "--rankings a=1,0,2 b=2,0,1",
     "properties": "",
     "provider-exposure": "qrels.txt bm25.run --providers providers.csv",
+    "reachable-maximum": "qrels.csv -m \"CAM(aspects={'relevance':2,'quality':2})\"",
     "simulate-rankings": "--n 1000 --m 10 --depth 100 --queries 50",
+    "split-half": "qrels.txt *.run -m LR AP nDCG",
     "tie-probabilities": "--n 1000 10000 --m 10",
     "ties": "qrels.txt *.run -m LR R@1000 Rprec",
     "unanimity": "qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
@@ -165,11 +172,14 @@ def add_studies(commands: Any) -> None:
 
 def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[..., Any]) -> None:
     known = parameters(function)
-    if "qrels" in known:
+    if "runs" in known:
         add_runs(parser)
+    elif "qrels" in known:
+        add_qrels(parser)
+        parser.set_defaults(runs=[])
     if "measures" in known:
-        add_measures(parser, required=True, preferences="qrels" in known)
-    for name in ("measure", "target", "among"):
+        add_measures(parser, required=True, preferences="runs" in known)
+    for name in ("measure", "target", "targets", "among"):
         if name in known:
             short = ["-m"] if name == "measure" else []
             required = known[name].default is inspect.Parameter.empty
@@ -189,6 +199,7 @@ def _add_study(parser: argparse.ArgumentParser, study: str, function: Callable[.
 _MEASURES = {
     "measure": "the measure",
     "target": "the measure, or preference, to come close to",
+    "targets": "the measures, or preferences, to predict (default: those of -m)",
     "among": "the measures that must agree (default: those of -m)",
 }
 
@@ -233,10 +244,12 @@ def _run(options: argparse.Namespace) -> None:
     for name in _LISTS:
         words = getattr(options, name, None)
         if name in known and words is not None:
-            values[name] = split_measures(words) if name in ("measures", "among") else _one(name, words)
+            values[name] = split_measures(words) if name in ("measures", "targets", "among") else _one(name, words)
     if "qrels" in known:
         inputs = Inputs.from_options(options)
-        values |= {"qrels": inputs.judgments, "runs": inputs.runs}
+        values["qrels"] = inputs.judgments
+        if "runs" in known:
+            values["runs"] = inputs.runs
         if "rel" in known:
             values["rel"] = inputs.rel(options)
     result = options.study(**values)

@@ -10,6 +10,7 @@ what was run; ``plot`` draws it.
 """
 
 from ir_lexirecall.meta.agreements import agreement, per_query_kendall
+from ir_lexirecall.meta.aspect_labels import best_run_labels, reachable_maximum
 from ir_lexirecall.meta.balancing import balancing_index
 from ir_lexirecall.meta.checking import axioms, check, properties
 from ir_lexirecall.meta.correlations import correlation
@@ -21,6 +22,7 @@ from ir_lexirecall.meta.partial_orders import partial_order
 from ir_lexirecall.meta.providers import provider_exposure
 from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
+from ir_lexirecall.meta.split_halves import split_half
 from ir_lexirecall.meta.tie_rates import tie_probabilities, ties
 from ir_lexirecall.meta.worst_cases import worst_case
 from ir_lexirecall.plots.studies import plot
@@ -31,6 +33,7 @@ __all__ = [
     "agreement",
     "axioms",
     "balancing_index",
+    "best_run_labels",
     "check",
     "correlation",
     "degrade",
@@ -42,7 +45,9 @@ __all__ = [
     "plot",
     "properties",
     "provider_exposure",
+    "reachable_maximum",
     "simulate_rankings",
+    "split_half",
     "tie_probabilities",
     "ties",
     "unanimity",

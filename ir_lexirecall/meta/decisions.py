@@ -81,7 +81,7 @@ class Decisions:
         judgments = Judgments.from_qrels(qrels)
         check_relevant(caller, judgments, rel)
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
+        scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=True, caller=caller, progress=progress)
         scored.check_defined(caller)
         return cls(scored, labels, rel, cutoff)
 
@@ -120,7 +120,7 @@ class Decisions:
         """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
         measure = self.labels[label]
         if isinstance(measure, str):
-            return self.counts.of(measure).against_others.T
+            return self.counts.count(measure).against_others.T
         return self.scored.values[label][:, self.queries]
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:

@@ -242,11 +242,51 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
     return ax
 
 
+def _best_run_labels(table: Any, ax: Any) -> Any:
+    """Mean sum of labels by rank, a line per measure."""
+    legend = Legend(ax)
+    for measure, rows in table.groupby("measure", sort=False):
+        ax.plot(rows["rank"], rows["mean"], label=legend.label(measure))
+    ax.set_xlabel("rank in the best run")
+    ax.set_ylabel("mean sum of labels")
+    legend.show(fontsize="small")
+    return ax
+
+
+def _reachable_maximum(table: Any, ax: Any) -> Any:
+    """The largest value reached on every query, in rising order, a line per measure."""
+    legend = Legend(ax)
+    for measure, rows in table.groupby("measure", sort=False):
+        values = np.sort(rows["value"].to_numpy())
+        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend.label(measure))
+    ax.set_xlabel("queries, by what can be reached")
+    ax.set_ylabel("largest value of any ranking")
+    legend.show(fontsize="small")
+    return ax
+
+
+def _split_half(table: Any, ax: Any) -> Any:
+    """Kendall's tau of the measure (row) on one half with the target (column) on the other."""
+    names, targets = (list(dict.fromkeys(table[column])) for column in ("measure", "target"))
+    values = table.pivot(index="measure", columns="target", values="kendall").loc[names, targets].to_numpy()
+    image = ax.imshow(values, cmap="Blues", vmin=float(np.nanmin(values, initial=0.0)), vmax=1)
+    for (i, j), value in np.ndenumerate(values):
+        colour = "white" if value > 0.6 else "black"
+        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
+    name_ticks(ax.xaxis, targets, rotation=45, ha="right")
+    name_ticks(ax.yaxis, names)
+    ax.set_xlabel("order on the other half by")
+    ax.set_ylabel("predicted by")
+    colour_bar(ax, image, "mean Kendall's tau")
+    return ax
+
+
 _DRAWN: dict[str, Callable[[Any, Any], Any]] = {
     "achieved_significance": _achieved_significance,
     "agreement": _matrix("agreement", lowest=0, cmap="Blues", meaning="agreement of the row with the column"),
     "axioms": _axioms,
     "balancing_index": _balancing_index,
+    "best_run_labels": _best_run_labels,
     "check": _axioms,
     "correlation": _matrix("kendall"),
     "degrade": _degrade,
@@ -257,7 +297,9 @@ _DRAWN: dict[str, Callable[[Any, Any], Any]] = {
     "per_query_kendall": _matrix("kendall"),
     "properties": _properties,
     "provider_exposure": _provider_exposure,
+    "reachable_maximum": _reachable_maximum,
     "simulate_rankings": _simulate_rankings,
+    "split_half": _split_half,
     "tie_probabilities": _tie_probabilities,
     "ties": _ties,
     "unanimity": _bars("unanimity"),

@@ -69,11 +69,11 @@ class PreferenceCounts:
         values = self.values[measure]
         return -values if measure in self.smaller_is_better else values
 
-    def of(self, preference: str) -> Counts:
+    def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
         if preference not in self._counted:
-            count = self._count_pairwise if is_pairwise(preference) else self._count_standings
-            self._counted[preference] = count(preference)
+            counter = self._count_pairwise if is_pairwise(preference) else self._count_standings
+            self._counted[preference] = counter(preference)
         return self._counted[preference]
 
     @cached_property

@@ -196,7 +196,7 @@ class Preferences:
         """The rows of ``table`` for one preference, with ``incomparable``."""
         import pandas as pd
 
-        counts = self.counts.of(self._name(preference))
+        counts = self.counts.count(self._name(preference))
         a, b = self._pair_places
         tested = self._tested(preference)
         adjusted, reject = self.test.corrected(tested.p)
@@ -227,7 +227,7 @@ class Preferences:
                 return self.test.of_all(values.T)[a, b]
             return self.test.of_pairs(values[a] - values[b])
         if self.test.name == "tukey":
-            return self.test.of_all(self.counts.of(preference).against_others, bounds=(-2.0, 2.0))[a, b]
+            return self.test.of_all(self.counts.count(preference).against_others, bounds=(-2.0, 2.0))[a, b]
         blocks = self.counts.of_pairs(preference, a, b)
         return TestResult.concatenate([self.test.of_pairs(x, bounds=_PREFERENCE_RANGE) for x in blocks])
 
@@ -291,7 +291,9 @@ class Preferences:
         for name in self.preferences:
             measure = self.counts.values.get(name)
             if self.test.name == "tukey":
-                values = self.counts.of(name).against_others if measure is None else measure[:, self.counts.queries].T
+                values = (
+                    self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
+                )
                 numbers = of_values(values)[a, b]
             elif measure is not None:
                 numbers = of_differences(measure[a][:, self.counts.queries] - measure[b][:, self.counts.queries])
@@ -308,7 +310,7 @@ class Preferences:
         """Mean preference of the run of the row over that of the column."""
         import pandas as pd
 
-        mean = self.counts.of(self._name(preference)).mean
+        mean = self.counts.count(self._name(preference)).mean
         return self._with_provenance(pd.DataFrame(mean.copy(), index=self.runs, columns=self.runs))
 
     def per_query(self, preference: str | None = None) -> pd.DataFrame:
@@ -334,7 +336,7 @@ class Preferences:
         """Mean preference of each run against all others, a row per query, a column per run."""
         import pandas as pd
 
-        values = self.counts.of(self._name(preference)).against_others
+        values = self.counts.count(self._name(preference)).against_others
         index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
@@ -360,7 +362,7 @@ class Preferences:
         import pandas as pd
 
         check_choice("ranking", "method", method, ["mean", *aggregation.METHODS])
-        counts = self.counts.of(self._name(preference))
+        counts = self.counts.count(self._name(preference))
         if method == "mean":
             values = counts.against_others.mean(axis=0) if len(self.query_ids) else np.zeros(len(self.runs))
         else:
@@ -425,7 +427,7 @@ class Preferences:
             if queries and (absent := int((depth == 0).sum())):
                 notes.append(f"{name}: no documents at all for {absent} of {queries} queries.")
         for preference in self.preferences:
-            counts = self.counts.of(preference)
+            counts = self.counts.count(preference)
             for (a, b), i, j in zip(self.pairs, *self._pair_places, strict=True):
                 if queries and counts.ties[i, j] > queries / 2:
                     notes.append(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")

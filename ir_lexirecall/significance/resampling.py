@@ -200,8 +200,9 @@ def tukey_hsd(
         means = shuffled.mean(axis=1)
         spread[some] = means.max(axis=1) - means.min(axis=1)
     spread.sort()
-    # Sums of the same numbers in another order may differ in the last bits.
-    p = (1 + n_resamples - np.searchsorted(spread, (1 - RELATIVE) * np.abs(difference))) / (1 + n_resamples)
+    # Sums of the same numbers in another order may differ in the last bits, a difference of 0 from 0, too.
+    least = (1 - RELATIVE) * np.abs(difference) - _NOISE * shifted.max(axis=1).mean()
+    p = (1 + n_resamples - np.searchsorted(spread, least)) / (1 + n_resamples)
     k = most_extreme(n_resamples, alpha)
     half = np.full((systems, systems), spread[n_resamples - k] if k else np.inf)
     np.fill_diagonal(p, 1.0)

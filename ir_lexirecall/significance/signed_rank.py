@@ -16,6 +16,7 @@ from ir_lexirecall.significance.intervals import RELATIVE, TestResult
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
 _WORK = 2**24  # additions that this may take
+_BEYOND = 64  # further averages on either side, where they are
 _AT_ONCE = 2**12  # Walsh averages that are sorted without narrowing them down first
 
 
@@ -229,6 +230,7 @@ class _Walsh:
         weight: how many pairs of differences share each.
         scale: larger magnitude of each pair, to which rounding is relative.
         below, above: how many pairs of differences have an average below and above all of these.
+        whole: whether these are all; else the first and the last may be some of several equal ones.
     """
 
     value: Floats
@@ -236,6 +238,7 @@ class _Walsh:
     scale: Floats
     below: int
     above: int
+    whole: bool
 
     @staticmethod
     def of(differences: _Differences, threshold: float | None, total: int) -> _Walsh:
@@ -245,9 +248,9 @@ class _Walsh:
         ends = _bracket(u, count, threshold, total)
         walsh = _Walsh._within(u, count, *ends)
         _, counted = walsh.distinct
-        if counted[0] >= total - threshold and counted[-1] <= threshold:
+        if len(counted) and counted[0] >= total - threshold and counted[-1] <= threshold:
             return walsh
-        return _Walsh._within(u, count, -np.inf, np.inf)  # the ends were set within one heap of ties
+        return _Walsh._within(u, count, -np.inf, np.inf)  # what lies next to a heap of ties was missed
 
     @staticmethod
     def _within(u: Floats, count: Ints, low: float, high: float) -> _Walsh:
@@ -265,7 +268,8 @@ class _Walsh:
         with_itself = np.where(end == size, count * (count + 1) // 2 - count * count, 0)
         above = int((count * (n - before[end]) + with_itself).sum())
         below = n * (n + 1) // 2 - above - int(weight.sum())
-        return _Walsh(value, weight, np.maximum(np.abs(u[i]), np.abs(u[j])), below, above)
+        scale = np.maximum(np.abs(u[i]), np.abs(u[j]))
+        return _Walsh(value, weight, scale, below, above, whole=below == above == 0)
 
     def median(self) -> float:
         """The median of all averages."""
@@ -285,7 +289,8 @@ class _Walsh:
         last = np.r_[first[1:], len(self.value)] - 1
         weight = np.add.reduceat(self.weight, first)
         above = self.above + np.cumsum(weight[::-1])[::-1]  # itself included
-        return (self.value[first] + self.value[last]) / 2, 2 * above - weight
+        inner = slice(None) if self.whole else slice(1, -1)
+        return ((self.value[first] + self.value[last]) / 2)[inner], (2 * above - weight)[inner]
 
 
 def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[float, float]:
@@ -308,4 +313,9 @@ def _bracket(u: Floats, count: Ints, threshold: float, total: int) -> tuple[floa
                 high, under = middle, counted
         return low, high
 
-    return around(total - threshold + slack)[0], around(threshold - slack)[1]
+    low, high = around(total - threshold + slack)[0], around(threshold - slack)[1]
+    # Of each number, the average next to those ends: some distinct ones are wanted beyond a heap of ties.
+    lower, upper = np.searchsorted(u, 2 * low - u, side="left") - 1, np.searchsorted(u, 2 * high - u, side="right")
+    lower_ends = np.unique((u + u[lower])[lower >= 0] / 2)[-_BEYOND:]
+    upper_ends = np.unique((u[upper < len(u)] + u[upper[upper < len(u)]]) / 2)[:_BEYOND]
+    return min([low, *lower_ends]), max([high, *upper_ends])

@@ -20,6 +20,7 @@ from tests.benchmarks import data, peers
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
+_SEVEN = [*peers.STANDARD, *_OURS]
 _CWL = [CWL_ERR8(max_rel=4) @ 20, CWL_ERR9(max_rel=4) @ 20, CWL_ERR10(max_rel=4), CWL_ERR11(max_rel=4)]
 
 
@@ -66,6 +67,37 @@ def _aggregate(inputs: Collection | Dicts) -> Any:
     return ir_measures.calc_aggregate(_OURS, inputs.qrels, inputs.run)
 
 
+def _seven(inputs: Collection | Dicts) -> Any:
+    return irl.evaluate(_SEVEN, inputs.qrels, inputs.run)
+
+
+def _seven_accelerated(inputs: Collection | Dicts) -> Any:
+    with irl.accelerate():
+        return ir_measures.calc_aggregate(_SEVEN, inputs.qrels, inputs.run)
+
+
+def _seven_of_files(paths: Files) -> Any:
+    return [irl.evaluate(_SEVEN, paths.qrels, run, aggregate=True) for run in paths.runs.values()]
+
+
+def _twenty(inputs: Collection) -> Any:
+    return irl.evaluate(peers.TWENTY, inputs.qrels, inputs.run)
+
+
+def _kept(inputs: Dicts) -> Any:
+    return peers.time_of_kept(_OURS, inputs)
+
+
+def _experiment(measures: list[Any], accelerated: bool) -> Callable[[Any], Any]:
+    def run(inputs: data.Experiment) -> Any:
+        import pyterrier as pt
+
+        with irl.accelerate(accelerated):
+            return pt.Experiment(inputs.runs, inputs.topics, inputs.qrels, measures)
+
+    return run
+
+
 def _cwl(inputs: Collection) -> Any:
     return ir_measures.calc_aggregate(_CWL, inputs.qrels, inputs.run)
 
@@ -83,7 +115,7 @@ def _evaluate_files(paths: Files) -> Any:
 
 
 def _import(_: None) -> Any:
-    return peers.time_of_import("ir_lexirecall", after="ir_measures")
+    return peers.time_of_import("ir_lexirecall")
 
 
 def _compare(preference: str) -> Callable[[Systems], Any]:
@@ -109,6 +141,22 @@ def _tukey(scores: Floats) -> Any:
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")
 _IR_MEASURES_FILES = Contender("ir_measures (pytrec_eval)", peers.standard_of_files, "pytrec_eval")
+_FIRST_VALUES = (
+    Contender(
+        "ir_measures (pytrec_eval)",
+        peers.first_evaluation(
+            "import ir_measures; ir_measures.calc_aggregate([ir_measures.AP], {'q': {'d': 1}}, {'q': {'d': 1.0}})"
+        ),
+        "pytrec_eval",
+    ),
+    Contender(
+        "ranx",
+        peers.first_evaluation(
+            "import ranx; ranx.evaluate(ranx.Qrels({'q': {'d': 1}}), ranx.Run({'q': {'d': 1.0}}), 'map')"
+        ),
+        "ranx",
+    ),
+)
 _SMALL = Size(queries=1, depth=100, judged=30)
 
 CASES = [
@@ -120,9 +168,51 @@ CASES = [
         (_IR_MEASURES, Contender("ranx", peers.ranx_of_tables, "ranx")),
         target=0.1,
     ),
+    *(
+        Case(
+            f"seven{name}",
+            f"AP, nDCG@10, R@1000 and the four, DataFrames with {strings}, through {through}; peer: AP, nDCG@10, R@1000",
+            run,
+            build,
+            (_IR_MEASURES,),
+            target=target,
+        )
+        for strings, suffix, build, target in (
+            ("Arrow strings", "", lambda size, _: data.collection(size), 0.08),
+            ("strings as objects", "-objects", partial(data.converted, convert=data.FORMS["objects"][1]), 0.12),
+        )
+        for name, through, run in (
+            (suffix, "evaluate", _seven),
+            (f"-accelerated{suffix}", "ir_measures with accelerate", _seven_accelerated),
+        )
+    ),
+    Case(
+        "twenty",
+        "twenty of trec_eval's measures through evaluate; peer: the same",
+        _twenty,
+        lambda size, _: data.collection(size),
+        (Contender("ir_measures (pytrec_eval)", peers.twenty, "pytrec_eval"),),
+        target=0.08,
+    ),
+    Case(
+        "seven-file",
+        "seven of TREC files through evaluate (a file of 3 million lines: --queries 3000); peer: AP, nDCG@10, R@1000",
+        _seven_of_files,
+        lambda size, folder: data.files(size, folder, ".txt"),
+        (_IR_MEASURES_FILES,),
+        target=0.06,
+    ),
+    Case(
+        "experiment",
+        "plain pt.Experiment of 5 runs with accelerate, AP, nDCG@10, R@1000 and the four; peer: without accelerate",
+        _experiment(_SEVEN, accelerated=True),
+        lambda size, _: data.experiment(size),
+        (Contender("pt.Experiment", _experiment(_SEVEN, accelerated=False), "pyterrier"),),
+        target=0.2,
+    ),
     Case(
         "dict",
-        "the same of dicts of dicts",
+        "the same as dataframe of dicts of dicts",
         _aggregate,
         lambda size, _: data.dicts(size),
         (
@@ -185,51 +275,69 @@ CASES = [
     ),
     Case(
         "small-dict",
-        "evaluate, 1 query x 100 documents, dicts; peer: calc_aggregate of AP, nDCG@10, R@1000",
+        "the four through ir_measures, 1 query x 100 documents, dicts; peer: AP, nDCG@10, R@1000",
+        _aggregate,
+        lambda size, _: data.dicts(size),
+        (_IR_MEASURES,),
+        target=2.5,
+        size=_SMALL,
+    ),
+    Case(
+        "small-kept",
+        "the same with an evaluator that is kept",
+        _kept,
+        lambda size, _: data.dicts(size),
+        (Contender("ir_measures (pytrec_eval)", peers.kept, "pytrec_eval"),),
+        target=3,
+        size=_SMALL,
+        memory=False,
+    ),
+    Case(
+        "small-dataframe",
+        "the same as small-dict of DataFrames",
+        _aggregate,
+        lambda size, _: data.collection(size),
+        (_IR_MEASURES,),
+        target=1.5,
+        size=_SMALL,
+    ),
+    Case(
+        "small-evaluate",
+        "the same as small-dict through evaluate, which makes a DataFrame",
         _evaluate,
         lambda size, _: data.dicts(size),
         (_IR_MEASURES,),
         size=_SMALL,
     ),
     Case(
-        "small-dataframe",
-        "the same of DataFrames",
-        _evaluate,
-        lambda size, _: data.collection(size),
-        (_IR_MEASURES,),
-        size=_SMALL,
-    ),
-    Case(
         "import",
-        "import of ir_lexirecall beyond that of ir_measures",
+        "import of ir_lexirecall, and with it of ir_measures",
         _import,
         lambda _, __: None,
         (Contender("import ir_measures", peers.import_ir_measures),),
+        target=1.3,
         memory=False,
     ),
     Case(
         "start",
-        "imports and the first evaluation of one query in a fresh interpreter; peers: AP",
+        "imports and the first values of one query, TSE and LR through ir_measures, in a fresh interpreter; peers: AP",
+        peers.first_evaluation(
+            "import ir_measures; from ir_lexirecall import TSE, LR; "
+            "ir_measures.calc_aggregate([TSE, LR], {'q': {'d': 1}}, {'q': {'d': 1.0}})"
+        ),
+        lambda _, __: None,
+        _FIRST_VALUES,
+        target=2,
+        memory=False,
+    ),
+    Case(
+        "start-evaluate",
+        "the same through evaluate, which imports pandas",
         peers.first_evaluation(
             "import ir_lexirecall as irl; irl.evaluate('TSE LR'.split(), {'q': {'d': 1}}, {'q': {'d': 1.0}})"
         ),
         lambda _, __: None,
-        (
-            Contender(
-                "ir_measures (pytrec_eval)",
-                peers.first_evaluation(
-                    "import ir_measures; ir_measures.calc_aggregate([ir_measures.AP], {'q': {'d': 1}}, {'q': {'d': 1.0}})"
-                ),
-                "pytrec_eval",
-            ),
-            Contender(
-                "ranx",
-                peers.first_evaluation(
-                    "import ranx; ranx.evaluate(ranx.Qrels({'q': {'d': 1}}), ranx.Run({'q': {'d': 1.0}}), 'map')"
-                ),
-                "ranx",
-            ),
-        ),
+        _FIRST_VALUES,
         memory=False,
     ),
     Case(

@@ -70,6 +70,15 @@ class Files:
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """What PyTerrier's experiments take, in its columns."""
+
+    runs: list[pd.DataFrame]
+    topics: pd.DataFrame
+    qrels: pd.DataFrame
+
+
+@dataclass(frozen=True)
 class Systems:
     """Several systems' rankings of the same queries.
 
@@ -102,6 +111,19 @@ def diversity_collection(size: Size) -> Collection:
     judged = np.repeat(pool[:, : size.judged], _SUBTOPICS, axis=1)
     subtopic = np.tile(np.arange(1, _SUBTOPICS + 1), judged.size // _SUBTOPICS)
     return Collection(_qrels(judged, _grades(judged.size, rng), subtopic), _run(size, pool, rng))
+
+
+def experiment(size: Size, runs: int = 5) -> Experiment:
+    """Several runs of the same queries."""
+    rng = np.random.default_rng(_SEED)
+    pool = _pool(size, rng)
+    judged = pool[:, : size.judged]
+    qrels = _qrels(judged, _grades(judged.size, rng), np.zeros(judged.size, dtype=np.int64))
+    names = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    rank = np.tile(np.arange(size.depth), size.queries)
+    tables = [_run(size, pool, rng).rename(columns=names).assign(rank=rank) for _ in range(runs)]
+    topics = pd.DataFrame({"qid": qrels["query_id"].unique()}).assign(query="text")
+    return Experiment(tables, topics, qrels.rename(columns=names))
 
 
 def dicts(size: Size) -> Dicts:

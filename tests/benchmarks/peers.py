@@ -4,17 +4,42 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import ir_measures
 import numpy as np
 import polars as pl
-from ir_measures import AP, NERR8, NERR9, NERR10, NERR11, R, alpha_nDCG, nDCG
+from ir_measures import (
+    AP,
+    NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
+    RR,
+    Bpref,
+    IPrec,
+    NumRel,
+    NumRet,
+    P,
+    R,
+    Rprec,
+    SetF,
+    SetP,
+    Success,
+    alpha_nDCG,
+    infAP,
+    nDCG,
+)
 
 from tests.benchmarks.data import Collection, Dicts, Files, Systems
 
-_STANDARD = [AP, nDCG @ 10, R @ 1000]
+STANDARD = [AP, nDCG @ 10, R @ 1000]
+TWENTY = [
+    *(AP, AP @ 100, nDCG, nDCG @ 10, nDCG @ 20, P @ 5, P @ 10, P @ 20, R @ 100, R @ 1000),
+    *(RR, Rprec, Bpref, Success @ 1, IPrec @ 0.1, infAP, SetP, SetF, NumRel, NumRet(rel=1)),
+]
 _CWL_EVAL = [NERR8(max_rel=4) @ 20, NERR9(max_rel=4) @ 20, NERR10(max_rel=4), NERR11(max_rel=4)]
 _TREC_EVAL_NAMES = {"map", "ndcg_cut.10", "recall.1000"}
 _RANX_NAMES = ["map", "ndcg@10", "recall@1000"]
@@ -26,13 +51,33 @@ class Elapsed(float):
 
 def standard(inputs: Collection | Dicts) -> Any:
     """AP, nDCG@10 and R@1000 by ir_measures, which calls pytrec_eval."""
-    return ir_measures.calc_aggregate(_STANDARD, inputs.qrels, inputs.run)
+    return ir_measures.calc_aggregate(STANDARD, inputs.qrels, inputs.run)
+
+
+def twenty(inputs: Collection) -> Any:
+    """Twenty of trec_eval's measures by ir_measures."""
+    return ir_measures.calc_aggregate(TWENTY, inputs.qrels, inputs.run)
+
+
+def kept(inputs: Dicts) -> Elapsed:
+    """AP, nDCG@10 and R@1000 by an evaluator of ir_measures that has read the qrels already."""
+    return time_of_kept(STANDARD, inputs)
+
+
+def time_of_kept(measures: list[Any], inputs: Dicts, calls: int = 20) -> Elapsed:
+    """How long an evaluator takes for a run once it has read the qrels."""
+    evaluator = ir_measures.evaluator(measures, inputs.qrels)
+    evaluator.calc_aggregate(inputs.run)
+    start = time.perf_counter()
+    for _ in range(calls):
+        evaluator.calc_aggregate(inputs.run)
+    return Elapsed((time.perf_counter() - start) / calls)
 
 
 def standard_of_files(paths: Files) -> Any:
     """The same from TREC files."""
     qrels = ir_measures.read_trec_qrels(paths.qrels)
-    return [ir_measures.calc_aggregate(_STANDARD, qrels, ir_measures.read_trec_run(run)) for run in paths.runs.values()]
+    return [ir_measures.calc_aggregate(STANDARD, qrels, ir_measures.read_trec_run(run)) for run in paths.runs.values()]
 
 
 def pytrec_eval(dicts: Dicts) -> Any:

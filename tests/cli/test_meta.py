@@ -97,6 +97,12 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.balancing_index(["nDCG", "RBP"], 10, top=3, lowest=2, method="closed form"),
         ),
     ],
+    "best-run-labels": [
+        (
+            (*ON_RUNS, "-m", "CAM(aspects={'relevance':3})@5", "--k", "5"),
+            lambda q, r: studies.best_run_labels("CAM(aspects={'relevance':3})@5", q, r, k=5),
+        ),
+    ],
     "check": [(("-m", "RR", "--size", "3", "--cases", "5"), lambda q, r: studies.check("RR", size=3, cases=5))],
     "correlation": [
         ((*ON_RUNS, "-m", "LR AP nDCG@5"), lambda q, r: studies.correlation(["LR", "AP", "nDCG@5"], q, r)),
@@ -144,6 +150,10 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             ("--rankings", "a=1,0,2", "b=2,0,1", "c=0,0,3"),
             lambda q, r: studies.partial_order({"a": [1, 0, 2], "b": [2, 0, 1], "c": [0, 0, 3]}),
         ),
+        (
+            ("--rankings", "a=1,0,2", "b=2,0,1", "--by", "set"),
+            lambda q, r: studies.partial_order({"a": [1, 0, 2], "b": [2, 0, 1]}, by="set"),
+        ),
     ],
     "per-query-kendall": [
         ((*ON_RUNS, "-m", "LR", "AP"), lambda q, r: studies.per_query_kendall(["LR", "AP"], q, r)),
@@ -155,6 +165,12 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.provider_exposure(
                 q, r, pd.read_csv(Path(q).parent / "providers.csv"), exposure="RBP", p=0.5, rel=2
             ),
+        ),
+    ],
+    "reachable-maximum": [
+        (
+            ("QRELS", "-m", "CAM(aspects={'relevance':3})"),
+            lambda q, r: studies.reachable_maximum("CAM(aspects={'relevance':3})", q),
         ),
     ],
     "simulate-rankings": [
@@ -183,7 +199,17 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.simulate_rankings(50, [3, 1], 20, 2, ["a", "b"], quality=[1.0, 3.0]).table,
         ),
     ],
+    "split-half": [
+        (
+            (*ON_RUNS, "-m", "LR AP", "--targets", "nDCG", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
+            lambda q, r: studies.split_half(["LR", "AP"], q, r, targets="nDCG", n_splits=20, n_queries=5, seed=2),
+        ),
+    ],
     "tie-probabilities": [
+        (
+            ("--n", "1000", "--m", "10", "--k", "10", "--depth", "50", "100"),
+            lambda q, r: studies.tie_probabilities(1000, 10, k=10, depth=[50, 100]),
+        ),
         (
             ("--n", "1000", "10000", "--m", "10", "--k", "10", "20"),
             lambda q, r: studies.tie_probabilities([1000, 10000], 10, k=[10, 20]),

@@ -127,9 +127,10 @@ def test_endless_sums_of_inverse_squares_lose_a_term_with_every_step(exponent):
     assert here == pytest.approx(there + start[0] ** -2.0, rel=1e-14)
 
 
-@pytest.mark.parametrize("t", [0, 1.01e300, 10**400, float("inf")])
+@pytest.mark.parametrize("t", [-0.5, 0, 1.01e300, 10**400, float("inf")])
 def test_other_hoped_for_gains_are_refused(t):
-    for measure in (CWL_ERR11(T=t, max_rel=1), ir_measures.INST(T=t, min_rel=0, max_rel=1)):
+    some = [ir_measures.INST(T=t, min_rel=0, max_rel=1)]
+    for measure in some if t == 0 else [*some, CWL_ERR11(T=t, max_rel=1)]:  # T = 0 looks at rank 1 only
         with pytest.raises(ValueError, match=r"T must be a number|invalid param T="):
             irl.evaluate(measure, {"q": {"a": 1}}, RUN)
 

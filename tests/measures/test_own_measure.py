@@ -149,8 +149,8 @@ def test_evaluate_takes_its_string_an_object_and_the_class(printed: dict[str, An
 
 
 def test_compare_and_benchmark_take_the_class(printed: dict[str, Any]) -> None:
-    # A longer search counts as preferred: for compare, the higher value of a measure is the better one.
-    assert printed["compare"] == {"run": {"run": 0, "better": -1 / 3}, "better": {"run": 1 / 3, "better": 0}}
+    # A shorter search is preferred: the measure says that smaller is better.
+    assert printed["compare"] == {"run": {"run": 0, "better": 1 / 3}, "better": {"run": -1 / 3, "better": 0}}
     assert printed["benchmark"] == {"ESL": {"run": 1.0, "better": 1 / 3}}
 
 

@@ -85,11 +85,10 @@ def test_pairs_that_a_partial_order_leaves_open_are_counted_apart() -> None:
 ROBUST = {"R@1000": 1.000, "nDCG": 0.854, "AP": 0.797, "Rprec": 0.773, "nDCG@10": 0.661, "RR": 0.657}
 
 
-def test_agreement_with_lexirecall_on_robust_2003(data: Any) -> None:
-    runs = {path.rpartition("/")[2].removesuffix(".gz"): path for path in data.folder("robust2003/runs")}
-    table = meta.agreement([*ROBUST, "lexirecall"], data.path("robust2003/qrels.txt.gz"), runs)
+def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
+    table = meta.agreement([*ROBUST, "lexirecall"], *robust)
     found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
-    assert len(runs) == 17
+    assert len(robust[1]) == 17
     assert {name: round(found[name], 3) for name in ROBUST} == ROBUST
 
 
@@ -142,3 +141,23 @@ def test_it_says_what_it_ran_and_draws_it(function: Any) -> None:
     if function is meta.agreement:  # not symmetric: the row's agreement with the column
         drawn = axes.images[0].get_array()
         assert [drawn[0, 1], drawn[1, 0]] == table["agreement"].tolist()
+
+
+# Diaz et al., TORS 2026, Table 2: how often measures order two random rankings as the worst-off user does; expected shares,
+# from 200,000 pairs. m is uniform on 5..50.
+TABLE_2 = {
+    10**3: {"R@1000": 0, "Rprec": 0.2804, "AP": 0.5527, "nDCG": 0.5426},
+    10**4: {"R@1000": 0.4138, "Rprec": 0.0771, "AP": 0.5521, "nDCG": 0.5482},
+    10**6: {"R@1000": 0.0265, "Rprec": 0.0009, "AP": 0.5518, "nDCG": 0.5544},
+}
+
+
+@pytest.mark.parametrize("n", TABLE_2)
+def test_agreement_with_the_worst_off_user_on_random_rankings(n: int) -> None:
+    pairs = 10_000
+    rankings = meta.simulate_rankings(n, range(5, 51), depth=n, queries=pairs, systems=2, seed=12)
+    table = meta.agreement(["TSE", *TABLE_2[n]], rankings.judgments, rankings.aligned)
+    found = table[table["measure_a"] == "TSE"].set_index("measure_b")["agreement"]
+    for measure, expected in TABLE_2[n].items():
+        deviation = np.sqrt(max(expected * (1 - expected), 1e-4) / pairs)
+        assert abs(found[measure] - expected) < 4 * deviation, measure

@@ -620,10 +620,17 @@ def test_many_rankings_are_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> No
         assert table.loc["query aspect diversity", "search"].startswith("exhaustive to size 5")
 
 
-def test_values_that_are_no_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(irl.RBU, "score", lambda self, run: np.full(len(run.judgments), np.nan))
-    with pytest.raises(ValueError, match=r"^check: RBU is not a number for \["):
-        check("RBU", size=1, cases=0)
+def test_values_that_are_no_numbers_are_refused() -> None:
+    class Undefined(irl.Measure, register=False):
+        """A number for rankings of one document only."""
+
+        NAME = "Undefined"
+
+        def score(self, run: irl.AlignedRun) -> Any:
+            return np.where(run.depth == 1, 1.0, np.nan)
+
+    with pytest.raises(ValueError, match=r"^check: Undefined is not a number for \["):
+        check(Undefined(), size=2, cases=0)
 
 
 def test_grades_and_size_are_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:

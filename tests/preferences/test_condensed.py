@@ -45,8 +45,9 @@ def test_documents_taken_out(drawn: Any, data: st.DataObject) -> None:
     docs = sorted({doc for table in (qrels, *runs.values()) for docs in table.values() for doc in docs})
     gone = {q: data.draw(st.lists(st.sampled_from(docs), max_size=3)) for q in qrels}
     result = irl.compare(qrels, runs, PREFERENCES, exclude=gone, allow_empty=True)
-    others = {name: without(run, gone) for name, run in runs.items()}
-    wanted = irl.compare(without(qrels, gone), others, PREFERENCES, allow_empty=True)
+    wanted = irl.compare(
+        without(qrels, gone), {name: without(run, gone) for name, run in runs.items()}, PREFERENCES, allow_empty=True
+    )
     assert_frame_equal(result.table(), wanted.table())
 
 

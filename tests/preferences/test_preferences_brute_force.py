@@ -21,7 +21,7 @@ from ir_lexirecall.preferences import counts
 
 pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
 
-compare = partial(irl.compare, correction=None, allow_empty=True)  # no test matters here
+compare = partial(irl.compare, correction=None, allow_empty=True)  # no test matters here; runs may share no query
 
 # -- random comparisons ------------------------------------------------------------------------------
 

@@ -1388,7 +1388,7 @@ def test_the_order_is_the_one_asked_whatever_the_hash_seed() -> None:
 
 @pytest.fixture
 def judgments_made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of documents of judgments that are made, of tables or of dicts."""
+    """The numbers of documents of judgments that are made, of columns or of dicts."""
     sizes: list[int] = []
 
     def counted(plain: Any) -> Any:
@@ -1400,7 +1400,7 @@ def judgments_made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         return classmethod(make)
 
-    for name in ("_from_table", "_from_dicts"):
+    for name in [name for name in vars(Judgments) if name.startswith("_from_")]:
         monkeypatch.setattr(Judgments, name, counted(getattr(Judgments, name).__func__))
     return sizes
 

@@ -70,11 +70,11 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         options = {"n_resamples": n_resamples, "seed": number}
         resamples = resample(values, **options)
         mean = inference.macro_means(values)
+        low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, ALPHA)
+        note("mean", (low <= truth) & (truth <= high))
         if over == "queries":
             low, high = inference.bca_ends(values, resamples.mean, ALPHA)
-        else:
-            low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, ALPHA)
-        note("mean", (low <= truth) & (truth <= high))
+            note("mean, BCa", (low <= truth) & (truth <= high))
         differences = [x[1:] - x[:1] for x in values]
         of_differences = resample(differences, **options)
         error = inference.macro_error(differences, over)

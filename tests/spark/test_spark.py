@@ -200,8 +200,10 @@ def test_preferences_between_anything_are_those_of_one_process(collection, bucke
     runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
     preferences = ["lexirecall", "rpp", RBU @ 10]
     frames = {name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()}
-    result = spark_lexirecall.compare(on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, preferences, buckets=buckets)
-    wanted = irl.compare(qrels, runs, preferences)
+    result = spark_lexirecall.compare(
+        on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, preferences, buckets=buckets, allow_empty=True
+    )
+    wanted = irl.compare(qrels, runs, preferences, allow_empty=True)
     pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
     pd.testing.assert_frame_equal(result.explain("a", "b"), wanted.explain("a", "b"), check_exact=True)
 
@@ -293,9 +295,11 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     wanted = warned(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:0]))
     assert len(wanted) == 1
     assert warned(lambda: spark_lexirecall.evaluate(TSE, qrels, other)) == wanted
-    of_two = warned(lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}))
+    of_two = warned(lambda: irl.compare(SMALL_QRELS, {"a": SMALL_RUN[:0], "b": SMALL_RUN}, allow_empty=True))
     assert of_two[0].startswith("run 'a' retrieves nothing")
-    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run})) == of_two
+    assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True)) == of_two
+    with pytest.raises(ValueError, match="compare: run 'a' retrieves nothing"):
+        spark_lexirecall.compare(qrels, {"a": other, "b": run})
 
 
 def test_columns_of_any_name(spark: SparkSession) -> None:
@@ -323,6 +327,7 @@ def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
     }
     before = cached(spark)
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
+    options["allow_empty"] = True
     result = spark_lexirecall.compare(spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options)
     wanted = irl.compare(QRELS, RUNS, preferences, **options)
     pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
@@ -347,10 +352,10 @@ TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_dupli
 def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark: SparkSession) -> None:
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     qrels, preferences = spark.createDataFrame(QRELS), ["lexirecall", "nDCG@10"]
-    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, **options)
-    wanted = irl.compare(QRELS, RUNS, preferences, **options)
+    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True, **options)
+    wanted = irl.compare(QRELS, RUNS, preferences, allow_empty=True, **options)
     pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
-    assert not result.table().equals(irl.compare(QRELS, RUNS, preferences).table())
+    assert not result.table().equals(irl.compare(QRELS, RUNS, preferences, allow_empty=True).table())
     if "exclude" in options:
         values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"], **options)
         assert_same(values, irl.evaluate(MEASURES, QRELS, RUN, **options))

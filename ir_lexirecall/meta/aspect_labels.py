@@ -1,0 +1,206 @@
+"""Measures of several aspects: what the best ranking can reach, and what the best run shows at the top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall.alignment import AlignedRun, RunLike
+from ir_lexirecall.arrays import Floats, position_in_segment
+from ir_lexirecall.errors import check_integer
+from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.measures import scoring
+from ir_lexirecall.meta.decisions import parse_measures_for
+from ir_lexirecall.meta.rankings import has_aspects
+from ir_lexirecall.meta.result import study
+from ir_lexirecall.progress import progress_bar
+from ir_lexirecall.runs import ScoredRuns, check_runs
+
+_SOURCE = "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
+_MOST_ASPECTS = 6  # 720 orders
+
+
+def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: bool | None = None) -> pd.DataFrame:
+    """Estimate the largest value that any ranking reaches, for measures of several aspects such as CAM and MM.
+
+    The judged documents of a query are ranked in many ways: by the labels of the aspects one after the other, in every order
+    of the aspects, by the sum of the labels, by the sum of their squares, and by the largest label. The best value over these
+    rankings is what the measure can be expected to reach; it may be below 1.
+
+    Args:
+        measures: measures that name their aspects: ``CAM``, ``MM``, ``TOMA``.
+        qrels: judgments in any form that ``evaluate`` takes.
+        progress: show a progress bar; by default on a terminal only.
+
+    Returns:
+        A row per measure and query that has a label above the lowest: ``measure``, ``query_id``, ``value`` and ``order`` (of
+        the first ranking that reaches it, such as ``'relevance > quality'`` or ``'sum'``).
+
+    Raises:
+        ValueError: a measure that names no aspects, or more than 6; or bad input.
+
+    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
+    Figure 2, doi 10.1145/3459637.3482287.
+
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+    >>> aspects = {"relevance": 1, "quality": 1}
+    >>> from ir_lexirecall import CAM, TOMA
+    >>> reachable_maximum([CAM(aspects=aspects, base="RR"), TOMA(aspects=aspects)], qrels)["value"].tolist()
+    [0.75, 1.0]
+    """
+    caller = "reachable_maximum"
+    parsed = _with_aspects(caller, measures)
+    judgments = Judgments.from_qrels(qrels)
+    parts = []
+    for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
+        labels = _labels(measure, judgments)
+        best, order = np.full(len(judgments), -np.inf), np.full(len(judgments), "", dtype=object)
+        for words, keys in _orders(labels):
+            found = scoring.values(measure, _ranked(judgments, keys))
+            better = found > best
+            best[better], order[better] = found[better], words
+        some = _labelled(judgments, labels)
+        columns = {"query_id": [judgments.query_ids[q] for q in some], "value": best[some], "order": order[some]}
+        parts.append(pd.DataFrame({"measure": name, **columns}))
+    return study(
+        pd.concat(parts, ignore_index=True),
+        caller,
+        measures={name: str(measure) for name, measure in parsed.items()},
+        source=_SOURCE,
+    )
+
+
+def best_run_labels(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    *,
+    k: int = 100,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Count the labels of the first k documents of the run that a measure likes best, query by query.
+
+    For every query and measure, the run with the highest value (the first of equals) is looked at: S is the sum of a
+    document's labels over the aspects, 0 for a document without any.
+
+    Args:
+        measures: measures that name the same aspects: ``CAM``, ``MM``, ``TOMA``.
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
+        k: how many ranks to look at.
+        progress: show a progress bar; by default on a terminal only.
+
+    Returns:
+        A row per measure and rank from 1 to k: ``measure``, ``rank``, ``documents`` (how many of the best runs have one
+        there), ``zero`` (of these, with S = 0) and ``mean`` (of S). Queries without a label above the lowest are left out.
+
+    Raises:
+        ValueError: measures that name no aspects, or different ones; or bad input.
+
+    Source: Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, Tables 5 and 6, doi 10.1145/3459637.3482287.
+
+    >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [2, 1]})
+    >>> runs = {"good": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}, "weak": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}
+    >>> best_run_labels("CAM(aspects={'relevance':1,'quality':2})", qrels, runs, k=3)[["rank", "zero", "mean"]]
+       rank  zero  mean
+    0     1     0   3.0
+    1     2     1   0.0
+    2     3     0   1.0
+    """
+    caller = "best_run_labels"
+    parsed = _with_aspects(caller, measures)
+    check_integer(caller, "k", k)
+    aspects = {frozenset(measure["aspects"]): name for name, measure in parsed.items()}
+    if len(aspects) > 1:
+        names = list(aspects.values())
+        raise ValueError(
+            f"{caller}: {names[0]} and {names[1]} name different aspects; compare measures of the same ones"
+        )
+    check_runs(caller, runs, 1)
+    judgments = Judgments.from_qrels(qrels)
+    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=True, caller=caller, progress=progress)
+    scored.check_defined(caller)
+    labels = _labels(next(iter(parsed.values())), judgments)
+    total = np.sum(list(labels.values()), axis=0)
+    some = _labelled(judgments, labels)
+    aligned = list(scored.runs.values())
+    parts = []
+    for name in parsed:
+        best = scored.values[name].argmax(axis=0)
+        documents, zero, sums = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64), np.zeros(k)
+        for number in np.unique(best[some]).tolist():
+            chosen = np.zeros(len(judgments), dtype=bool)
+            chosen[some[best[some] == number]] = True
+            run = aligned[number]
+            depth = np.minimum(run.depth[chosen], k)
+            at_least = np.bincount(depth, minlength=k + 1)[::-1].cumsum()[
+                ::-1
+            ]  # rankings of at least so many documents
+            documents += at_least[1:]
+            top = chosen[run.query] & (run.rank <= k) & (total[run.doc] > 0)
+            zero += at_least[1:] - np.bincount(run.rank[top] - 1, minlength=k)
+            sums += np.bincount(run.rank[top] - 1, weights=total[run.doc[top]], minlength=k)
+        mean = np.divide(sums, documents, out=np.full(k, np.nan), where=documents > 0)
+        columns = {"rank": np.arange(1, k + 1), "documents": documents, "zero": zero, "mean": mean}
+        parts.append(pd.DataFrame({"measure": name, **columns}))
+    return study(
+        pd.concat(parts, ignore_index=True),
+        caller,
+        measures={name: str(measure) for name, measure in parsed.items()},
+        runs=scored.names,
+        queries=len(some),
+        k=int(k),
+        source=_SOURCE,
+    )
+
+
+def _with_aspects(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure]:
+    parsed = parse_measures_for(caller, measures)
+    for name, measure in parsed.items():
+        if not has_aspects(measure):
+            raise ValueError(f"{caller}: {name} names no aspects; give CAM, MM or TOMA")
+        if len(measure["aspects"]) > _MOST_ASPECTS:
+            raise ValueError(f"{caller}: {name} names more than {_MOST_ASPECTS} aspects; their orders are too many")
+    return parsed
+
+
+def _labels(measure: IRMeasure, judgments: Judgments) -> dict[str, Floats]:
+    """Labels of every judged document for the measure's aspects; a missing or negative one is 0."""
+    return {
+        name: np.maximum(np.nan_to_num(label, nan=0.0), 0.0)
+        for name, label in judgments.labels(list(measure["aspects"])).items()
+    }
+
+
+def _labelled(judgments: Judgments, labels: Mapping[str, Floats]) -> np.ndarray:
+    """The queries with a label above 0."""
+    largest = np.max(list(labels.values()), axis=0)
+    return np.flatnonzero(np.bincount(judgments.query[largest > 0], minlength=len(judgments)))
+
+
+def _orders(labels: Mapping[str, Floats]) -> Iterator[tuple[str, list[Floats]]]:
+    """Names of orders, and what they sort by, the most important first."""
+    for names in permutations(labels):
+        yield " > ".join(names), [labels[name] for name in names]
+    every = np.stack(list(labels.values()))
+    yield "sum", [every.sum(axis=0)]
+    yield "sum of squares", [(every**2).sum(axis=0)]
+    yield "largest label", [every.max(axis=0)]
+
+
+def _ranked(judgments: Judgments, keys: Sequence[Floats]) -> AlignedRun:
+    """All judged documents of every query, ranked by keys, larger ones first."""
+    order = np.lexsort((*(-key for key in reversed(keys)), judgments.query))
+    query = judgments.query[order]
+    return AlignedRun(
+        judgments,
+        query=query,
+        doc=order,
+        rank=position_in_segment(query) + 1,
+        depth=np.bincount(judgments.query, minlength=len(judgments)),
+    )

@@ -1,0 +1,17 @@
+"""What the tests of studies share: the runs of TREC 2003 Robust, aligned once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ir_lexirecall import AlignedRun, Judgments, align
+
+
+@pytest.fixture(scope="session")
+def robust(data: Any) -> tuple[Judgments, dict[str, AlignedRun]]:
+    """Judgments of TREC 2003 Robust, and all 17 runs."""
+    judgments = Judgments.from_qrels(data.path("robust2003/qrels.txt.gz"))
+    paths = data.folder("robust2003/runs")
+    return judgments, {path.rpartition("/")[2].removesuffix(".gz"): align(judgments, path) for path in paths}

@@ -1,0 +1,194 @@
+"""What measures of several aspects can reach, and what they like best, against enumeration and known answers."""
+
+from __future__ import annotations
+
+import itertools
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ir_lexirecall import Judgments, align, evaluate, meta, trec
+from ir_lexirecall.meta import best_run_labels, reachable_maximum
+
+ASPECTS = "aspects={'relevance':2,'quality':1,'trust':2}"
+NAMES = ["relevance", "quality", "trust"]
+MEASURES = {
+    "CAM": f"CAM({ASPECTS})",
+    "MM": f"MM({ASPECTS},base='AP')",
+    "TOMA": f"TOMA({ASPECTS})",
+    "CAM@2": f"CAM({ASPECTS})@2",
+}
+LABELS = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2))
+TOPIC = st.lists(LABELS, min_size=1, max_size=4)
+
+
+def table_of(topics: list[list[tuple[int, int, int]]]) -> pd.DataFrame:
+    rows = [(f"q{q}", f"d{i}", *labels) for q, topic in enumerate(topics) for i, labels in enumerate(topic)]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", *NAMES])
+
+
+def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> float:
+    run = {query: {doc: -float(rank) for rank, doc in enumerate(order)}}
+    return float(evaluate({"value": measure}, qrels[qrels["query_id"] == query], run).iloc[0, 0])
+
+
+@settings(max_examples=15)
+@given(topics=st.lists(TOPIC, min_size=1, max_size=2).filter(lambda ts: any(any(map(any, t)) for t in ts)))
+def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(topics: Any) -> None:
+    qrels = table_of(topics)
+    table = reachable_maximum(MEASURES, qrels)
+    labelled = [f"q{q}" for q, topic in enumerate(topics) if any(map(any, topic))]
+    assert list(zip(table["measure"], table["query_id"], strict=True)) == list(itertools.product(MEASURES, labelled))
+    for row in table.itertuples():
+        docs = qrels[qrels["query_id"] == row.query_id].set_index("doc_id")[NAMES]
+        keys = [lambda d, names=names: [-d[n] for n in names] for names in itertools.permutations(NAMES)]
+        keys += [lambda d: -d.sum(), lambda d: -(d**2).sum(), lambda d: -d.max()]
+        orders = [sorted(docs.index, key=lambda doc, key=key, docs=docs: (key(docs.loc[doc]), doc)) for key in keys]
+        best = max(value(MEASURES[row.measure], qrels, row.query_id, order) for order in orders)
+        assert row.value == pytest.approx(best)
+        every = (value(MEASURES[row.measure], qrels, row.query_id, list(p)) for p in itertools.permutations(docs.index))
+        assert row.value <= max(every) + 1e-12
+
+
+def test_the_order_that_reaches_it_is_named() -> None:
+    qrels = table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]])
+    table = reachable_maximum("CAM(aspects={'relevance':2,'quality':1},base='RR')", qrels).set_index("query_id")
+    assert table["value"].tolist() == [0.75, 1]
+    assert table.loc["q1", "order"] == "quality > relevance"
+    assert reachable_maximum(f"TOMA({ASPECTS})", qrels)["value"].tolist() == [1, 1]
+
+
+@settings(max_examples=25)
+@given(
+    topics=st.lists(TOPIC, min_size=1, max_size=3).filter(lambda ts: any(any(map(any, t)) for t in ts)),
+    data=st.data(),
+)
+def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> None:
+    qrels, k = table_of(topics), 5
+    docs = [f"d{i}" for i in range(7)]
+    ranking = st.lists(st.sampled_from(docs), unique=True, max_size=7)
+    runs = {
+        name: {f"q{q}": {doc: -float(r) for r, doc in enumerate(data.draw(ranking))} for q in range(len(topics))}
+        for name in ("one", "two", "three")
+    }
+    table = best_run_labels(MEASURES, qrels, runs, k=k).set_index(["measure", "rank"])
+    total = qrels.set_index(["query_id", "doc_id"])[NAMES].sum(axis=1).to_dict()
+    values = {name: evaluate(MEASURES, qrels, run) for name, run in runs.items()}
+    for measure in MEASURES:
+        expected: dict[int, list[float]] = {rank: [] for rank in range(1, k + 1)}
+        for q, topic in enumerate(topics):
+            if any(map(any, topic)):
+                best = max(runs, key=lambda name, q=q, m=measure: values[name].loc[f"q{q}", m])  # the first of equals
+                for rank, doc in enumerate(list(runs[best][f"q{q}"])[:k], start=1):
+                    expected[rank].append(total.get((f"q{q}", doc), 0))
+        for rank, sums in expected.items():
+            row = table.loc[(measure, rank)]
+            assert row["documents"] == len(sums)
+            assert row["zero"] == sum(s == 0 for s in sums)
+            assert np.isnan(row["mean"]) if not sums else row["mean"] == pytest.approx(np.mean(sums))
+
+
+CLEF = {"relevance": 2, "trustworthiness": 100, "understandability": 100}
+CLEF_ASPECTS = f"aspects={CLEF}".replace(" ", "")
+
+
+@pytest.fixture(scope="module")
+def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
+    """CLEF eHealth 2016: judgments with a column per aspect, and the 16 runs."""
+    labels = [
+        trec.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz")).drop("iteration").rename({"relevance": name})
+        for name in CLEF
+    ]
+    judgments = Judgments.from_qrels(reduce(lambda a, b: a.join(b, on=["query_id", "doc_id"], how="left"), labels))
+    paths = data.folder("clef-ehealth-2016/runs")
+    return judgments, {path.rpartition("/")[2]: align(judgments, path) for path in paths}
+
+
+def test_the_bound_of_cam_and_mm_on_clef_ehealth(clef: Any) -> None:
+    """Maistro et al., CIKM 2021, Figure 2, on another collection than the paper's."""
+    table = reachable_maximum(
+        {f"{m} {base}": f"{m}({CLEF_ASPECTS},base='{base}')" for m in ("CAM", "MM") for base in ("nDCG", "AP")}, clef[0]
+    )
+    found = table.groupby("measure")["value"]
+    assert found.mean().round(3)[["CAM nDCG", "MM nDCG"]].tolist() == [0.957, 0.955]
+    assert found.min().round(3)[["CAM nDCG", "MM nDCG"]].tolist() == [0.908, 0.903]
+    reached = table.assign(reached=table["value"] > 1 - 1e-12).groupby("measure")["reached"].mean()
+    assert reached.to_dict() == {"CAM nDCG": 0, "MM nDCG": 0, "CAM AP": 0.58, "MM AP": 0.58}
+
+
+def five(base: str, k: int) -> dict[str, str]:
+    binary = ",binarize=1" if base == "AP" else ""
+    distances = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
+    means = {name: f"{name}({CLEF_ASPECTS},base='{base}')@{k}" for name in ("CAM", "MM")}
+    return means | {
+        name: f"TOMA({CLEF_ASPECTS},distance='{distance}',base='{base}'{binary})@{k}"
+        for name, distance in distances.items()
+    }
+
+
+TABLE_6 = {  # mean S, and how often it is 0 in the first quarter; CAM, MM, EUCL, MANH, CHEB
+    "1-25": [77.1, 75.9, 77.8, 78.2, 78.5],
+    "26-50": [64.3, 62.8, 64.5, 64.6, 63.9],
+    "51-75": [53.8, 50.8, 54.3, 54.2, 52.1],
+    "76-100": [43.1, 41.0, 45.3, 46.1, 42.7],
+}
+
+
+def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
+    """The designs of Maistro et al., CIKM 2021, Tables 5 and 6, on another collection than the paper's."""
+    table = pd.concat([best_run_labels(five(base, 100), *clef, k=100) for base in ("nDCG", "AP")])
+    table["sum"] = table["mean"] * table["documents"]
+    table["part"] = (table["rank"] - 1) // 25
+    parts = table.groupby(["part", "measure"])[["sum", "documents", "zero"]].sum()
+    parts["mean"] = parts["sum"] / parts["documents"]
+    names = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
+    assert parts["mean"].unstack()[names].round(1).to_numpy().tolist() == list(TABLE_6.values())
+    assert parts.loc[0, "zero"][names].tolist() == [164, 197, 155, 132, 171]
+    assert set(parts["documents"]) == {2500}
+    top = pd.concat([best_run_labels(five(base, 5), *clef, k=5) for base in ("nDCG", "AP")])
+    assert top.groupby("measure")["zero"].sum()[names].tolist() == [1, 0, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda q, r: reachable_maximum("AP", q), "reachable_maximum: AP names no aspects; give CAM, MM or TOMA"),
+        (lambda q, r: best_run_labels("AP", q, r), "best_run_labels: AP names no aspects"),
+        (
+            lambda q, r: best_run_labels("CAM(aspects={'relevance':2})", q, r, k=0),
+            "best_run_labels: k must be an integer",
+        ),
+        (
+            lambda q, r: best_run_labels(["CAM(aspects={'relevance':2})", "MM(aspects={'quality':1})"], q, r),
+            "best_run_labels: .* name different aspects",
+        ),
+        (
+            lambda q, r: best_run_labels("CAM(aspects={'relevance':2})", q, {}),
+            "best_run_labels: at least 1 run is needed",
+        ),
+        (
+            lambda q, r: reachable_maximum(f"CAM(aspects={ {f'a{i}': 1 for i in range(7)} })".replace(" ", ""), q),
+            "reachable_maximum: .* more than 6 aspects",
+        ),
+        (lambda q, r: reachable_maximum("CAM(aspects={'beauty':2})", q), "the qrels have no aspect 'beauty'"),
+    ],
+)
+def test_bad_input_is_named(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(table_of([[(1, 1, 1)]]), {"r": {"q0": {"d0": 1.0}}})
+
+
+def test_they_say_what_they_ran_and_are_drawn() -> None:
+    qrels = table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]])
+    runs = {"r": {"q0": {"d0": 1.0}}}
+    maximum, labels = reachable_maximum(MEASURES, qrels), best_run_labels(MEASURES, qrels, runs, k=2)
+    assert type(maximum) is type(labels) is pd.DataFrame
+    assert (maximum.attrs["function"], labels.attrs["function"]) == ("reachable_maximum", "best_run_labels")
+    assert (labels.attrs["k"], labels.attrs["runs"], labels.attrs["queries"]) == (2, ["r"], 2)
+    pytest.importorskip("matplotlib")
+    assert len(meta.plot(maximum).lines) == len(meta.plot(labels).lines) == 4

@@ -1,0 +1,153 @@
+"""Split-half stability against all splits, one by one, with SciPy's Kendall."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ir_lexirecall import compare, demo, evaluate, meta
+from ir_lexirecall.meta import simulate_rankings, split_half
+from ir_lexirecall.meta.split_halves import _splits
+
+QUERIES = 5
+MEASURES = ["AP", "R@3", "lexirecall"]
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Five queries with relevant documents and one without, four runs."""
+    rng = np.random.default_rng(7)
+    docs = [f"d{i}" for i in range(8)]
+    qrels = {f"q{q}": {doc: int(rng.random() < 0.4) for doc in docs} | {"d0": 1} for q in range(QUERIES)}
+    qrels["none"] = {"d0": 0}
+    runs = {f"r{i}": {q: dict(zip(docs, rng.permutation(8).tolist(), strict=True)) for q in qrels} for i in range(4)}
+    return qrels, runs
+
+
+def values_of(label, qrels, runs):
+    """Values by query with relevant documents (rows) and run (columns)."""
+    if label == "lexirecall":
+        return compare(qrels, runs, label).scores().to_numpy()
+    queries = [q for q, grades in qrels.items() if any(grades.values())]
+    return np.stack([evaluate(label, qrels, run).loc[queries, label].to_numpy() for run in runs.values()], axis=1)
+
+
+def by_brute_force(a, b, size):
+    """Mean and deviation of tau-b, and share of swaps, over all pairs of disjoint sets of queries."""
+    taus, swaps = [], []
+    for first in itertools.combinations(range(len(a)), size):
+        for second in itertools.combinations(sorted(set(range(len(a))) - set(first)), size):
+            x, y = a[list(first)].mean(axis=0).round(12), b[list(second)].mean(axis=0).round(12)
+            taus.append(stats.kendalltau(x, y).statistic)
+            pairs = itertools.combinations(range(a.shape[1]), 2)
+            swaps.append(np.mean([(x[i] - x[j]) * (y[i] - y[j]) < 0 for i, j in pairs]))
+    defined = [tau for tau in taus if not np.isnan(tau)]
+    return np.mean(defined), np.std(defined), np.mean(swaps), len(taus)
+
+
+@pytest.mark.parametrize("size", [1, 2, None])
+def test_few_queries_are_split_in_every_way(small, size):
+    table = split_half(MEASURES, *small, n_queries=size).set_index(["measure", "target"])
+    values = {label: values_of(label, *small) for label in MEASURES}
+    assert list(table.index) == list(itertools.product(MEASURES, MEASURES))
+    for (a, b), row in table.iterrows():
+        expected = by_brute_force(values[a], values[b], size or QUERIES // 2)
+        assert tuple(row[["kendall", "kendall_sd", "swaps", "splits"]]) == pytest.approx(expected, abs=1e-12)
+        assert row["queries"] == (size or 2)
+
+
+def test_a_sample_of_splits_comes_close_to_all(small):
+    every = split_half(MEASURES, *small)
+    some = split_half(MEASURES, *small, n_splits=every["splits"][0] - 1, seed=3)
+    assert (some["splits"] < every["splits"]).all()
+    assert some["kendall"].to_numpy() == pytest.approx(every["kendall"].to_numpy(), abs=0.25)
+
+
+@pytest.mark.parametrize(("queries", "size", "most"), [(5, 2, 10), (40, 20, 50), (7, 1, 20), (4, 2, 6)])
+def test_the_sets_of_a_split_have_no_query_in_common(queries, size, most):
+    splits = [
+        pair for block in _splits(queries, size, most, np.random.default_rng(1)) for pair in zip(*block, strict=True)
+    ]
+    assert len(splits) == most
+    for first, second in splits:
+        assert len({*first.tolist(), *second.tolist()}) == 2 * size
+        assert len(first) == len(second) == size
+
+
+def test_every_query_is_as_likely_in_either_set():
+    firsts, seconds = zip(*_splits(6, 2, 3000, np.random.default_rng(2)), strict=True)
+    if sum(map(len, firsts)) < 3000:  # all splits
+        assert sum(map(len, firsts)) == 90
+    for half in (firsts, seconds):
+        assert stats.chisquare(np.bincount(np.concatenate(half).ravel(), minlength=6)).pvalue > 0.001
+
+
+def test_systems_that_differ_are_ordered_alike_on_both_halves():
+    far = simulate_rankings(1000, 10, 1000, 60, 4, seed=1, quality=[1, 3, 9, 27])
+    near = simulate_rankings(1000, 10, 1000, 60, 4, seed=1, quality=1)
+    stable, unstable = (split_half("AP", r.judgments, r.aligned, n_splits=50).iloc[0] for r in (far, near))
+    assert (stable["kendall"], stable["swaps"]) == (1, 0)
+    assert unstable["kendall"] < 0.5
+
+
+def test_targets_may_be_other_measures(small):
+    table = split_half("AP", *small, targets=["nDCG", "AP"])
+    assert table[["measure", "target"]].apply(tuple, axis=1).tolist() == [("AP", "nDCG"), ("AP", "AP")]
+    whole = split_half(["AP", "nDCG"], *small).set_index(["measure", "target"])
+    assert table.set_index(["measure", "target"])["kendall"].to_dict() == pytest.approx(
+        whole.loc[[("AP", "nDCG"), ("AP", "AP")], "kendall"].to_dict()
+    )
+
+
+def test_the_seed_decides():
+    one, same, other = (
+        split_half("AP", demo.qrels(), demo.runs(), n_splits=20, seed=s)["kendall"][0] for s in (1, 1, 2)
+    )
+    assert one == same != other
+
+
+def test_a_measure_that_gives_all_runs_the_same_orders_nothing(small):
+    row = split_half({"none": "P(rel=9)@5"}, *small).iloc[0]
+    assert np.isnan(row["kendall"])
+    assert row["swaps"] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"n_queries": 3}, "n_queries must be an integer from 1 to 2, not 3"),
+        ({"n_splits": 0}, "n_splits must be an integer of at least 1, not 0"),
+        ({"seed": -1}, "seed must be an integer of at least 0, not -1"),
+        ({"rel": 0}, "rel must be a number above 0"),
+        (
+            {"measures": {"m": "AP"}, "targets": {"m": "RR"}},
+            "'m' names one measure in measures and another one in targets",
+        ),
+        ({"measures": "Nope"}, "'Nope' is not a measure"),
+        ({"qrels": {"q0": {"d0": 1}}}, "at least 2 queries with relevant documents are needed, not 1"),
+    ],
+)
+def test_bad_input_is_named(small, changes, message):
+    arguments = {"measures": "AP", "qrels": small[0], "runs": small[1]} | changes
+    with pytest.raises(ValueError, match=f"^split_half: {message}"):
+        split_half(**arguments)
+
+
+def test_an_unknown_option_is_a_type_error(small):
+    with pytest.raises(TypeError, match=r"split_half\(\) got an unexpected keyword argument 'n_resamples'"):
+        split_half("AP", *small, n_resamples=3)
+
+
+def test_it_says_what_it_ran_and_draws_it(small):
+    table = split_half(MEASURES, *small, seed=4)
+    assert type(table) is pd.DataFrame
+    wanted = {"function": "split_half", "n_queries": 2, "seed": 4, "queries": QUERIES, "excluded_queries": 1}
+    assert {name: table.attrs[name] for name in wanted} == wanted
+    assert list(table.attrs["measures"]) == list(table.attrs["targets"]) == MEASURES
+    pytest.importorskip("matplotlib")
+    drawn = meta.plot(table).images[0].get_array()
+    assert drawn[0, 1] == table["kendall"][1]

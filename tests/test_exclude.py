@@ -1,0 +1,342 @@
+"""``exclude``: as if the documents had been removed from qrels and runs by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ir_measures
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+import ir_lexirecall as irl
+from tests.conftest import collections, rankings, subtopic_collections, subtopic_table
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
+)
+
+MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
+OF_SUBTOPICS = ["RBU@5", "IA(base='nDCG@3')", "D_nDCG@3", "alpha_nDCG@3", "AP", "LR"]
+
+Table = Mapping[str, Mapping[str, Any]]
+Gone = Mapping[str, list[str]]
+
+
+def without(table: Table, gone: Gone) -> dict[str, dict[str, Any]]:
+    """The same, less some documents; a query that loses all stays."""
+    return {q: {doc: value for doc, value in docs.items() if doc not in gone.get(q, ())} for q, docs in table.items()}
+
+
+def rows_without(table: pd.DataFrame, gone: Gone) -> pd.DataFrame:
+    keep = [doc not in gone.get(q, ()) for q, doc in zip(table["query_id"], table["doc_id"], strict=True)]
+    return table[keep].reset_index(drop=True)
+
+
+def some_documents(data: st.DataObject, qrels: Any, *runs: Table) -> dict[str, list[str]]:
+    """Documents to take out: judged or not, retrieved or not, of queries with and without judgments."""
+    tables = [table for table in (qrels, *runs) if isinstance(table, dict)]
+    docs = sorted({doc for table in tables for listed in table.values() for doc in listed} | {"nowhere"})
+    queries = sorted({q for table in tables for q in table} | {"no query"})
+    return {q: data.draw(st.lists(st.sampled_from(docs), max_size=6)) for q in queries}
+
+
+def pairs(gone: Gone) -> list[tuple[str, str]]:
+    return [(q, doc) for q, docs in gone.items() for doc in docs]
+
+
+class Pair(NamedTuple):
+    """A document of a query."""
+
+    query_id: str
+    doc_id: str
+
+
+def table(gone: Gone, names: tuple[str, str] = ("query_id", "doc_id")) -> pd.DataFrame:
+    return pd.DataFrame(pairs(gone), columns=list(names), dtype=object)
+
+
+RULES: dict[str, Callable[[Gone], Any]] = {
+    "lists": lambda gone: gone,
+    "sets": lambda gone: {q: set(docs) for q, docs in gone.items()},
+    "generators": lambda gone: {q: iter(docs) for q, docs in gone.items()},
+    "dicts": lambda gone: {q: dict.fromkeys(docs, 1.0) for q, docs in gone.items()},
+    "pandas": table,
+    "pandas with PyTerrier's names": lambda gone: table(gone, ("qid", "docno")),
+    "pandas with more columns": lambda gone: table(gone).assign(score=1.0, note=None),
+    "polars": lambda gone: pl.DataFrame(
+        {"query_id": [q for q, _ in pairs(gone)], "doc_id": [doc for _, doc in pairs(gone)]},
+        schema={"query_id": pl.String, "doc_id": pl.String},
+    ),
+    "named tuples": lambda gone: [Pair(*pair) for pair in pairs(gone)],
+}
+
+
+@given(collections(), st.data())
+def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    gone = some_documents(data, qrels, run)
+    wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
+    for rule in RULES.values():
+        assert_frame_equal(irl.evaluate(MEASURES, qrels, run, exclude=rule(gone)), wanted, check_exact=True)
+
+
+def frame(nested: Table, value: str) -> pd.DataFrame:
+    rows = [(q, doc, number) for q, docs in nested.items() for doc, number in docs.items()]
+    strings = {"query_id": object, "doc_id": object, value: float}
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", value]).astype(strings)
+
+
+INPUTS: dict[str, Callable[[Table, str], Any]] = {
+    "pandas": frame,
+    "arrow": lambda nested, value: pa.Table.from_pandas(
+        frame(nested, value),
+        pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), (value, pa.float64())]),
+        preserve_index=False,
+    ),
+    "polars": lambda nested, value: pl.DataFrame(
+        frame(nested, value).to_dict("list"), schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}
+    ),
+    "tuples": lambda nested, value: list(frame(nested, value).itertuples(index=False)),
+}
+
+
+@given(collections(), st.data())
+def test_every_format_of_the_input(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    gone = some_documents(data, qrels, run)
+    wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
+    for build in INPUTS.values():
+        found = irl.evaluate(MEASURES, build(qrels, "relevance"), build(run, "score"), exclude=gone)
+        assert_frame_equal(found, wanted, check_exact=True)
+
+
+QRELS = {"1": {"1": 1, "10": 2, "30": 0, "31": 1}, "2": {"10": 1, "2": 1}, "3": {"3": 1}}
+RUN = {
+    "1": {"1": 4.0, "10": 2.0, "31": 2.0, "40": 2.0, "30": 2.0, "41": 1.0},
+    "2": {"2": 9.0, "50": 9.0, "10": 9.0},
+    "3": {"3": 1.0, "4": 0.5},
+}
+GONE = {"1": ["31", "40"], "2": ["50", "nowhere"]}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    qrels, run = tmp_path / "some.qrels", tmp_path / "some.run"
+    qrels.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
+    run.write_text("".join(f"{q} Q0 {doc} 1 {score} tag\n" for q, docs in RUN.items() for doc, score in docs.items()))
+    return str(qrels), str(run)
+
+
+def test_files(files: tuple[str, str]) -> None:
+    wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
+    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude=GONE), wanted, check_exact=True)
+
+
+def test_a_file_is_a_rule(files: tuple[str, str], tmp_path: Path) -> None:
+    rule = tmp_path / "gone.run"
+    rule.write_text("".join(f"{q} Q0 {doc} 1 0.0 tag\n" for q, doc in pairs(GONE)))
+    wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
+    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude=str(rule)), wanted, check_exact=True)
+
+
+def test_self(files: tuple[str, str]) -> None:
+    gone = {q: [q] for q in QRELS}
+    wanted = irl.evaluate(MEASURES, without(QRELS, gone), without(RUN, gone))
+    assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude="self"), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude="self"), wanted, check_exact=True)
+    integers = [
+        {int(q): {int(doc): value for doc, value in docs.items()} for q, docs in t.items()} for t in (QRELS, RUN)
+    ]
+    assert_frame_equal(irl.evaluate(MEASURES, *integers, exclude="self"), wanted, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {1: [31, 40], 2: [50]},
+        pd.DataFrame({"query_id": [1, 1, 2], "doc_id": [31, 40, 50]}),
+        pl.DataFrame({"query_id": [1, 1, 2], "doc_id": [31, 40, 50]}),
+    ],
+    ids=["mapping", "pandas", "polars"],
+)
+def test_integers(rule: Any) -> None:
+    wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
+    assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude=rule), wanted, check_exact=True)
+
+
+def test_nothing() -> None:
+    wanted = irl.evaluate(MEASURES, QRELS, RUN)
+    for rule in (None, {}, {"1": []}, {"no query": ["1"]}, pd.DataFrame({"query_id": [], "doc_id": []}), []):
+        assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude=rule), wanted, check_exact=True)
+
+
+# -- subtopics and aspects ---------------------------------------------------------------------------
+
+
+@given(subtopic_collections(), st.sampled_from(["subtopic_id", "iteration"]), st.data())
+@settings(max_examples=50)
+def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
+    judgments, run = collection
+    qrels = subtopic_table(judgments, column)
+    flat = {q: {doc: 0 for grades in aspects.values() for doc in grades} for q, aspects in judgments.items()}
+    gone = some_documents(data, flat, run)
+    remaining = rows_without(qrels, gone)
+    if remaining.empty:
+        return
+    wanted = irl.evaluate(OF_SUBTOPICS, remaining, without(run, gone))
+    found = irl.evaluate(OF_SUBTOPICS, qrels, run, exclude=gone)
+    assert set(found.index) == set(judgments)
+    assert_frame_equal(found.loc[wanted.index], wanted, check_exact=True)
+    lost = found.drop(index=wanted.index)
+    assert not lost.to_numpy().any()
+
+
+WEIGHTED = pd.DataFrame(
+    [
+        ("q", "a", "1", 1, 0.7),
+        ("q", "a", "2", 2, 0.3),
+        ("q", "b", "2", 1, 0.3),
+        ("q", "c", "1", 1, 0.7),
+        ("r", "a", "1", 1, 1.0),
+        ("r", "d", "9", 3, 2.0),
+    ],
+    columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"],
+)
+OF_WEIGHTED = {
+    "q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0},
+    "r": {"d": 2.0, "a": 1.0, "z": 0.0},
+}
+TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
+
+
+def test_weighted_subtopics() -> None:
+    wanted = irl.evaluate(OF_SUBTOPICS, rows_without(WEIGHTED, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
+    found = irl.evaluate(OF_SUBTOPICS, WEIGHTED, OF_WEIGHTED, exclude=TAKEN_OUT)
+    assert_frame_equal(found, wanted, check_exact=True)
+    assert not found.equals(irl.evaluate(OF_SUBTOPICS, WEIGHTED, OF_WEIGHTED))
+
+
+ASPECTS = "{'relevance': 3, 'quality': 2}"
+OF_ASPECTS = [
+    *(f"TOMA(aspects={ASPECTS}, base='{base}')" for base in ("nDCG@3", "AP")),
+    *(f"{kind}(aspects={ASPECTS}, base='AP')" for kind in ("CAM", "MM")),
+    *("LR", "nDCG"),
+]
+IN_COLUMNS = WEIGHTED[["query_id", "doc_id", "relevance"]].drop_duplicates(["query_id", "doc_id"])
+
+
+def test_aspects_in_columns() -> None:
+    qrels = IN_COLUMNS.assign(quality=[2, 0, 1, 2, 1])
+    wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
+    assert_frame_equal(irl.evaluate(OF_ASPECTS, qrels, OF_WEIGHTED, exclude=TAKEN_OUT), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(OF_ASPECTS, pl.DataFrame(qrels), OF_WEIGHTED, exclude=table(TAKEN_OUT)), wanted, check_exact=True
+    )
+
+
+def test_aspects_in_rows() -> None:
+    relevance, quality = (IN_COLUMNS.assign(relevance=grades) for grades in ([1, 3, 0, 1, 2], [2, 0, 1, 2, 1]))
+    qrels = pd.concat([relevance.assign(iteration="relevance"), quality.assign(iteration="quality")])
+    wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
+    found = irl.evaluate(OF_ASPECTS, qrels, OF_WEIGHTED, exclude=TAKEN_OUT)
+    assert_frame_equal(found, wanted, check_exact=True)
+
+
+# -- comparisons, benchmarks, ties -------------------------------------------------------------------
+
+
+@given(collections(), st.data())
+@settings(max_examples=40)
+def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    runs = {"a": run, "b": {q: data.draw(rankings()) for q in run}}
+    gone = some_documents(data, qrels, *runs.values())
+    by_hand = {name: without(ranking, gone) for name, ranking in runs.items()}
+    preferences = ["lexirecall", "rpp", "AP"]
+    assert_frame_equal(
+        irl.compare(qrels, runs, preferences, exclude=table(gone), allow_empty=True).table(),
+        irl.compare(without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
+        check_exact=True,
+    )
+    found = irl.benchmark(qrels, runs, ["AP", "LR"], exclude=gone, progress=False, allow_empty=True)
+    wanted = irl.benchmark(without(qrels, gone), by_hand, ["AP", "LR"], progress=False, allow_empty=True)
+    assert_frame_equal(found.table, wanted.table, check_exact=True)
+    assert_frame_equal(found.per_query, wanted.per_query, check_exact=True)
+    assert found.preferences is not None
+    assert wanted.preferences is not None
+    assert_frame_equal(found.preferences.table(), wanted.preferences.table(), check_exact=True)
+
+
+@given(collections(), st.data())
+def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    gone = some_documents(data, qrels, run)
+    measures = ["AP", "P@2", "LR", "TSE"]
+    found = irl.tie_audit(measures, irl.Judgments.from_qrels(qrels, gone), {"run": run})
+    wanted = irl.tie_audit(measures, without(qrels, gone), {"run": without(run, gone)})
+    assert_frame_equal(found, wanted, check_exact=True)
+
+
+def test_judged_only_after_it() -> None:
+    gone = {"1": ["1"], "2": ["10"]}
+    measures = ["AP(judged_only=True)", "LR(judged_only=True)"]
+    wanted = irl.evaluate(measures, without(QRELS, gone), without(RUN, gone))
+    assert_frame_equal(irl.evaluate(measures, QRELS, RUN, exclude=gone), wanted, check_exact=True)
+
+
+def test_judgments_are_left_as_they_were() -> None:
+    judgments = irl.Judgments.from_qrels(QRELS)
+    before = irl.evaluate(MEASURES, judgments, RUN)
+    irl.evaluate(MEASURES, judgments, RUN, exclude="self")
+    assert_frame_equal(irl.evaluate(MEASURES, judgments, RUN), before, check_exact=True)
+
+
+def test_twice() -> None:
+    first, second = {"1": ["1", "40"]}, {"1": ["31"], "2": ["2"]}
+    both = {"1": ["1", "40", "31"], "2": ["2"]}
+    judgments = irl.Judgments.from_qrels(irl.Judgments.from_qrels(QRELS, first), second)
+    wanted = irl.evaluate(MEASURES, without(QRELS, both), without(RUN, both))
+    assert_frame_equal(irl.evaluate(MEASURES, judgments, RUN), wanted, check_exact=True)
+
+
+def test_measures_of_other_providers() -> None:
+    measure = ir_measures.Compat(p=0.8)
+    wanted = irl.evaluate(measure, without(QRELS, GONE), without(RUN, GONE))
+    assert_frame_equal(irl.evaluate(measure, QRELS, RUN, exclude=GONE), wanted, check_exact=True)
+
+
+# -- bad input ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("selfish", "exclude: unknown rule 'selfish'; give 'self', a mapping"),
+        ({"1": "10"}, "exclude: query '1' maps to '10', not to a list of document ids"),
+        ({"1": [1.5]}, "exclude: ids must be strings or integers, but one is 1.5"),
+        ({"1": [None]}, "exclude: ids must be strings or integers, but one is None"),
+        ({None: ["10"]}, "exclude: ids must be strings or integers, but one is None"),
+        ({"1": 5}, "exclude: query '1' maps to 5, not to a list of document ids"),
+        (pd.DataFrame({"query_id": ["1"]}), "exclude lacks the column 'doc_id'"),
+        (pd.DataFrame({"query_id": ["1"], "doc_id": [None]}), "exclude: row 1 has no usable doc_id"),
+        (pl.DataFrame({"doc_id": ["1"]}), "exclude lacks the column 'query_id'"),
+        ([("1", "10")], "exclude: .* is not a named tuple with the fields query_id, doc_id"),
+        (7, "exclude of type int cannot be read"),
+    ],
+    ids=str,
+)
+def test_bad_rules(rule: Any, message: str) -> None:
+    for refuse in (
+        lambda: irl.evaluate("AP", QRELS, RUN, exclude=rule),
+        lambda: irl.compare(QRELS, {"a": RUN, "b": RUN}, exclude=rule),
+        lambda: irl.benchmark(QRELS, {"a": RUN}, "AP", exclude=rule),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refuse()

@@ -1,0 +1,149 @@
+"""``judged_only``: every measure of a ranking without the documents that have no judgment (a condensed list)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import parse_measure
+from pandas.testing import assert_frame_equal
+
+import ir_lexirecall as irl
+from ir_lexirecall.measures.base import REGISTRY
+from tests.conftest import PROVIDER, collections, rankings, subtopic_collections, subtopic_table
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
+)
+
+REQUIRED = {"cutoff": 5, "max_rel": 4, "aspects": {"relevance": 4, "quality": 4}}
+FURTHER = [
+    "TSE(rel=2)@3",
+    "TSE(exposure='nDCG',impute='optimistic',n=5000,normalize=True)",
+    "LR(form='weighted',n=5000)@3",
+    "CWL_ERR9(max_rel=4,unjudged='best')@3",
+    "GERR(max_rel=4,unjudged='best')@3",
+    "RBU(p=0.8,normalize=True)@3",
+    "DSharp(gamma=0.3)@3",
+    "IA(base='AP')@3",
+    "EU(alpha=0.2)@3",
+]
+MEASURES = [
+    *(
+        measure(**{key: REQUIRED[key] for key, param in measure.SUPPORTED_PARAMS.items() if param.required})
+        for name, measure in REGISTRY.items()
+        if name == measure.NAME and type(measure).__module__.startswith("ir_lexirecall.")
+    ),
+    *map(parse_measure, FURTHER),
+]
+CONDENSED = {str(measure): measure(judged_only=True) for measure in MEASURES}
+PLAIN = {str(measure): measure for measure in MEASURES}
+
+Run = Mapping[str, Mapping[str, float]]
+NATURAL = st.sampled_from([0, 0, 1, 1, 2, 3, 4])
+
+
+def judged_documents(qrels: pd.DataFrame, run: Run) -> dict[str, dict[str, float]]:
+    """The run without documents that have no judgment for their query; queries without judgments stay as they are."""
+    pairs = set(zip(qrels["query_id"], qrels["doc_id"], strict=True))
+    queries = set(qrels["query_id"])
+    return {q: {doc: s for doc, s in docs.items() if (q, doc) in pairs or q not in queries} for q, docs in run.items()}
+
+
+def rows(qrels: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    listed = [(q, doc, grade, (3 * grade) % 5) for q, docs in qrels.items() for doc, grade in docs.items()]
+    return pd.DataFrame(listed, columns=["query_id", "doc_id", "relevance", "quality"])
+
+
+def check(qrels: pd.DataFrame, run: Run, measures: Mapping[str, Any]) -> None:
+    names = list(measures)
+    condensed = {name: CONDENSED[name] for name in names}
+    by_hand = judged_documents(qrels, run)
+    wanted = irl.evaluate(measures, qrels, by_hand)
+    assert_frame_equal(irl.evaluate(condensed, qrels, run), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(condensed, qrels, by_hand), wanted, check_exact=True
+    )  # fully judged: the plain value
+
+
+def test_every_measure_of_the_registry_takes_it() -> None:
+    tried = {measure.NAME for measure in MEASURES}
+    assert tried == {m.NAME for m in REGISTRY.values() if type(m).__module__.startswith("ir_lexirecall.")}
+    assert len(tried) > 18
+    for measure in CONDENSED.values():
+        assert measure["judged_only"] is True
+        assert "judged_only=True" in str(measure)
+        assert parse_measure(str(measure)) == measure
+
+
+@given(collections(NATURAL))
+@settings(max_examples=60)
+def test_grades(collection: Any) -> None:
+    qrels, run = collection
+    check(rows(qrels), run, PLAIN)
+
+
+@given(subtopic_collections(NATURAL), st.sampled_from(["subtopic_id", "iteration"]))
+@settings(max_examples=60)
+def test_subtopics(collection: Any, column: str) -> None:
+    judgments, run = collection
+    without_aspects = {name: measure for name, measure in PLAIN.items() if "aspects" not in measure.SUPPORTED_PARAMS}
+    check(subtopic_table(judgments, column), run, without_aspects)
+
+
+QRELS = {"q": {"a": 2, "b": 1, "c": 0, "d": 1}, "r": {"a": 1}}
+RUN = {"q": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 7.0, "c": 7.0, "z": 0.0}, "r": {"x": 2.0, "a": 1.0}}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_it_changes_values(name: str) -> None:
+    """No measure ignores the parameter."""
+    qrels = rows(QRELS)
+    plain, condensed = (irl.evaluate({name: by[name]}, qrels, RUN)[name] for by in (PLAIN, CONDENSED))
+    assert (plain != condensed).any()
+
+
+def test_through_ir_measures() -> None:
+    """All values that a measure has, C/W/L's expected utility among them."""
+    measures = [irl.CWL_ERR10(max_rel=4), irl.CWL_RBP(max_rel=4), irl.TSE, irl.RBU]
+    by_hand = judged_documents(rows(QRELS), RUN)
+    for measure in measures:
+        found = list(PROVIDER.iter_calc([measure(judged_only=True)], QRELS, RUN))
+        wanted = list(PROVIDER.iter_calc([measure], QRELS, by_hand))
+        assert [(m.query_id, *m[2:]) for m in found] == [(m.query_id, *m[2:]) for m in wanted]
+
+
+def test_false_is_the_plain_value() -> None:
+    for name, measure in PLAIN.items():
+        values = irl.evaluate({"plain": measure, "false": measure(judged_only=False)}, rows(QRELS), RUN)
+        assert values["plain"].equals(values["false"]), name
+
+
+@pytest.mark.parametrize("value", [1, "yes", 0.0, {}], ids=repr)
+def test_other_values(value: Any) -> None:
+    with pytest.raises(ValueError, match="TSE: judged_only must be bool, not"):
+        irl.evaluate(irl.TSE(judged_only=value), QRELS, RUN)
+
+
+@given(collections(NATURAL), st.data())
+@settings(max_examples=40)
+def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
+    qrels, run = collection
+    table = rows(qrels)
+    runs = {"a": run, "b": {q: data.draw(rankings()) for q in run}}
+    by_hand = {name: judged_documents(table, ranking) for name, ranking in runs.items()}
+    preferences = ["lexirecall", "rpp", "AP", "TSE@3"]
+    found = irl.compare(qrels, runs, preferences, judged_only=True, allow_empty=True)
+    assert_frame_equal(
+        found.table(), irl.compare(qrels, by_hand, preferences, allow_empty=True).table(), check_exact=True
+    )
+    condensed = irl.benchmark(qrels, runs, ["AP", "LR"], judged_only=True, progress=False, allow_empty=True)
+    assert_frame_equal(
+        condensed.per_query,
+        irl.benchmark(qrels, by_hand, ["AP", "LR"], progress=False, allow_empty=True).per_query,
+        check_exact=True,
+    )

@@ -1,0 +1,218 @@
+"""``tie_audit``: its ranges hold every order of the documents of equal score, and no results hide what ties could change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall.audit import tie_warnings
+from ir_lexirecall.evaluation import parse_measures
+
+pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing", "ignore:RBU. the qrels name one aspect")
+
+MEASURES = [
+    "AP",
+    "AP(rel=2)@3",
+    "nDCG",
+    "nDCG@3",
+    "RR",
+    "P@2",
+    "P(rel=2)@3",
+    "R@2",
+    "Success@1",
+    "Rprec",
+    "Bpref",
+    "ERR@3",
+    "RBP(p=0.5,rel=1)",
+    "NERR10(max_rel=4)",
+    "Judged@2",
+    "LR",
+    "LR@3",
+    "LR(form='weighted',n=50)",
+    "TSE",
+    "TSE(impute='optimistic')",
+    "TSE(exposure='nDCG')@3",
+    "CWL_ERR8(max_rel=4)@3",
+    "CWL_ERR10(max_rel=4)",
+    "CWL_ERR11(max_rel=4)",
+    "CWL_RBP(max_rel=4)",
+    "GERR(max_rel=4)",
+    "GERR(max_rel=5)@3",
+    "RBU@4",
+]
+UNORDERED = ["Judged@2"]  # depends on whether documents are judged, not on their grades
+BRACKETED = [measure for measure in MEASURES if measure not in UNORDERED]
+
+GRADES = st.sampled_from([0, 0, 1, 1, 2, 4])
+DOCS = "abcdefg"
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> tuple[dict[str, float], dict[str, float]]:
+    """Judgments and a ranking of few documents whose scores often tie; some are unjudged, others not retrieved."""
+    qrels = draw(st.dictionaries(st.sampled_from(DOCS), GRADES, min_size=1))
+    run = draw(st.dictionaries(st.sampled_from(DOCS[:6]), st.sampled_from([1.0, 1 + 1e-9, 2.0, 3.0]), min_size=1))
+    return qrels, run
+
+
+def orders(ranking: dict[str, float]) -> Iterator[dict[str, float]]:
+    """The ranking with documents of equal score (as 32-bit floats) in every order, without ties."""
+    groups: dict[float, list[str]] = {}
+    for doc, score in ranking.items():
+        groups.setdefault(float(np.float32(score)), []).append(doc)
+    for choice in product(*(permutations(groups[score]) for score in sorted(groups, reverse=True))):
+        docs = [doc for group in choice for doc in group]
+        yield {doc: -float(place) for place, doc in enumerate(docs)}
+
+
+def values_of_all_orders(measures: list[str], qrels: dict[str, float], run: dict[str, float]) -> pd.DataFrame:
+    """A row for every order of the tied documents."""
+    rankings = list(orders(run))
+    numbered = [str(number) for number in range(len(rankings))]
+    table = irl.evaluate(measures, dict.fromkeys(numbered, qrels), dict(zip(numbered, rankings, strict=True)))
+    assert len(table) == len(rankings)
+    return table
+
+
+@given(queries())
+@settings(max_examples=60)
+def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
+    qrels, run = query
+    table = values_of_all_orders(BRACKETED, qrels, run)
+    audit = irl.tie_audit(BRACKETED, {"q": qrels}, {"run": {"q": run}}).set_index("measure")
+    plain = irl.evaluate(BRACKETED, {"q": qrels}, {"q": run}).loc["q"]
+    for measure in BRACKETED:
+        row = audit.loc[measure]
+        assert row["lowest"] == pytest.approx(table[measure].min(), abs=1e-12), measure
+        assert row["highest"] == pytest.approx(table[measure].max(), abs=1e-12), measure
+        assert row["value"] == plain[measure]
+        assert row["lowest"] <= row["value"] <= row["highest"]
+        assert row["tied_queries"] == (row["lowest"] < row["highest"])
+
+
+@given(queries())
+def test_where_nothing_ties_the_range_is_a_point(query: Any) -> None:
+    qrels, run = query
+    distinct = {doc: float(place) for place, doc in enumerate(run)}
+    audit = irl.tie_audit(MEASURES, {"q": qrels}, {"run": {"q": distinct}, "again": {"q": distinct}})
+    assert (audit["lowest"] == audit["value"]).all()
+    assert (audit["highest"] == audit["value"]).all()
+    assert not audit[["tied_queries", "changed_preferences"]].to_numpy().any()
+    assert irl.tie_audit(MEASURES, {"q": qrels}, {"run": {"q": distinct}}, by_query=True).empty
+
+
+def test_ties_of_documents_of_equal_grade_change_nothing() -> None:
+    qrels = {"q": {"a": 1, "b": 1, "c": 0}}
+    audit = irl.tie_audit(MEASURES, qrels, {"run": {"q": {"a": 2.0, "b": 2.0, "c": 1.0, "x": 1.0}}})
+    audit = audit[audit["measure"] != "Judged@2"]
+    np.testing.assert_allclose(audit["lowest"], audit["highest"], atol=1e-15)
+
+
+@given(st.lists(st.tuples(queries(), queries()), min_size=1, max_size=3))
+@settings(max_examples=60)
+def test_changed_preferences(drawn: Any) -> None:
+    """Two runs of the same queries: is one of them better whatever the order of ties in both?"""
+    qrels = {str(q): a[0] for q, (a, _) in enumerate(drawn)}
+    runs = {
+        "a": {str(q): a[1] for q, (a, _) in enumerate(drawn)},
+        "b": {str(q): b[1] for q, (_, b) in enumerate(drawn)},
+    }
+    measures = ["AP", "nDCG@3", "RR", "LR", "GERR(max_rel=4)"]
+    changed = pd.DataFrame(0, index=measures, columns=["count"])
+    for q, judged in qrels.items():
+        a, b = (values_of_all_orders(measures, judged, run[q]).round(12) for run in runs.values())
+        for measure in measures:
+            signs = {np.sign(x - y) for x, y in product(a[measure].unique(), b[measure].unique())}
+            changed.loc[measure, "count"] += len(signs) > 1
+    audit = irl.tie_audit(measures, qrels, runs)
+    for _, row in audit.iterrows():
+        assert row["changed_preferences"] == changed.loc[row["measure"], "count"]
+
+
+QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"a": 0}}
+RUNS = {
+    "constant": {"q1": {"a": 1.0, "b": 1.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}, "q3": {"a": 1.0, "b": 1.0}},
+    "sorted": {"q1": {"a": 1.0, "b": 3.0, "c": 0.0}, "q2": {"b": 1.0}},
+}
+
+
+def test_by_query() -> None:
+    table = irl.tie_audit(["RR", "LR"], QRELS, RUNS, by_query=True)
+    assert list(table) == ["run", "measure", "query_id", "lowest", "value", "highest", "changes_preference"]
+    assert table[["run", "measure", "query_id"]].to_numpy().tolist() == [
+        ["constant", "RR", "q1"],
+        ["constant", "LR", "q1"],
+    ]
+    assert table.loc[0, ["lowest", "value", "highest"]].tolist() == [1 / 3, 1 / 3, 1.0]
+    assert table["changes_preference"].tolist() == [True, True]  # `sorted` has RR 1/2 there
+
+
+def test_means_are_those_of_the_ranges() -> None:
+    audit = irl.tie_audit("RR", QRELS, RUNS).set_index("run")
+    assert audit["lowest"].tolist() == pytest.approx([(1 / 3 + 1) / 3, 1 / 6])
+    assert audit["value"].tolist() == pytest.approx([(1 / 3 + 1) / 3, 1 / 6])
+    assert audit["highest"].tolist() == pytest.approx([2 / 3, 1 / 6])
+    assert audit["tied_queries"].tolist() == [1, 0]
+    assert audit["changed_preferences"].tolist() == [1, 1]
+    assert audit.attrs["function"] == "tie_audit"
+
+
+def test_documents_that_are_taken_out_tie_with_nothing() -> None:
+    judgments = irl.Judgments.from_qrels(QRELS, exclude={"q1": ["b", "c"]})
+    audit = irl.tie_audit("RR", judgments, RUNS)
+    assert (audit["lowest"] == audit["highest"]).all()
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="tie_audit: at least 1 run is needed"):
+        irl.tie_audit("RR", QRELS, {})
+    with pytest.raises(ValueError, match="RRR"):
+        irl.tie_audit("RRR", QRELS, RUNS)
+
+
+# -- diagnostics -------------------------------------------------------------------------------------
+
+WARNING = "constant: documents of equal score put RR anywhere from 0.444 to 0.667 (1 queries)"
+
+
+def test_diagnostics_of_a_benchmark() -> None:
+    result = irl.benchmark(QRELS, RUNS, ["RR", "P@3"])
+    warnings = [note for note in result.diagnostics if "equal score" in note]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(WARNING)
+    assert result.preferences is not None
+    assert not any("equal score" in note for note in result.preferences.diagnostics)  # lexirecall is not a mean
+    alone = irl.benchmark(QRELS, {"constant": RUNS["constant"]}, "RR").diagnostics
+    assert len(alone) == 1
+    assert alone[0].startswith(WARNING)
+    assert irl.benchmark(QRELS, {"sorted": RUNS["sorted"]}, "RR").diagnostics == []
+
+
+def test_diagnostics_of_preferences() -> None:
+    result = irl.compare(QRELS, RUNS, ["lexirecall", "RR"])
+    assert [note for note in result.diagnostics if "equal score" in note] == tie_warnings(
+        irl.ScoredRuns.from_runs(parse_measures("RR"), QRELS, RUNS)
+    )
+    assert any(note.startswith(WARNING) for note in result.diagnostics)
+    assert not any("equal score" in note for note in irl.compare(QRELS, RUNS).diagnostics)
+
+
+def test_a_warning_of_a_measure_that_is_preference_and_column_stands_once() -> None:
+    result = irl.benchmark(QRELS, RUNS, ["RR"], preference="RR")
+    assert sum(note.startswith(WARNING) for note in result.diagnostics) == 1
+
+
+@pytest.mark.parametrize(("queries", "warns"), [(50, True), (150, False)])
+def test_only_notable_changes_are_worth_a_warning(queries: int, warns: bool) -> None:
+    """One query of many with ties, which can change RR by 1/2."""
+    qrels = {str(q): {"a": 1, "b": 0} for q in range(queries)}
+    run = {str(q): {"a": 2.0, "b": 1.0} for q in range(queries)} | {"0": {"a": 1.0, "b": 1.0}}
+    assert bool(irl.benchmark(qrels, {"run": run}, "RR").diagnostics) == warns
