@@ -244,24 +244,22 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
 
 def _best_run_labels(table: Any, ax: Any) -> Any:
     """Mean sum of labels by rank, a line per measure."""
-    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["rank"], rows["mean"], label=legend.label(measure))
+        ax.plot(rows["rank"], rows["mean"], label=legend_label(measure))
     ax.set_xlabel("rank in the best run")
     ax.set_ylabel("mean sum of labels")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
-    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
         values = np.sort(rows["value"].to_numpy())
-        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend.label(measure))
+        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend_label(measure))
     ax.set_xlabel("queries, by what can be reached")
     ax.set_ylabel("largest value of any ranking")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
