@@ -202,11 +202,16 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
-    if len(judgments) and not aligned.depth.any():
+    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
         if refused_by is not None:
             refuse_empty(refused_by, title, judgments)
         warn(_nothing_retrieved(title, judgments))
     return aligned
+
+
+def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
+    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
 
 
 def _nothing_retrieved(title: str, judgments: Judgments) -> str:
