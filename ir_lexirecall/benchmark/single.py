@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +23,6 @@ from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline,
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
-from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
 
@@ -146,8 +144,8 @@ class Benchmark:
         return tables
 
     @cached_property
-    def _falling(self) -> frozenset[str]:
-        """The measures of which the smaller value is better."""
+    def smaller_is_better(self) -> frozenset[str]:
+        """Names of the measures of which the smaller value is better."""
         measures = {} if self.scored is None else self.scored.measures
         return frozenset(name for name, measure in measures.items() if smaller_is_better(measure))
 
@@ -165,7 +163,7 @@ class Benchmark:
             losers: dict[str, list[str]] = {run: [] for run in self.runs}
             rows = self._tested[name] if len(self.runs) > 1 else None
             for row in () if rows is None else rows[rows["reject"]].itertuples():
-                first_is_better = (row.estimate > 0) != (name in self._falling)
+                first_is_better = (row.estimate > 0) != (name in self.smaller_is_better)
                 better, worse = (row.run_a, row.run_b) if first_is_better else (row.run_b, row.run_a)
                 losers[better].append(letter[worse])
             separator = "" if len(self.runs) <= 26 else ","
@@ -209,7 +207,7 @@ class Benchmark:
         columns: list[Sequence[str]] = [["", *self.letters], ["run", *map(escape, self.runs)]]
         for name in self.measures:
             numbers = self.table[name]
-            best = numbers.min() if name in self._falling else numbers.max()
+            best = numbers.min() if name in self.smaller_is_better else numbers.max()
             top = best if numbers.nunique() > 1 else None
             cells = [escape(name)]
             for number, letters in zip(numbers, self.better_than[name], strict=True):
@@ -292,10 +290,10 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
             caller="benchmark",
         )
     wanted = scored.with_measures(shown)
-    metadata = {str(name): run_metadata(run) for name, run in runs.items() if isinstance(run, (str, os.PathLike))}
-    said = {name: header for name, header in metadata.items() if header}
     if judgments.rules:
         wanted.table.attrs["rules"] = judgments.rules
-    if said:
-        wanted.table.attrs["metadata"] = said
-    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said, wanted)
+    if scored.metadata:
+        wanted.table.attrs["metadata"] = scored.metadata
+    return Benchmark(
+        wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, scored.metadata, wanted
+    )
