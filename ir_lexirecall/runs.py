@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -273,9 +273,9 @@ def _read_all(
 
 
 @contextmanager
-def _reading_threads() -> Iterator[ThreadPoolExecutor]:
+def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
     """Threads that read files; whoever interrupts or fails does not wait for the files that are being read."""
-    readers = ThreadPoolExecutor(_READERS)
+    readers = futures.ThreadPoolExecutor(_READERS)
     try:
         yield readers
     finally:
