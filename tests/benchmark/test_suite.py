@@ -15,6 +15,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmark import inference
+from ir_lexirecall.benchmark import suite as suite_module
 from ir_lexirecall.significance import TESTS
 
 MEASURES = ["nDCG@10", "LR"]
@@ -98,6 +99,21 @@ def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -
         expected = inference.random_effects(means, np.array(variance))
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "effect"], expected.mean)
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "i2"], expected.i2)
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # "two" has a query without relevant documents: measures count it, preferences do not.
+    parts = PARTS | {"two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])}
+
+    def overall() -> pd.DataFrame:
+        result = irl.benchmark(parts, lambda name: RUNS, MEASURES, baseline="bm25", **OPTIONS)
+        assert isinstance(result, irl.BenchmarkSuite)
+        return result.overall(over)
+
+    together = overall()
+    monkeypatch.setattr(suite_module, "_ROWS", 1)
+    pd.testing.assert_frame_equal(overall(), together, rtol=1e-9)
 
 
 def test_friedman_and_nemenyi_use_the_means(suite: irl.BenchmarkSuite) -> None:
