@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,27 +105,32 @@ def benchmark_all(suite: Suite) -> irl.BenchmarkSuite:
     return result
 
 
-def _elapsed(work: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
+@dataclass
+class Costs:
+    """Seconds of the clock and of the processors, and the peak of the memory so far in MB."""
+
+    seconds: float
+    processors: float
+    memory: float
+
+
+def _costs(work: Callable[[], Any]) -> tuple[Costs, Any]:
+    start, busy = time.perf_counter(), time.process_time()
     result = work()
-    return time.perf_counter() - start, result
+    return Costs(time.perf_counter() - start, time.process_time() - busy, _peak()), result
 
 
-def _measured(what: str, suite: Suite) -> dict[str, float]:
-    """Seconds of a step, and the peak of the memory in MB."""
-    align_all(
-        {name: (qrels, dict([*runs.items()][:1])) for name, (qrels, runs) in [*suite.items()][:1]}
-    )  # loads modules
+def _measured(what: str, suite: Suite) -> dict[str, Costs]:
+    """What a step costs, by its name."""
+    for qrels, runs in [*suite.values()][:1]:
+        align_all({"first": (qrels, dict([*runs.items()][:1]))})  # modules are loaded, threads started
     if what == "align":
-        return {"align": _elapsed(lambda: align_all(suite))[0], "memory": _peak()}
+        return {what: _costs(lambda: align_all(suite))[0]}
     if what == "compare":
-        return {"compare": _elapsed(lambda: compare_each(suite))[0], "memory": _peak()}
-    seconds, result = _elapsed(lambda: benchmark_all(suite))
-    memory = _peak()
-    numbers = {"benchmark": seconds, "memory": memory}
-    for over in ("queries", "collections"):
-        numbers[f"overall {over}"] = _elapsed(lambda over=over: result.overall(over))[0]  # type: ignore[misc]
-    return {**numbers, "memory after overall": _peak()}
+        return {what: _costs(lambda: compare_each(suite))[0]}
+    costs, result = _costs(lambda: benchmark_all(suite))
+    overall = {f"overall({over!r})": _costs(partial(result.overall, over))[0] for over in ("queries", "collections")}
+    return {what: costs, **overall}
 
 
 def _peak() -> float:
@@ -131,10 +138,10 @@ def _peak() -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:"))
 
 
-def _in_fresh_process(what: str, suite: Suite) -> dict[str, float]:
+def _in_fresh_process(what: str, suite: Suite) -> dict[str, Costs]:
     command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.suite", "--step", what]
     done = subprocess.run(command, cwd=_ROOT, input=json.dumps(suite), stdout=subprocess.PIPE, text=True, check=True)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+    return {step: Costs(**costs) for step, costs in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
 def main() -> None:
@@ -149,24 +156,32 @@ def main() -> None:
     parser.add_argument("--step", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
-        print(json.dumps(_measured(options.step, json.load(sys.stdin))))
+        print(
+            json.dumps({step: asdict(costs) for step, costs in _measured(options.step, json.load(sys.stdin)).items()})
+        )
         return
     size = Size(options.queries, options.depth, options.judged, options.runs)
     with tempfile.TemporaryDirectory() as temporary:
         suite = write_suite(size, options.collections, options.folder or Path(temporary))
-        one = _in_fresh_process("benchmark", dict([*suite.items()][:1]))
-        steps = {what: _in_fresh_process(what, suite) for what in ("align", "compare", "benchmark")}
+        one = _in_fresh_process("benchmark", dict([*suite.items()][:1]))["benchmark"]
+        steps: dict[str, Costs] = {}
+        for what in ("align", "compare", "benchmark"):
+            steps |= _in_fresh_process(what, suite)
     print(
-        f"{size.queries * size.depth * size.systems * options.collections:,} rows in {options.collections} collections"
+        f"{size.queries * size.depth * size.systems * options.collections:,} rows in {options.collections} collections\n"
     )
-    for what, numbers in steps.items():
-        print(f"{what:10} {numbers[what]:8.1f} s  {numbers['memory']:8.0f} MB")
-    seconds = steps["benchmark"]
-    print(f"benchmark / sum of compare calls: {seconds['benchmark'] / steps['compare']['compare']:.3f} (target 1.1)")
-    for over in ("queries", "collections"):
-        share = seconds[f"overall {over}"] / steps["align"]["align"]
-        print(f"overall({over!r}), {RESAMPLES:,} resamples: {seconds[f'overall {over}']:.1f} s, {share:.3f} of reading")
-    print(f"memory of one collection {one['memory']:.0f} MB, of all {seconds['memory']:.0f} MB")
+    print(f"{'':24}{'clock':>10}{'processors':>12}{'peak memory':>14}")
+    for what, costs in steps.items():
+        print(f"{what:24}{costs.seconds:8.1f} s{costs.processors:10.1f} s{costs.memory:11.0f} MB")
+    print(f"{'benchmark of the first':24}{one.seconds:8.1f} s{one.processors:10.1f} s{one.memory:11.0f} MB\n")
+    for what, share, target in (
+        ("benchmark / sum of compare calls", ("benchmark", "compare"), 1.1),
+        (f"{RESAMPLES:,} resamples of queries / reading", ("overall('queries')", "align"), 0.1),
+        (f"{RESAMPLES:,} resamples of collections / reading", ("overall('collections')", "align"), 0.1),
+    ):
+        first, second = (steps[name] for name in share)
+        clock, processors = first.seconds / second.seconds, first.processors / second.processors
+        print(f"{what}: {clock:.3f} by the clock, {processors:.3f} by the processors (target {target})")
 
 
 if __name__ == "__main__":
