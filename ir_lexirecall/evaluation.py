@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -74,6 +73,8 @@ def _hint(measure: Any) -> str:
         return f"; trec_eval's {measure} is {' '.join(map(str, by_trec_eval))} there"
     if re.search(r"[\w)]\s+\w", measure):
         return "; give several measures as a list"
+    import difflib
+
     name, rest = re.match(r"(\w*)(.*)", measure, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
     known = {key.lower(): key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}

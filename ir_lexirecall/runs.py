@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -207,11 +207,16 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
-    if len(judgments) and not aligned.depth.any():
+    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
         if refused_by is not None:
             refuse_empty(refused_by, title, judgments)
         warn(_nothing_retrieved(title, judgments))
     return aligned
+
+
+def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
+    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
 
 
 def metadata_of(run: object) -> str:
@@ -268,9 +273,9 @@ def _read_all(
 
 
 @contextmanager
-def _reading_threads() -> Iterator[ThreadPoolExecutor]:
+def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
     """Threads that read files; whoever interrupts or fails does not wait for the files that are being read."""
-    readers = ThreadPoolExecutor(_READERS)
+    readers = futures.ThreadPoolExecutor(_READERS)
     try:
         yield readers
     finally:

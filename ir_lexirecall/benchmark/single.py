@@ -15,6 +15,7 @@ from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark.inference import bca_of_means
 from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
@@ -25,6 +26,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
+from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, html, leading, listed, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,13 +174,76 @@ class Benchmark:
 
     @cached_property
     def diagnostics(self) -> list[str]:
-        """When not to trust a result, in words; empty where nothing stands out.
+        """When not to trust a result, in words, the gravest first; empty where nothing stands out.
 
         Those of the preferences, and the means that documents of equal score could change by more than 0.005.
         """
-        notes = [] if self.preferences is None else self.preferences.diagnostics
+        return [*self.notes]
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """The diagnostics with how grave they are."""
+        notes = [] if self.preferences is None else self.preferences.notes
         ties = [] if self.scored is None else tie_warnings(self.scored)
-        return list(dict.fromkeys([*notes, *ties]))
+        return gravest_first([*notes, *ties])
+
+    # -- the finding -------------------------------------------------------------------------------
+
+    def standing(self, measure: str | None = None) -> Standing:
+        """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
+        name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
+        rows = self._means[self._means["measure"] == name]
+        order = (
+            rows["mean"].argsort(kind="stable")
+            if name in self.smaller_is_better
+            else (-rows["mean"]).argsort(kind="stable")
+        )
+        ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
+        pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
+        return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
+
+    @cached_property
+    def _means(self) -> pd.DataFrame:
+        return self.means()
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        judgments = None if self.scored is None else self.scored.judgments
+        names = [*self.measures, *([] if self.preferences is None else self.preferences.preferences)]
+        what = [f"{count(len(self.runs), 'run')} on {count(len(self.query_ids), 'query')}"]
+        what += [f"of {judgments.source}"] if judgments is not None and judgments.source else []
+        what += [judgments.rules] if judgments is not None and judgments.rules else []
+        head = f"{' '.join(what)}, by {listed(names)}."
+        if not self.query_ids:
+            return Finding([head, "There are no queries: nothing can be compared."], self.diagnostics)
+        standings = [self.standing(name) for name in self.measures]
+        preferences = self.preferences
+        if preferences is not None and preferences.query_ids:
+            new = [name for name in preferences.preferences if name not in self.measures]
+            standings += [preferences.standing(name) for name in new]
+        sentences = [head, *leading(standings, self.test, self.baseline)]
+        return Finding(sentences, self.diagnostics, *ranked(standings, self.test.alpha))
+
+    def summary(self) -> str:
+        """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs
+        differ, what should be distrusted; then the runs, best first by the first measure.
+
+        >>> from ir_lexirecall import benchmark, demo
+        >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
+        >>> print(result.summary())  # doctest: +ELLIPSIS
+        2 runs on 16 queries of lexirecall/demo, by nDCG@10, LR and lexirecall. bm25 leads by nDCG@10, LR and lexirecall. ...
+        """
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Benchmark: {count(len(self.runs), 'run')} by {listed(self.measures)} on {count(len(self.query_ids), 'query')}; "
+            "print() shows what it says>"
+        )
 
     @property
     def caption(self) -> str:
@@ -218,8 +283,8 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        preferences = "" if self.preferences is None else self.preferences._repr_html_()
-        return f"{self.table.to_html(float_format='{:.4f}'.format, border=0)}{preferences}"
+        picture = "" if self.preferences is None else self.preferences.picture()
+        return html(self.finding, picture, self.caption)
 
 
 def _letter(place: int) -> str:

@@ -19,6 +19,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.significance import SignificanceTest, TestResult, effect_of_mean
 from ir_lexirecall.significance.intervals import agreeing
+from ir_lexirecall.summary import BROKEN, DOUBTFUL, Finding, Note, count, gravest_first, html, leading_overall, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 OVER = ("queries", "collections")
 _ROWS = 500  # of values that are resampled at once
+_MOST_DRAWN = 40  # runs in the picture of a notebook
 _PREFERENCE = "pref:"  # begins the names of preferences where measures stand beside them
 
 
@@ -403,19 +405,60 @@ class BenchmarkSuite:
 
     @property
     def diagnostics(self) -> list[str]:
-        """When not to trust a result, in words; empty where nothing stands out."""
+        """When not to trust a result, in words, the gravest first; empty where nothing stands out."""
         notes = [
-            f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections."
+            Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
             for run, names in self.lacking.items()
         ]
         if len(self.collections) < 5:
-            notes.append(f"Only {len(self.collections)} collections: they say little of others (over='collections').")
+            notes.append(
+                Note(
+                    f"Only {count(len(self.collections), 'collection')}: they say little of others (over='collections')."
+                )
+            )
         small = [name for name, result in self.results.items() if len(result.query_ids) < 25]
         if small:
-            notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
+            notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
         for name, result in self.results.items():
-            notes += [f"{name}: {note}" for note in result.diagnostics]
-        return notes
+            notes += [note.within(name) for note in result.notes]
+        return [*gravest_first(notes)]
+
+    # -- the finding -----------------------------------------------------------------------------------
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        queries = sum(len(result.query_ids) for result in self.results.values())
+        head = (
+            f"{count(len(self.runs), 'run')} on {count(len(self.collections), 'collection')} ({listed(self.collections)}; "
+            f"{count(queries, 'query')}), by {listed(self._quantities)}; each collection counts once."
+        )
+        if not self.runs:
+            return Finding([head, "No run is common to all collections."], self.diagnostics)
+        overall = self.overall("queries")
+        falling = next(iter(self.results.values())).smaller_is_better
+        rows = [overall[overall["measure"] == name] for name in self._quantities]
+        ordered = [
+            part.sort_values("mean", ascending=name in falling, kind="stable")
+            for name, part in zip(self._quantities, rows, strict=True)
+        ]
+        how = f"stratified bootstrap over queries, {100 * (1 - self.test.alpha):g} % intervals"
+        notes, alpha = self.diagnostics, self.test.alpha
+        return leading_overall([head], ordered, self.baseline, how=how, notes=notes, alpha=alpha, falling=falling)
+
+    def summary(self) -> str:
+        """The result in a few sentences: what was evaluated on which collections, who leads over all of them, who may be first
+        as well, who differs from the baseline, what should be distrusted; then the runs, best first by the first measure."""
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<BenchmarkSuite: {count(len(self.runs), 'run')} by {listed(self.measures)} on "
+            f"{count(len(self.collections), 'collection')}; print() shows what it says>"
+        )
 
     # -- for readers -----------------------------------------------------------------------------------
 
@@ -493,9 +536,11 @@ class BenchmarkSuite:
         return rows, ["left", "left", *("right" for _ in heads[2:])]
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{text.escape_html(note)}</li>" for note in self.diagnostics)
-        table = self.overall().to_html(index=False, float_format="{:.4f}".format, border=0)
-        return f"{table}<p><small>{text.escape_html(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+        drawn = 1 < len(self.runs) <= _MOST_DRAWN
+        size = (7.0, 1.5 + 0.32 * len(self.runs))
+        return html(
+            self.finding, plots.inline(self.plot_ranks, size, self.finding.title) if drawn else "", self.caption
+        )
 
     def plot(self, measure: str | None = None, ax: Any = None) -> Any:
         """Forest of the differences to the baseline, per collection and over all; returns the axes."""
