@@ -445,13 +445,8 @@ class Preferences:
             )
         if queries < 25:
             yield Note(f"Only {queries} queries: a test sees no difference but a large one.", DOUBTFUL)
-        least = smallest_p(self.test, queries)
-        if queries and least > self.test.alpha:
-            yield Note(
-                f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}: it "
-                f"cannot reject at alpha {self.test.alpha:g}.",
-                BROKEN,
-            )
+        if queries:
+            yield from self._on_smallest_p(queries)
         if queries and np.median(m) < 3:
             yield Note(f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare.")
 
@@ -483,18 +478,18 @@ class Preferences:
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
                     )
 
-    def _on_smallest_p(self, queries: int) -> str:
-        """The smallest p of the test, where it is of interest: it cannot reject, or queries are few."""
+    def _on_smallest_p(self, queries: int) -> Iterator[Note]:
+        """The smallest p of the test, where the test cannot reject, or queries are few."""
         least = smallest_p(self.test, queries)
-        adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].min(initial=1.0)
-        note = f"The smallest p that the {self.test.name} test can give on {queries} queries is {least:.3g}"
-        if max(least, adjusted) <= self.test.alpha:
-            return f"{note}." if least and queries < 25 else ""
-        if least <= self.test.alpha:
-            note += (
-                f", after {self.test.counted_correction} correction for {len(self.pairs)} comparisons {adjusted:.3g}"
-            )
-        return f"{note}: it cannot reject at alpha {self.test.alpha:g}."
+        adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
+        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        if adjusted > least:
+            correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
+            sentence += f" ({text.format_p(float(adjusted))} after {correction})"
+        if adjusted > self.test.alpha:
+            yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
+        elif least and queries < 25:
+            yield Note(f"{sentence}.", ASIDE)
 
     @cached_property
     def _tie_warnings(self) -> list[Note]:
