@@ -20,6 +20,7 @@ from ir_lexirecall.alignment import AlignedRun, align
 from ir_lexirecall.audit import tie_audit
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite, benchmark
 from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.evaluation import evaluate
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import (
@@ -80,6 +81,7 @@ __all__ = [
     "Collection",
     "DSharp",
     "D_nDCG",
+    "Description",
     "Judgments",
     "LexiRecall",
     "Measure",
@@ -90,6 +92,7 @@ __all__ = [
     "align",
     "benchmark",
     "compare",
+    "describe",
     "evaluate",
     "load",
     "nDCG_JK",
