@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +24,6 @@ from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline,
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
-from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
 from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, html, leading, listed, ranked
@@ -357,10 +355,10 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
             caller="benchmark",
         )
     wanted = scored.with_measures(shown)
-    metadata = {str(name): run_metadata(run) for name, run in runs.items() if isinstance(run, (str, os.PathLike))}
-    said = {name: header for name, header in metadata.items() if header}
     if judgments.rules:
         wanted.table.attrs["rules"] = judgments.rules
-    if said:
-        wanted.table.attrs["metadata"] = said
-    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said, wanted)
+    if scored.metadata:
+        wanted.table.attrs["metadata"] = scored.metadata
+    return Benchmark(
+        wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, scored.metadata, wanted
+    )

@@ -139,6 +139,7 @@ class Preferences:
             "queries": len(self.query_ids),
             "excluded_queries": self.excluded,
             "rules": self.counts.judgments.rules or None,
+            "metadata": None if self.scored is None else self.scored.metadata or None,
             "test": self.test.name,
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
@@ -150,7 +151,7 @@ class Preferences:
     @property
     def caption(self) -> str:
         """The provenance in one line."""
-        facts = {k: v for k, v in self.provenance.items() if v is not None and k != "versions"}
+        facts = {k: v for k, v in self.provenance.items() if v is not None and k not in ("versions", "metadata")}
         numbers = ", ".join(f"{name} {number}" for name, number in self.provenance["versions"].items())
         return "; ".join(f"{k} {v}" for k, v in facts.items()) + f"; {numbers}"
 
