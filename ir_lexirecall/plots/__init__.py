@@ -1,8 +1,8 @@
 """Pictures: tables of results drawn on matplotlib axes."""
 
 from ir_lexirecall.plots.axes import labels, new_axes
-from ir_lexirecall.plots.benchmarks import critical_differences, forest, rank_intervals
+from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
 from ir_lexirecall.plots.comparison import heatmap, pair
 from ir_lexirecall.plots.studies import plot
 
-__all__ = ["critical_differences", "forest", "heatmap", "labels", "new_axes", "pair", "plot", "rank_intervals"]
+__all__ = ["critical_differences", "forest", "heatmap", "joined_ranks", "labels", "new_axes", "pair", "plot", "rank_intervals"]
