@@ -14,8 +14,7 @@ import numpy as np
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Ints
 from ir_lexirecall.benchmark import Benchmark
-from ir_lexirecall.collections import Collection, load
-from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.collections import Collection, is_data_set, load
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.report.rankings import ShownRanking, numbered_documents
@@ -60,7 +59,8 @@ class Sources:
         runs: runs by name: they know the documents without judgment.
         texts: texts by document id, or a collection that has them.
         queries: texts by query id.
-        collection: id of the data set that was evaluated; its texts are used where they are on this machine already.
+        collection: what the judgments are called: if that is a data set's id, its texts are used where they are on this machine
+            already.
     """
 
     runs: Mapping[str, RunLike]
@@ -72,7 +72,7 @@ class Sources:
         """The collection that texts come from."""
         if isinstance(self.texts, Collection):
             return self.texts
-        if self.texts is None and self.collection:
+        if self.texts is None and is_data_set(self.collection):
             collection = load(self.collection)
             return collection if collection.has_texts else None
         return None
@@ -213,13 +213,10 @@ def _values(
     }
 
 
-def _falling(result: Benchmark | Preferences, preferences: Preferences) -> set[str]:
+def _falling(result: Benchmark | Preferences, preferences: Preferences) -> frozenset[str]:
     """The measures of which the smaller value is better."""
-    scored = result.scored if isinstance(result, Benchmark) else None
-    measures = {} if scored is None else scored.measures
-    return {name for name, measure in measures.items() if smaller_is_better(measure)} | set(
-        preferences.counts.smaller_is_better
-    )
+    others = result.smaller_is_better if isinstance(result, Benchmark) else frozenset[str]()
+    return preferences.counts.smaller_is_better | others
 
 
 def _texts(

@@ -168,7 +168,7 @@ class Report:
 
     def _sources(self, result: Benchmark | Preferences) -> Sources:
         preferences = result.preferences if isinstance(result, Benchmark) else result
-        source = "" if preferences is None else getattr(preferences.counts.judgments, "source", "")
+        source = "" if preferences is None else preferences.counts.judgments.source
         runs = {str(name): run for name, run in self.runs.items()}
         return Sources(runs, self.texts, self.queries, source)
 
@@ -193,27 +193,6 @@ class Report:
 
 
 _SINGLE = ("comparisons", "means", "tests", "by_query", "browser")  # sections of a single collection
-
-
-def report(
-    result: Benchmark | BenchmarkSuite | Preferences, path: str | os.PathLike[str], **options: Any
-) -> Path:
-    """Write the result of ``benchmark`` or ``compare`` as one HTML file, which needs no network.
-
-    Args:
-        result: what to report.
-        path: the file, which is replaced if it exists.
-        options: attributes of ``Report`` by name, such as ``title``, ``runs``, ``texts``.
-
-    Returns:
-        The file's path.
-
-    Raises:
-        ModuleNotFoundError: Jinja2 is not installed.
-        ValueError: the file's folder does not exist, or an option is out of range.
-        OSError: the file cannot be written, or an input not be read.
-    """
-    return Report(result, **options).write(path)
 
 
 def _asset(name: str) -> str:

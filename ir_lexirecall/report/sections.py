@@ -14,7 +14,6 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report.cells import Table, number
 from ir_lexirecall.report.forests import Mark, Scale
 from ir_lexirecall.report.rewards import Reward, reward
-from ir_lexirecall.report.standings import finding, standing
 from ir_lexirecall.text import format_p
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Summary:
 
 def summary_of(result: Benchmark | BenchmarkSuite | Preferences) -> Summary:
     """The summary of a result, its diagnostics sorted by what they concern."""
-    said = finding(result)
+    said = result.finding
     names = [] if isinstance(result, BenchmarkSuite) else list(map(str, result.runs))
     preferences = result.preferences if isinstance(result, Benchmark) else result
     kinds = preferences.preferences if isinstance(preferences, Preferences) else []
@@ -134,7 +133,7 @@ def rankings_of(result: Benchmark | Preferences, summary: Summary) -> list[Ranki
     if preferences is not None and preferences.query_ids:
         known = {name for _, name in sources}
         sources += [(preferences, name) for name in preferences.preferences if name not in known]
-    standings = [standing(source, name) for source, name in sources]
+    standings = [source.standing(name) for source, name in sources]
     return [
         _ranking(result, place, standings, summary, is_measure=isinstance(sources[place][0], Benchmark))
         for place in range(len(standings))
