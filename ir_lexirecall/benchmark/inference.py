@@ -387,9 +387,10 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     for place, (y, v) in enumerate(zip(effect, variance, strict=True)):
         if collections < 2 or not (v > 0).all() or not np.isfinite(v).all():
             continue
-        combined = combine_effects(y, v, method_re="iterated", use_t=True, alpha=alpha)
-        interval = combined.conf_int(alpha=alpha, use_t=True)[3]  # random effects, HKSJ
-        i2 = max(0.0, float(combined.i2))
+        with np.errstate(divide="ignore"):  # Cochran's Q of 0
+            combined = combine_effects(y, v, method_re="iterated", use_t=True, alpha=alpha)
+            interval = combined.conf_int(alpha=alpha, use_t=True)[3]  # random effects, HKSJ
+            i2 = max(0.0, float(combined.i2))
         p = float(stats.chi2.sf(combined.q, collections - 1))
         numbers[:, place] = [combined.mean_effect_re, *interval, combined.tau2, i2, p]
     return RandomEffects(*numbers)

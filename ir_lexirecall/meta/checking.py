@@ -36,7 +36,7 @@ _MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
 _LONGEST = 64  # size of enumerated rankings, where there is one label only
 _LARGEST = 15  # size of random rankings
 _BELOW = " (reaches below the cutoff)"
-_ACROSS = 4  # documents that are placed across the cutoff, in every way
+_ACROSS = 4  # documents that are placed across the cutoff, in every way; fewer, where they may have many labels
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
 _WEIGHTS = (2.0, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
@@ -305,7 +305,7 @@ def _search(law: Property, space: Space, size: int | None, cases: int, rng: np.r
         words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
     across = _claims_across_the_cutoff(law, space, labels, small)
     if across:
-        words += f", {_ACROSS} documents across rank {space.cutoff} ({len(across)} cases)"
+        words += f", {_documents_across(labels)} documents across rank {space.cutoff} ({len(across)} cases)"
     return _Search(claims + drawn + across, words, space)
 
 
@@ -333,12 +333,22 @@ def _claims_across_the_cutoff(law: Property, space: Space, labels: list[Label], 
     whose others have the first label."""
     if not size < space.cutoff + 2 <= space.longest:
         return []
+    placed = _documents_across(labels)
     return [
         claim._replace(terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms))
-        for above in range(max(1, space.cutoff - _ACROSS + 1), space.cutoff)
-        for last in itertools.product(labels, repeat=_ACROSS)
+        for above in range(max(1, space.cutoff - placed + 1), space.cutoff)
+        for last in itertools.product(labels, repeat=placed)
         for claim in _claims(law, Ranking(last), replace(space, cutoff=space.cutoff - above))
     ]
+
+
+def _documents_across(labels: list[Label]) -> int:
+    """How many documents are placed across the cutoff: at least two, and as many as keep the rankings few.
+
+    >>> _documents_across([0, 1]), _documents_across([(a, b) for a in range(3) for b in range(3)])
+    (4, 2)
+    """
+    return max(size for size in range(2, _ACROSS + 1) if size == 2 or len(labels) ** size <= _RANKINGS)
 
 
 def _random_claims(

@@ -52,10 +52,9 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
 
     Args:
-        table: ``run``, ``mean``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``.
+        table: ``run``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``; the best run in the first row.
         measure, caption, ax: as in ``forest``.
     """
-    table = table.sort_values("mean", ascending=False, kind="stable")
     ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
     place = np.arange(len(table))
     ax.hlines(place, table["rank_low"], table["rank_high"], color="tab:blue", linewidth=1)

@@ -351,25 +351,6 @@ def _suite_pictures(suite: BenchmarkSuite, pictures: _Pictures, names: Sequence[
         )
 
 
-def report(result: Benchmark | BenchmarkSuite | Preferences, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write the result of ``benchmark`` or ``compare`` as one HTML file, which needs no network.
-
-    Args:
-        result: what to report.
-        path: the file, which is replaced if it exists.
-        options: attributes of ``Report`` by name, such as ``title``.
-
-    Returns:
-        The file's path.
-
-    Raises:
-        ModuleNotFoundError: Jinja2 or matplotlib is not installed.
-        ValueError: the file's folder does not exist, or an option is out of range.
-        OSError: the file cannot be written, or an input not be read.
-    """
-    return Report.from_result(result, **options).write(path)
-
-
 # -- tables ----------------------------------------------------------------------------------------
 
 

@@ -301,7 +301,9 @@ BRIGHT = pd.DataFrame(
 def test_a_perfect_run_of_bright_scores_1() -> None:
     bright = collection("bright/biology", BRIGHT)
     run = {"1": {"x": 9.0, "a": 8.0, "b": 7.0}, "2": {"y": 9.0, "c": 8.0}}
-    assert irl.evaluate("nDCG@10", bright, run)["nDCG@10"].tolist() == [1.0, 1.0]
+    values = irl.evaluate("nDCG@10", bright, run)
+    assert values["nDCG@10"].tolist() == [1.0, 1.0]
+    assert values.attrs == {"rules": "without documents of grade -100"}
     assert irl.evaluate("nDCG@10", bright, run, rules=False)["nDCG@10"].max() < 1
     result = irl.benchmark(bright, {"a": run, "b": run}, ["nDCG@10"])
     assert result.table["nDCG@10"].tolist() == [1.0, 1.0]
