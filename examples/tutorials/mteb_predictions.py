@@ -9,17 +9,17 @@ An embedding model was run on a retrieval task, and its predictions are on disk.
 - how to see how many dimensions an embedding needs,
 - how to have these measures select the best model while sentence-transformers trains it.
 
-Needs scikit-learn, which makes the "model" here: ``pip install -e '.[all]' scikit-learn`` in a checkout. The last part needs
-sentence-transformers and is left out without it.
+Needs scikit-learn, which makes the "model" here: ``pip install -e '.[all]' scikit-learn`` in a checkout. The last part
+needs sentence-transformers and is left out without it.
 """
 
 # %%
 # A task and a model
 # ------------------
 #
-# The task is *more like this*: each of the 90 short documents that come with the package is a query, and the other documents on its subject
-# are relevant. The model embeds groups of letters by a singular value decomposition. Its first dimensions are the most important ones, so
-# it can be cut short, as a Matryoshka embedding can.
+# The task is *more like this*: each of the 90 short documents that come with the package is a query, and the other
+# documents on its subject are relevant. The model embeds groups of letters by a singular value decomposition. Its first
+# dimensions are the most important ones, so it can be cut short, as a Matryoshka embedding can.
 
 import importlib.util
 import json
@@ -49,16 +49,18 @@ embeddings = TruncatedSVD(80, random_state=1).fit_transform(
 def predictions(dimensions):
     """Cosines of all pairs of documents, from so many dimensions: {query: {document: score}}."""
     vectors = normalize(embeddings[:, :dimensions])
-    return {query: dict(zip(ids, row, strict=True)) for query, row in zip(ids, (vectors @ vectors.T).tolist(), strict=True)}
+    return {
+        query: dict(zip(ids, row, strict=True)) for query, row in zip(ids, (vectors @ vectors.T).tolist(), strict=True)
+    }
 
 
 # %%
 # MTEB's file
 # -----------
 #
-# ``mteb.evaluate(model, tasks, prediction_folder=...)`` writes one JSON file per task: subset, split, query, document, score. We write the
-# same here. It holds no judgments; those come from the task, in any form: a dict as here, BEIR's TSV, TREC's qrels, an id of
-# ``ir_datasets``.
+# ``mteb.evaluate(model, tasks, prediction_folder=...)`` writes one JSON file per task: subset, split, query, document,
+# score. We write the same here. It holds no judgments; those come from the task, in any form: a dict as here, BEIR's
+# TSV, TREC's qrels, an id of ``ir_datasets``.
 
 folder = Path(tempfile.mkdtemp())
 
@@ -79,7 +81,8 @@ print(files["svd-16"].read_text()[:150], "...")
 # One call
 # --------
 #
-# The path is all it takes; the format is recognised by the content. ``aggregate=True`` gives means instead of values per query.
+# The path is all it takes; the format is recognised by the content. ``aggregate=True`` gives means instead of values
+# per query.
 
 irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).to_frame("mean").round(3)
 
@@ -87,8 +90,8 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).t
 # Documents that find themselves
 # ------------------------------
 #
-# Those values are too low. Every query is a document of the collection, too, and of course finds itself first; MTEB writes predictions
-# *before* it takes such documents out. ``exclude="self"`` does so here.
+# Those values are too low. Every query is a document of the collection, too, and of course finds itself first; MTEB
+# writes predictions *before* it takes such documents out. ``exclude="self"`` does so here.
 
 irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, exclude="self").to_frame("mean").round(3)
 
@@ -98,7 +101,9 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, e
 #
 # ``benchmark`` takes all files at once; ``means`` has intervals.
 
-result = irl.benchmark(qrels, files, ["nDCG@10", "TSE", "LR"], baseline="svd-64", exclude="self", correction="holm", seed=1)
+result = irl.benchmark(
+    qrels, files, ["nDCG@10", "TSE", "LR"], baseline="svd-64", exclude="self", correction="holm", seed=1
+)
 means = result.means()
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
@@ -111,11 +116,13 @@ for axes, (measure, rows) in zip(panels, means.groupby("measure", sort=False), s
     axes.set_xlabel("dimensions")
     axes.set_title(measure)
 figure.suptitle("Means and 95% intervals by dimensions of the embedding")
+plt.show()
 
 # %%
-# Sixteen dimensions are best by all three. But whether one should cut at four or keep all 64 depends on the user: for the first ten results
-# (nDCG@10) more dimensions are better, for the *last* relevant document (TSE, LexiRecall) fewer are, as they look beyond the words.
-# Whether that is more than chance, the rankings themselves say, query by query, against all 64 dimensions:
+# Sixteen dimensions are best by all three. But whether one should cut at four or keep all 64 depends on the user: for
+# the first ten results (nDCG@10) more dimensions are better, for the *last* relevant document (TSE, LexiRecall) fewer
+# are, as they look beyond the words. Whether that is more than chance, the rankings themselves say, query by query,
+# against all 64 dimensions:
 
 columns = ["run_a", "run_b", "wins", "losses", "mean", "p_corrected", "reject"]
 result.preferences.table()[columns].round(4)
@@ -144,8 +151,8 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, path, aggregate=True, exclude="sel
 # While a model is trained
 # ------------------------
 #
-# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with any measures beside its own. Give it to a trainer, and name its primary
-# metric for the best model::
+# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with any measures beside its own. Give it to a trainer,
+# and name its primary metric for the best model::
 #
 #     SentenceTransformerTrainer(model, args, train_dataset, evaluator=evaluator)  # args: metric_for_best_model="eval_dev_cosine_LR"
 #
@@ -166,7 +173,9 @@ def scored_while_training():
     tokenizer.pre_tokenizer = Whitespace()
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=64)], device="cpu")
     queries = dict(demo.queries()[["query_id", "text"]].itertuples(index=False))
-    grades = {query: rows.groupby("doc_id")["relevance"].max().to_dict() for query, rows in demo.qrels().groupby("query_id")}
+    grades = {
+        query: rows.groupby("doc_id")["relevance"].max().to_dict() for query, rows in demo.qrels().groupby("query_id")
+    }
     evaluator = LexiRecallEvaluator(queries, dict(zip(ids, texts, strict=True)), grades, ["LR", "nDCG@10"], name="dev")
     metrics = evaluator(model)
     print(f"{evaluator.primary_metric} = {metrics[evaluator.primary_metric]:.3f}")

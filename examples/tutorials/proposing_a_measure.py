@@ -2,10 +2,11 @@
 Proposing a measure
 ===================
 
-You have an idea for a measure. Does it keep the axioms, does it tell systems apart, and is it more than an old measure under another
-name? This page takes an idea from its definition to the paragraph of a paper. You will learn
+You have an idea for a measure. Does it keep the axioms, does it tell systems apart, and is it more than an old measure
+under another name? This page takes an idea from its definition to the paragraph of a paper. You will learn
 
-- how to define a measure in one class, which then works wherever the measures of this library and of ``ir_measures`` do,
+- how to define a measure in one class, which then works wherever the measures of this library and of ``ir_measures``
+  do,
 - how to find the smallest ranking on which it breaks an axiom, and how to mend it,
 - how to measure its power, its stability and its relation to other measures.
 
@@ -16,12 +17,13 @@ Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in 
 # The idea
 # --------
 #
-# A reader wants half of what is relevant, and stops there. With m relevant documents, that is the document at recall level ⌈m/2⌉; the
-# value is 1 / its rank.
+# A reader wants half of what is relevant, and stops there. With m relevant documents, that is the document at recall
+# level ⌈m/2⌉; the value is 1 / its rank.
 #
-# A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all queries, by query
-# and rank. ``score`` gives a value per query, without a loop over documents.
+# A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all
+# queries, by query and rank. ``score`` gives a value per query, without a loop over documents.
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -32,6 +34,7 @@ from ir_lexirecall.arrays import Floats, position_in_segment
 from ir_lexirecall.measures.base import Measure, rel
 
 pd.set_option("display.max_colwidth", None)  # counterexamples are shown in full
+
 
 class HalfRecall(Measure):
     """The effort until half of the relevant documents are seen: 1 / p, p the rank at recall level ceil(m / 2)."""
@@ -60,21 +63,22 @@ irl.evaluate(["HalfRecall", "TSE", "AP"], qrels, run)
 # Axioms
 # ------
 #
-# ``meta.check`` tries the properties that the literature asks of measures, on all small rankings and on random larger ones, and shows the
-# smallest counterexample. (``cases`` and ``size`` say how long it searches.)
+# ``meta.check`` tries the properties that the literature asks of measures, on all small rankings and on random larger
+# ones, and shows the smallest counterexample. (``cases`` and ``size`` say how long it searches.)
 
 checked = meta.check("HalfRecall", size=6, cases=50)
 checked.loc[checked["result"] == "fails", ["source", "property", "counterexample"]]
 
 # %%
-# A ranking is written from rank 1 on, 1 for a relevant document; what stands behind the bar was not retrieved. ``[1 1 0]`` against
-# ``[1 0 1]`` says it all: only one document counts, and swaps everywhere else change nothing. So most rankings tie.
+# A ranking is written from rank 1 on, 1 for a relevant document; what stands behind the bar was not retrieved. ``[1 1
+# 0]`` against ``[1 0 1]`` says it all: only one document counts, and swaps everywhere else change nothing. So most
+# rankings tie.
 #
 # Mend it
 # -------
 #
-# Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant document counts, by the
-# rank at which it stands; and the best ranking shall score 1:
+# Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant
+# document counts, by the rank at which it stands; and the best ranking shall score 1:
 #
 # .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \Big/ \sum_{i=1}^{m} \frac{1}{i},
 #
@@ -103,10 +107,11 @@ table = meta.axioms(measures, size=6, cases=50)
 differ = table.groupby("property")["result"].nunique() > 1
 axes = meta.plot(table[table["property"].map(differ)])
 axes.set_title("Axioms: + holds, - fails", fontsize="medium")
+plt.show()
 
 # %%
-# The mended measure answers to every swap (*strict swap*), and its best ranking scores 1 (*reachable maximum*). What it still fails is worth
-# a sentence in the paper, too:
+# The mended measure answers to every swap (*strict swap*), and its best ranking scores 1 (*reachable maximum*). What it
+# still fails is worth a sentence in the paper, too:
 
 failed = table[(table["measure"] == "AnyShare") & (table["result"] == "fails")]
 failed[["source", "property", "counterexample"]]
@@ -115,8 +120,8 @@ failed[["source", "property", "counterexample"]]
 # Does it tell systems apart?
 # ---------------------------
 #
-# For that we need rankings: nine simulated systems, from poor to good, on 50 queries. With runs of your own, give a mapping of names to
-# files. First, on how many pairs of rankings do the measures tie?
+# For that we need rankings: nine simulated systems, from poor to good, on 50 queries. With runs of your own, give a
+# mapping of names to files. First, on how many pairs of rankings do the measures tie?
 
 QUALITY = {f"s{number}": 40 * 1.25**number for number in range(9)}
 simulated = meta.simulate_rankings(
@@ -128,21 +133,26 @@ ties = meta.ties(measures, qrels, runs).groupby("measure", sort=False)[["ties", 
 (ties["ties"] / ties["pairs"]).rename("share of tied pairs").to_frame().round(3)
 
 # %%
-# *Discriminative power* is the share of pairs of systems whose difference is significant. A curve that falls sooner tells more pairs apart.
+# *Discriminative power* is the share of pairs of systems whose difference is significant. A curve that falls sooner
+# tells more pairs apart.
 
 power = meta.achieved_significance(measures, qrels, runs, n_resamples=2000, seed=1)
 axes = meta.plot(power)
 axes.set_title("Achieved significance of all pairs of systems", fontsize="medium")
+plt.show()
 
 # %%
-# The mended measure tells more pairs apart than the first idea, and fewer than AP and LexiRecall: 1 / rank is mostly decided by the first
-# documents. Axioms say what a measure means, not how many queries it needs; a paper should report both.
+# The mended measure tells more pairs apart than the first idea, and fewer than AP and LexiRecall: 1 / rank is mostly
+# decided by the first documents. Axioms say what a measure means, not how many queries it needs; a paper should report
+# both.
 #
-# *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is predicted.
+# *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
+# predicted.
 
 stability = meta.split_half(measures, qrels, runs, targets=measures, n_splits=200, seed=1)
 axes = meta.plot(stability)
 axes.set_title("Kendall's tau between halves of the queries", fontsize="medium")
+plt.show()
 
 # %%
 # Is it new?
@@ -153,6 +163,7 @@ axes.set_title("Kendall's tau between halves of the queries", fontsize="medium")
 relation = meta.per_query_kendall(measures, qrels, runs)
 axes = meta.plot(relation)
 axes.set_title("Agreement on each query: mean Kendall's tau between measures", fontsize="medium")
+plt.show()
 
 # %%
 # The report
@@ -189,5 +200,6 @@ print(
 )
 
 # %%
-# From here: a file and a test make it a measure of the library; see *Add a measure* in ``CONTRIBUTING.md``. For everybody else who uses your
-# class, it works in ``pt.Experiment``, on the command line and in LensKit as soon as it is imported.
+# From here: a file and a test make it a measure of the library; see *Add a measure* in ``CONTRIBUTING.md``. For
+# everybody else who uses your class, it works in ``pt.Experiment``, on the command line and in LensKit as soon as it is
+# imported.

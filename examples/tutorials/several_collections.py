@@ -2,7 +2,8 @@
 Several collections: what may be concluded?
 ===========================================
 
-A system is tried on six collections against a baseline. It wins on some and loses on others: is it better? You will learn
+A system is tried on six collections against a baseline. It wins on some and loses on others: is it better? You will
+learn
 
 - how to evaluate a suite of collections in one call,
 - how to read a forest of differences, intervals of ranks, and a diagram of critical differences,
@@ -15,14 +16,15 @@ Needs nothing but the package with its pictures and comparisons: ``pip install -
 # Collections with a known truth
 # ------------------------------
 #
-# With real collections nobody knows which system is better. So here the rankings are simulated: of what is left, a relevant document is
-# ``quality`` times as likely to come next as another one. Four systems meet a baseline:
+# With real collections nobody knows which system is better. So here the rankings are simulated: of what is left, a
+# relevant document is ``quality`` times as likely to come next as another one. Four systems meet a baseline:
 #
 # - *twin* is exactly as good as the baseline;
 # - *better* is better everywhere;
 # - *specialist* is much better on two of the collections and a little worse on the four others;
 # - *worse* is worse everywhere.
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 import ir_lexirecall as irl
@@ -49,9 +51,9 @@ runs = {collection: of_one.runs for collection, of_one in rankings.items()}
 # One call
 # --------
 #
-# ``benchmark`` takes a mapping of collections to judgments and a mapping of collections to runs. In daily work these are ids of
-# ``ir_datasets`` and a folder of run files: ``irl.benchmark(["beir/scifact/test", "vaswani"], "runs/", ...)``. What it gives holds the
-# means on every collection, and all that follows.
+# ``benchmark`` takes a mapping of collections to judgments and a mapping of collections to runs. In daily work these
+# are ids of ``ir_datasets`` and a folder of run files: ``irl.benchmark(["beir/scifact/test", "vaswani"], "runs/",
+# ...)``. What it gives holds the means on every collection, and all that follows.
 
 result = irl.benchmark(qrels, runs, ["AP", "LR"], baseline="baseline", correction="holm", n_resamples=2000, seed=1)
 result.table["LR"].unstack("run")[list(QUALITY)].round(3)
@@ -60,37 +62,50 @@ result.table["LR"].unstack("run")[list(QUALITY)].round(3)
 # The forest
 # ----------
 #
-# Differences to the baseline on every collection with their intervals, and the mean over all collections below. Look at the specialist:
-# the mean hides that there are two kinds of collections.
+# Differences to the baseline on every collection with their intervals, and the mean over all collections below. Look at
+# the specialist: the mean hides that there are two kinds of collections.
 
 axes = result.plot("LR")
 axes.set_title("LexiRecall: difference to the baseline, by collection and over all")
+plt.show()
 
 # %%
 # Question 1: on these collections
 # --------------------------------
 #
-# *If these six collections are the benchmark*, as in a shared task, chance lies in the queries only. ``overall()`` resamples queries within
-# each collection; every collection counts the same, however many queries it has.
+# *If these six collections are the benchmark*, as in a shared task, chance lies in the queries only. ``overall()``
+# resamples queries within each collection; every collection counts the same, however many queries it has.
 
-columns = ["run", "mean", "mean_rank", "rank_low", "rank_high", "difference", "difference_low", "difference_high", "p_corrected"]
+columns = [
+    "run",
+    "mean",
+    "mean_rank",
+    "rank_low",
+    "rank_high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_corrected",
+]
 here = result.overall("queries")
 here.loc[here["measure"] == "LR", columns].round(3)
 
 # %%
-# ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose intervals overlap have not
-# been told apart.
+# ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose
+# intervals overlap have not been told apart.
 
 axes = result.plot_ranks("LR")
 axes.set_title("Which ranks are possible, by mean LexiRecall")
+plt.show()
 
 # %%
 # Question 2: on collections like these
 # -------------------------------------
 #
-# *If the six collections stand for many others*, chance also lies in which collections were taken. ``overall("collections")`` resamples
-# collections, and a random-effects model, as in medicine, says how much the true differences vary: ``i2`` is the share of the variance
-# that is no chance of queries, ``p_heterogeneity`` tests whether there is any.
+# *If the six collections stand for many others*, chance also lies in which collections were taken.
+# ``overall("collections")`` resamples collections, and a random-effects model, as in medicine, says how much the true
+# differences vary: ``i2`` is the share of the variance that is no chance of queries, ``p_heterogeneity`` tests whether
+# there is any.
 
 columns = ["run", "difference", "difference_low", "difference_high", "p_corrected", "i2", "p_heterogeneity"]
 elsewhere = result.overall("collections")
@@ -120,13 +135,17 @@ answers.round(4)
 # Ranks only
 # ----------
 #
-# The oldest way to compare over data sets looks at the ranks of the systems alone: Friedman's test, and Nemenyi's critical
-# difference for all pairs. It asks question 2 and throws away how large differences are, so it needs many collections.
+# The oldest way to compare over data sets looks at the ranks of the systems alone: Friedman's test, and Nemenyi's
+# critical difference for all pairs. It asks question 2 and throws away how large differences are, so it needs many
+# collections.
 
 friedman = result.friedman("LR")
-print(f"Friedman's test: p = {friedman['p']:.3f}; mean ranks closer than {friedman['critical_difference']:.2f} do not differ")
+print(
+    f"Friedman's test: p = {friedman['p']:.3f}; mean ranks closer than {friedman['critical_difference']:.2f} do not differ"
+)
 axes = result.plot_cd("LR")
 axes.set_title("Mean ranks by LexiRecall: systems under one bar are not told apart", fontsize="medium")
+plt.show()
 
 # %%
 # What to write
