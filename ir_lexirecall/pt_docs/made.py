@@ -15,18 +15,32 @@ ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
 NOT_IN_GALLERY = r"__init__\.py|conftest\.py|printed\.py|make_demo_runs\.py|lenskit_recommenders\.py"
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
+HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Fill the places when a page is read."""
     app.connect("source-read", fill)
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
+    app.connect("autodoc-process-docstring", show_colons, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
     """Replace the comments of a page by what they stand for."""
     source[0] = PLACE.sub(lambda place: MAKERS[place["name"]](place["argument"]), source[0])
+
+
+def hide_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Keep napoleon from taking what stands before a colon for the type of a property or constant."""
+    if what in ("attribute", "data", "property"):
+        lines[:] = [line.replace(":", HIDDEN_COLON) for line in lines]
+
+
+def show_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Undo ``hide_colons``."""
+    lines[:] = [line.replace(HIDDEN_COLON, ":") for line in lines]
 
 
 def contents(argument: str) -> str:
@@ -36,7 +50,7 @@ def contents(argument: str) -> str:
 
 def changelog(_: str) -> str:
     """The file of the checkout, without its title."""
-    return f".. include:: {ROOT / 'CHANGELOG.md'}\n   :parser: myst_parser.sphinx_\n   :start-line: 1\n"
+    return ".. include:: ../../CHANGELOG.md\n   :parser: myst_parser.sphinx_\n   :start-line: 1\n"
 
 
 def picture(name: str) -> str:
@@ -44,4 +58,4 @@ def picture(name: str) -> str:
     return ""
 
 
-MAKERS = {"contents": contents, "changelog": changelog, "picture": picture}
+MAKERS = {"frameworks": lambda _: "","contents": contents, "changelog": changelog, "picture": picture}
