@@ -3,7 +3,7 @@
     python examples/retrieval_experiment.py                      # the embedded collection
     python examples/retrieval_experiment.py vaswani --plots out  # any ir_datasets collection that fits into memory
 
-Needs `bm25s` besides `ir-lexirecall[all]`. The last pipeline reorders BM25's first ten documents and keeps everything
+Needs `bm25s` besides the extra `all`. The last pipeline reorders BM25's first ten documents and keeps everything
 below: its TSE ties with BM25's where the preference between the rankings does not.
 """
 

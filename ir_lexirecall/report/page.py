@@ -23,6 +23,7 @@ import numpy as np
 
 from ir_lexirecall import plots
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
+from ir_lexirecall.errors import needs
 from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
@@ -186,10 +187,8 @@ class Report:
         try:
             import jinja2
             import matplotlib  # noqa: F401  # said before anything is computed
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(
-                "reports need Jinja2 and matplotlib: pip install 'ir-lexirecall[report]'"
-            ) from None
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(needs("a report", str(error.name), "report"), name=error.name) from None
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ir_lexirecall.report"),
             autoescape=True,
