@@ -25,7 +25,7 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.collections import DEMO
-from ir_lexirecall.errors import check_number, did_you_mean
+from ir_lexirecall.errors import check_number, did_you_mean, needs
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.measures.scoring import smaller_is_better
@@ -205,7 +205,10 @@ def _from_toml(path: Path) -> dict[str, Any]:
     try:
         toml = importlib.import_module("tomllib")
     except ModuleNotFoundError:  # Python 3.10
-        toml = importlib.import_module("tomli")
+        try:
+            toml = importlib.import_module("tomli")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(needs(f"{path}: a benchmark in a file", "tomli", "toml")) from None
     try:
         asked: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
     except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
