@@ -154,3 +154,15 @@ def test_papers_analyses_on_real_runs(
     printed = printed_by(f"papers/{name}.py", str(Path(data.path(folder)).parent), "--plots", str(tmp_path), *options)
     assert all(line in printed for line in lines)
     assert len(list(tmp_path.iterdir())) == pictures
+
+
+def test_recommenders_are_studied_as_runs_are(data: Any, tmp_path: Path) -> None:
+    pytest.importorskip("lenskit")
+    pytest.importorskip("matplotlib")
+    (tmp_path / "movielens-small").symlink_to(data.path("movielens-small"))
+    options = "--users 40 --queries 100 --cases 1 --resamples 50 --plots".split()
+    printed = printed_by("papers/diaz_2026.py", str(tmp_path), *options, str(tmp_path / "plots"))
+    assert "The folder has no robust2003" in printed
+    assert "MovieLens: 40 users" in printed
+    assert "holds  Figure 10, MovieLens, shallow: R@1000 agrees most with lexirecall, and perfectly" in printed
+    assert len(list((tmp_path / "plots").iterdir())) == 4 + 3 * 3
