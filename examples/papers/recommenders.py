@@ -29,6 +29,15 @@ def cut(run: AlignedRun, depth: int) -> AlignedRun:
 
 
 def movielens(folder: Path, *, users: int | None = None, seed: int = 1) -> tuple[Judgments, dict[str, AlignedRun]]:
+    """Judgments, and the lists aligned with them; arguments as in ``recommended``."""
+    qrels, lists = recommended(folder, users=users, seed=seed)
+    judgments = Judgments.from_qrels(qrels)
+    return judgments, {name: align(judgments, run) for name, run in lists.items()}
+
+
+def recommended(
+    folder: Path, *, users: int | None = None, seed: int = 1
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """Judgments and runs: a fifth of every user's ratings is held out, and all films not rated before are ranked.
 
     A query is a user with a held-out rating of at least 4 stars, which are the relevant films.
@@ -55,14 +64,12 @@ def movielens(folder: Path, *, users: int | None = None, seed: int = 1) -> tuple
     train, test = ratings[~held_out], ratings[held_out]
     relevant = test[test["rating"] >= RELEVANT]
     judged = test[test["user_id"].isin(relevant["user_id"].unique()[:users])]
-    judgments = Judgments.from_qrels(
-        pd.DataFrame(
-            {
-                "query_id": judged["user_id"].astype(str),
-                "doc_id": judged["item_id"].astype(str),
-                "relevance": (judged["rating"] >= RELEVANT).astype(int),
-            }
-        )
+    qrels = pd.DataFrame(
+        {
+            "query_id": judged["user_id"].astype(str),
+            "doc_id": judged["item_id"].astype(str),
+            "relevance": (judged["rating"] >= RELEVANT).astype(int),
+        }
     )
     models = {
         "popularity": PopScorer(),
@@ -81,5 +88,5 @@ def movielens(folder: Path, *, users: int | None = None, seed: int = 1) -> tuple
         lists: ItemListCollection = recommend(pipeline, queries, n_jobs=1)
         rows = lists.to_df()
         run = {"query_id": rows["user_id"].astype(str), "doc_id": rows["item_id"].astype(str), "score": -rows["rank"]}
-        runs[name] = align(judgments, pd.DataFrame(run))
-    return judgments, runs
+        runs[name] = pd.DataFrame(run)
+    return qrels, runs
