@@ -71,6 +71,8 @@ def test_every_distribution_that_is_imported_is_required() -> None:
     required = requirements().union(*map(requirements, project["optional-dependencies"]))
     known = {name.replace("-", "_") for name in required} | {path.name for path in (ROOT / "integrations").iterdir()}
     for path in (ROOT / "ir_lexirecall").rglob("*.py"):
+        if "pt_docs" in path.parts:  # the documentation's own build
+            continue
         imported = imports(ast.parse(path.read_text(encoding="utf-8")))
         assert imported - set(sys.stdlib_module_names) - {"ir_lexirecall"} <= known, path
 
@@ -164,3 +166,14 @@ def test_every_public_name_has_a_note_on_its_stability() -> None:
 
 def test_the_version_stands_in_one_place() -> None:
     assert pyproject()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "ir_lexirecall.__version__"}
+
+
+def test_the_wheel_carries_the_pages_as_text_and_nothing_that_is_made_of_them() -> None:
+    patterns = pyproject()["tool"]["setuptools"]["package-data"]["ir_lexirecall"]
+    package = ROOT / "ir_lexirecall"
+    pages = [path for pattern in patterns if pattern.startswith("pt_docs/") for path in package.glob(pattern)]
+    assert {"index.rst", "api.rst", "conf.py", "TSE.rst"} <= {path.name for path in pages}
+    assert {path.suffix for path in pages} <= {".rst", ".py", ".css", ".svg"}
+    assert all(path.read_bytes().decode("utf-8") for path in pages)
+    assert sum(path.stat().st_size for path in pages) < 300_000
+    assert not [path for path in pages if {"gallery", "made"} & set(path.parts)]

@@ -19,17 +19,19 @@ import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.measures.base import ParamInfo
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import is_number, warn
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 REGISTRY: dict[str, Measure] = {}
 """The measures of this library, and those that users added, by every name under which ir_measures knows them."""
@@ -121,15 +123,15 @@ class _Callable(type):
 class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     """Base of all measures: a subclass declares ``params`` and computes ``score``.
 
-    Class attributes of a subclass, all optional:
+    A class that is only a base of others says so: ``class Shared(Measure, register=False)``. All attributes are optional.
+
+    Attributes:
         params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
         SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
         PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
             the first line of the docstring.
-
-    A class that is only a base of others says so: ``class Shared(Measure, register=False)``.
     """
 
     NAME: ClassVar[str] = ""

@@ -81,7 +81,7 @@ class Decisions:
         judgments = Judgments.from_qrels(qrels)
         check_relevant(caller, judgments, rel)
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=True, caller=caller, progress=progress)
+        scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
         scored.check_defined(caller)
         return cls(scored, labels, rel, cutoff)
 

@@ -126,7 +126,7 @@ def aligned_runs(
     check_runs(caller, runs, 1)
     judgments = Judgments.from_qrels(qrels)
     check_relevant(caller, judgments, rel)
-    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=True, caller=caller, progress=progress).runs
+    return ScoredRuns.from_runs({}, judgments, runs, caller=caller, progress=progress).runs
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:

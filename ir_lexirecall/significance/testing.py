@@ -44,14 +44,18 @@ class TestOptions(TypedDict, total=False):
 class SignificanceTest:
     """How differences between systems are tested: the test, its interval, the correction, the random numbers.
 
-    | name | estimate | p | interval |
-    |---|---|---|---|
-    | `sign` | (wins - losses) / (wins + losses) | exact two-sided binomial, ties left out | Clopper-Pearson |
-    | `t` | mean difference | paired t-test | t |
-    | `wilcoxon` | median of the Walsh averages (Hodges-Lehmann) | signed ranks, zeros left out | inverted test |
-    | `bootstrap` | mean difference | paired bootstrap, studentised | inverted test, same resamples |
-    | `randomisation` | mean difference | signs exchanged: all ways up to 12 queries, else sampled | inverted test, same signs |
-    | `tukey` | mean difference | randomised Tukey HSD, all systems at once | simultaneous, same permutations |
+    =================  =============================================  ===================================================
+    test               estimate                                       p; interval
+    =================  =============================================  ===================================================
+    ``sign``           (wins - losses) / (wins + losses)              exact binomial, ties left out; Clopper-Pearson
+    ``t``              mean difference                                paired t-test; t
+    ``wilcoxon``       median of the Walsh averages (Hodges-Lehmann)  signed ranks, zeros left out; inverted test
+    ``bootstrap``      mean difference                                paired, studentised; inverted test, same resamples
+    ``randomisation``  mean difference                                signs exchanged: all ways up to 12 queries, else
+                                                                      sampled; inverted test, same signs
+    ``tukey``          mean difference                                randomised Tukey HSD, all systems at once;
+                                                                      simultaneous, same permutations
+    =================  =============================================  ===================================================
 
     For every test an interval at confidence 1 - alpha leaves out 0 exactly where p <= alpha, and no p depends on the scale
     of the differences. Where nothing differs, p is 1 and the effect 0. The interval is then [-1, 1] for ``sign``, which looks

@@ -1,0 +1,98 @@
+"""Configuration of the documentation: ``python -m sphinx -W -n -b html ir_lexirecall/pt_docs site``, without a network.
+
+The pages are plain reStructuredText and also build inside PyTerrier's documentation, which copies this folder and has a
+configuration of its own. What only this build can make (the pages of the measures with their pictures, the gallery, the
+changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by ``made.py``; elsewhere it stays a comment.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import made  # noqa: E402  # beside this file
+
+import ir_lexirecall  # noqa: E402
+
+project = "ir-lexirecall"
+author = copyright = "The ir-lexirecall developers"
+version = release = ir_lexirecall.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "myst_parser",
+    "mathml",
+    "made",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["gallery/**/*.md"]
+suppress_warnings = ["myst.header"]
+
+# -- references ----------------------------------------------------------------------------------------------------------
+
+nitpicky = True
+nitpick_ignore_regex = [
+    # What other packages define: their documentation is not at hand where there is no network.
+    (r"py:.*", r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*"),
+    (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
+    (r"py:.*", r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str)"),
+    # Fields of results that are for the library itself; the options of a function, which its docstring lists.
+    (r"py:class", r"\w*Options"),
+    (r"py:class", r"ir_lexirecall\.(significance|preferences|judgments|collections|lookup|alignment)\.\w+(\.\w+)?"),
+    (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
+]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+
+# -- gallery -------------------------------------------------------------------------------------------------------------
+
+warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
+sphinx_gallery_conf = {
+    "examples_dirs": ["../../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "ignore_pattern": made.NOT_IN_GALLERY,
+    "within_subsection_order": "FileNameSortKey",
+    "subsection_order": made.SUBSECTIONS,
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "download_all_examples": True,
+    "write_computation_times": False,
+    "thumbnail_size": (320, 224),
+}
+
+# -- pages ---------------------------------------------------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = "ir-lexirecall"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_math_renderer = "mathml"
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
