@@ -6,7 +6,7 @@ import argparse
 import importlib
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.readers import run_files
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORSE = 3  # the exit code of ``gate``
 _MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")
