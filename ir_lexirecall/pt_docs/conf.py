@@ -41,9 +41,15 @@ suppress_warnings = ["myst.header"]
 nitpicky = True
 nitpick_ignore_regex = [
     # What other packages define: their documentation is not at hand where there is no network.
-    (r"py:.*", r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*"),
+    (
+        r"py:.*",
+        r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+    ),
     (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
-    (r"py:.*", r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str)"),
+    (
+        r"py:.*",
+        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str)",
+    ),
     # Fields of results that are for the library itself; the options of a function, which its docstring lists.
     (r"py:class", r"\w*Options"),
     (r"py:class", r"ir_lexirecall\.(significance|preferences|judgments|collections|lookup|alignment)\.\w+(\.\w+)?"),

@@ -58,4 +58,4 @@ def picture(name: str) -> str:
     return ""
 
 
-MAKERS = {"frameworks": lambda _: "","contents": contents, "changelog": changelog, "picture": picture}
+MAKERS = {"frameworks": lambda _: "", "contents": contents, "changelog": changelog, "picture": picture}
