@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.audit import tie_audit
     from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
     from ir_lexirecall.collections import Collection, load
+    from ir_lexirecall.descriptions import Description, describe
     from ir_lexirecall.evaluation import evaluate
     from ir_lexirecall.judgments import Judgments
     from ir_lexirecall.preferences import Preferences, compare
@@ -65,6 +66,7 @@ else:
             "Benchmark": "ir_lexirecall.benchmark.single",
             "BenchmarkSuite": "ir_lexirecall.benchmark.suite",
             "Collection": "ir_lexirecall.collections",
+            "Description": "ir_lexirecall.descriptions",
             "Judgments": "ir_lexirecall.judgments",
             "Preferences": "ir_lexirecall.preferences",
             "ScoredRuns": "ir_lexirecall.runs",
@@ -72,6 +74,7 @@ else:
             "accelerate": "ir_lexirecall.acceleration",
             "align": "ir_lexirecall.alignment",
             "compare": "ir_lexirecall.preferences",
+            "describe": "ir_lexirecall.descriptions",
             "evaluate": "ir_lexirecall.evaluation",
             "load": "ir_lexirecall.collections",
             "nugget_qrels": "ir_lexirecall.readers",
@@ -110,6 +113,7 @@ __all__ = [
     "Collection",
     "DSharp",
     "D_nDCG",
+    "Description",
     "Judgments",
     "LexiRecall",
     "Measure",
@@ -120,6 +124,7 @@ __all__ = [
     "align",
     "benchmark",
     "compare",
+    "describe",
     "evaluate",
     "load",
     "nDCG_JK",
