@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
+from ir_lexirecall.descriptions import describe
 from ir_lexirecall.plots import joined_ranks
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report.cells import Table, number
@@ -24,6 +25,46 @@ _MOST_CELLS = 20_000  # of the values by query
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
 _ESTIMATES = {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}  # of other tests: the mean
+
+
+_PREFERENCES = {
+    "lexirecall": (
+        "Lexicographic recall, exactly",
+        "More relevant documents win; where they are as many, the earlier last one wins, then the one before it, and so on.",
+        "when every user counts, the worst-off first: recall, and ties of it decided",
+    ),
+    "lexiprecision": (
+        "Lexicographic precision",
+        "The first rank of a relevant document at which two rankings differ decides: the earlier one wins.",
+        "when the top of the ranking counts, and ties of RR should be decided",
+    ),
+    "rrlexiprecision": (
+        "Lexicographic precision, weighted by reciprocal ranks",
+        "As lexiprecision, by the difference of 1/rank at the level that decides.",
+        "when the top counts, and a difference at rank 1 more than one at rank 10",
+    ),
+    "rpp": (
+        "Recall-paired preference",
+        "The share of recall levels that a ranking reaches earlier, less the share that it reaches later.",
+        "when all recall levels count alike",
+    ),
+    "invrpp": (
+        "Recall-paired preference, weighted by 1/level",
+        "As rpp, with the weight 1/i of the i-th relevant document.",
+        "when early recall levels count more",
+    ),
+    "dcgrpp": (
+        "Recall-paired preference, weighted by 1/log2(level + 1)",
+        "As rpp, with the weight 1/log2(i + 1) of the i-th relevant document.",
+        "when early recall levels count somewhat more",
+    ),
+    "dominance": (
+        "Dominance, a partial order",
+        "A ranking is better only if at every depth it has at least as many documents of every grade or more.",
+        "when a difference should hold for every reasonable measure; many pairs are not comparable",
+    ),
+}
+"""Title, meaning and use of the preferences that are no measures."""
 
 
 # -- the summary -----------------------------------------------------------------------------------
@@ -213,8 +254,14 @@ def _reward_of(result: Benchmark | Preferences, name: str) -> Reward | None:
 
 
 def described(result: Benchmark | Preferences, name: str) -> Mapping[str, str]:
-    """What a measure or preference is: ``title``, ``values``, ``ties``, ``use``."""
-    return {}
+    """What a measure or preference is, by ``title``, ``meaning``, ``use``; empty where nobody says."""
+    if name in _PREFERENCES:
+        return dict(zip(("title", "meaning", "use"), _PREFERENCES[name], strict=True))
+    measure = _measure_of(result, name)
+    if measure is None:
+        return {}
+    found = describe(measure)
+    return {"title": found.title, "meaning": found.meaning, "use": found.use}
 
 
 @dataclass(frozen=True)
