@@ -498,7 +498,9 @@ class Preferences:
         """The smallest p of the test, where the test cannot reject, or queries are few."""
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
-        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        sentence = (
+            f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        )
         if adjusted > least:
             correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
