@@ -1,49 +1,70 @@
-"""Is B better than A for someone who needs everything, and on which queries?
+"""
+Standard measures and exact preferences in one PyTerrier table
+==============================================================
 
-Runs ``pt.Experiment`` on the embedded collection with standard measures and ours in one table, then the same systems
-through ``pt.lexirecall.Experiment``, which adds preferences that the ranks themselves decide, against one baseline and
-against two, and asks what decided. No Java, no network: the systems are the collection's stored runs.
+Is B better than A for someone who needs everything, and on which queries? You will see
+
+- TSE, LexiRecall, RBU and C/W/L measures beside nDCG@10 in ``pt.Experiment``;
+- ``pt.lexirecall.Experiment``, which adds preferences that the ranks themselves decide, against one baseline and
+  against two;
+- what decided, query by query.
+
+No Java, no network: the systems are the stored runs of the embedded collection. Needs PyTerrier: ``python
+examples/pyterrier_experiment.py``.
 """
 
+import matplotlib.pyplot as plt
 import pyterrier as pt
 from pyterrier.measures import CWL_ERR10, LR, RBU, TSE, nDCG  # standard and new ones alike
 
-import ir_lexirecall.demo as demo
+from ir_lexirecall import demo
 
+# %%
+# Judgments have subtopics where PyTerrier and ir_measures look for them (``iteration``); further columns are aspects. A
+# system is anything that PyTerrier takes; here, rankings from a table.
 
-def main() -> None:
-    topics = demo.queries().rename(columns={"query_id": "qid", "text": "query"})
-    # Subtopics go where PyTerrier and ir_measures look for them; further columns are aspects.
-    qrels = demo.qrels().rename(
-        columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "subtopic_id": "iteration"}
-    )
-    systems = {}
-    for name, run in demo.runs().items():
-        results = run.rename(columns={"query_id": "qid", "doc_id": "docno"})
-        systems[name] = pt.Transformer.from_df(pt.model.add_ranks(results))
+topics = demo.queries().rename(columns={"query_id": "qid", "text": "query"})
+qrels = demo.qrels().rename(
+    columns={"query_id": "qid", "doc_id": "docno", "relevance": "label", "subtopic_id": "iteration"}
+)
+systems = {}
+for name, run in demo.runs().items():
+    results = run.rename(columns={"query_id": "qid", "doc_id": "docno"})
+    systems[name] = pt.Transformer.from_df(pt.model.add_ranks(results))
 
-    measures = [TSE, LR, RBU @ 20, CWL_ERR10(max_rel=3), nDCG @ 10]
-    print("One table for all measures:\n")
-    print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=False))
+# %%
+# One table for all measures:
 
-    print(
-        "\nAgainst bm25: the measure's statistics are PyTerrier's, those of the preference count wins and losses exactly:\n"
-    )
-    options = {"correction": "holm", "round": 4}
-    table = pt.lexirecall.Experiment(systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options)
-    print(table[["name", *(column for column in table if "nDCG" in column)]].to_string(index=False), "\n")
-    print(table[["name", *(column for column in table if column.startswith("pref:"))]].to_string(index=False))
+measures = [TSE, LR, RBU @ 20, CWL_ERR10(max_rel=3), nDCG @ 10]
+print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=False))
 
-    print("\nAgainst two baselines:\n")
-    two = pt.lexirecall.Experiment(systems, topics, qrels, [LR], baseline=["bm25", "ql"], round=4)
-    print(two[["name", *(column for column in two if "p-value" in column)]].to_string(index=False))
+# %%
+# Against BM25. The statistics of nDCG@10 are PyTerrier's (a t-test); those of the preference count wins and losses
+# exactly, and test them by their signs.
 
-    preferences = table.attrs["preferences"]
-    print("\nWhat decided between bm25 and bm25_rerank:\n")
-    print(preferences.explain("bm25", "bm25_rerank").to_string(index=False))
-    for note in preferences.diagnostics:
-        print(f"- {note}")
+options = {"correction": "holm", "round": 4}
+table = pt.lexirecall.Experiment(systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options)
+print(table[["name", *(column for column in table if "nDCG" in column)]].to_string(index=False), "\n")
+print(table[["name", *(column for column in table if column.startswith("pref:"))]].to_string(index=False))
 
+# %%
+# Against two baselines:
 
-if __name__ == "__main__":
-    main()
+two = pt.lexirecall.Experiment(systems, topics, qrels, [LR], baseline=["bm25", "ql"], round=4)
+print(two[["name", *(column for column in two if "p-value" in column)]].to_string(index=False))
+
+# %%
+# What decided between BM25 and its reranked version? A query without a winner is a tie: the rankings are equal in all
+# that is relevant.
+
+preferences = table.attrs["preferences"]
+print(preferences.explain("bm25", "bm25_rerank").to_string(index=False))
+
+# %%
+# All pairs of systems at a glance, and what speaks against trusting them:
+
+axes = preferences.plot()
+axes.set_title("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
+plt.show()
+for note in preferences.diagnostics:
+    print(f"- {note}")

@@ -1,10 +1,17 @@
-"""A real retrieval experiment: PyTerrier pipelines without Java, standard and lexicographic evaluation, from an id.
+"""
+A retrieval experiment from a collection's id
+=============================================
+
+PyTerrier pipelines without Java, standard and lexicographic evaluation, from an id of ``ir_datasets``. You will see
+
+- how to go from an id to queries, texts, judgments and recommended measures;
+- four variants of BM25 and a reranker as transformers, indexed in memory;
+- a reranker whose TSE ties with BM25's, where the preference between the rankings does not.
+
+Needs PyTerrier and ``bm25s``; a script with arguments::
 
     python examples/retrieval_experiment.py                      # the embedded collection
     python examples/retrieval_experiment.py vaswani --plots out  # any ir_datasets collection that fits into memory
-
-Needs `bm25s` besides `ir-lexirecall[all]`. The last pipeline reorders BM25's first ten documents and keeps everything
-below: its TSE ties with BM25's where the preference between the rankings does not.
 """
 
 import argparse
@@ -13,6 +20,7 @@ from pathlib import Path
 
 import ir_datasets
 import ir_datasets_lexirecall  # noqa: F401  # the embedded collection is one of ir_datasets' from now on
+import matplotlib.pyplot as plt
 import pandas as pd
 import pyterrier as pt
 
@@ -22,6 +30,9 @@ try:
     import bm25s
 except ModuleNotFoundError:
     raise SystemExit("this example needs bm25s: pip install bm25s") from None
+
+# %%
+# A variant of BM25 over a collection in memory.
 
 
 class BM25(pt.Transformer):
@@ -45,6 +56,10 @@ class BM25(pt.Transformer):
         return pt.model.add_ranks(results.drop(columns="doc").assign(docno=docno, score=results["score"].astype(float)))
 
 
+# %%
+# A reranker of the first documents only: what is below stays as it is.
+
+
 class CoverageReranker(pt.Transformer):
     """Reorders the first ``k`` documents of a ranking by how many query words they hold; the tail stays."""
 
@@ -66,6 +81,10 @@ class CoverageReranker(pt.Transformer):
             bonus = results[top].apply(coverage, axis=1) - results[top]["rank"] / 1000
             results.loc[top, "score"] = best[top] + 2 + bonus
         return pt.model.add_ranks(results)
+
+
+# %%
+# From the id to the tables. What decided between BM25 and the reranker is in the ranks; the values of TSE are equal.
 
 
 def main(arguments: list[str] | None = None) -> irl.Preferences:
@@ -112,11 +131,16 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
     print(f"\nWhat decided between {a} and {b} (first ten decided queries):\n")
     explained = preferences.explain(a, b)
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
+    pictures = {"preferences": preferences.plot(), "pair": preferences.plot_pair(a, b)}
+    pictures["preferences"].set_title("Mean preference of the row's system over the column's", fontsize="medium")
+    pictures["pair"].set_title(f"The rank that decided each query: {a} (blue), {b} (red)", fontsize="small")
     if options.plots:
         folder = Path(options.plots)
         folder.mkdir(parents=True, exist_ok=True)
-        preferences.plot().figure.savefig(folder / "preferences.svg")
-        preferences.plot_pair(a, b).figure.savefig(folder / "pair.svg")
+        for name, axes in pictures.items():
+            axes.figure.savefig(folder / f"{name}.svg")
+    else:
+        plt.show()
     return preferences
 
 

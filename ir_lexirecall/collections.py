@@ -5,6 +5,7 @@ Ids are those of ir_datasets, and ``lexirecall/demo``, the collection embedded i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -138,6 +139,7 @@ class Collection:
     _grades: Callable[[], Mapping[int, str]] = field(repr=False)
     _official: Callable[[], list[str]] = field(repr=False)
     _documents: Callable[[list[str]], Mapping[str, Any]] = field(repr=False)
+    _at_hand: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     @cached_property
     def n(self) -> int | None:
@@ -174,6 +176,11 @@ class Collection:
             doc_ids: ids of the documents.
         """
         return dict(self._documents(doc_ids))
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether ``texts`` can look documents up at once: no download is needed, no index to be built."""
+        return self._at_hand()
 
     @cached_property
     def max_rel(self) -> int:
@@ -310,6 +317,19 @@ def load(dataset_id: str) -> Collection:
     return _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
 
 
+def is_data_set(name: str) -> bool:
+    """Whether a name is the id of a data set that ``load`` knows without looking at patterns of ids.
+
+    >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
+    (True, False)
+    """
+    if name == DEMO:
+        return True
+    import ir_datasets
+
+    return name in ir_datasets.registry
+
+
 def _demo() -> Collection:
     return Collection(
         dataset_id=DEMO,
@@ -323,6 +343,7 @@ def _demo() -> Collection:
         _documents=lambda doc_ids: {
             doc_id: f"{title}\n{text}" for doc_id, title, text in demo.docs().values.tolist() if doc_id in set(doc_ids)
         },
+        _at_hand=lambda: True,
     )
 
 
@@ -360,6 +381,11 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
             return {}
         return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
 
+    def at_hand() -> bool:
+        store = dataset.docs_store() if dataset.has_docs() else None
+        path = getattr(store, "path", None)
+        return path is not None and os.path.exists(path) and bool(store.built())
+
     return Collection(
         dataset_id=dataset_id,
         aspect_fields=aspect_fields(dataset.qrels_cls()),
@@ -370,4 +396,5 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
         _grades=dataset.qrels_defs,
         _official=official,
         _documents=documents,
+        _at_hand=at_hand,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from ir_lexirecall.summary import BROKEN, DOUBTFUL, Finding, Note, count, graves
 if TYPE_CHECKING:
     import pandas as pd
 
+_T = TypeVar("_T")
 OVER = ("queries", "collections")
+_ROWS = 500  # of values that are resampled at once
 _MOST_DRAWN = 40  # runs in the picture of a notebook
 _PREFERENCE = "pref:"  # begins the names of preferences where measures stand beside them
 
@@ -174,7 +177,7 @@ class BenchmarkSuite:
         if over not in self._cache:
             if not self.runs:
                 raise ValueError("overall: no run is common to all collections")
-            tables = [self._overall_of(name, over) for name in self._quantities]
+            tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
             self._cache[over] = pd.concat(tables, ignore_index=True)
             self._cache[over].attrs.update(self.provenance | {"over": over})
         table: pd.DataFrame = self._cache[over].copy()
@@ -224,7 +227,7 @@ class BenchmarkSuite:
         """Differences of all other runs to the baseline per collection (``pref:``: preferences over it), ``(S - 1, Q_d)`` each."""
         if self.baseline is None:
             raise ValueError("overall: there is no baseline to differ from; give benchmark one")
-        others = [run for run in self.runs if run != self.baseline]
+        others = self._others
         if not measure.startswith(_PREFERENCE):
             base = self.runs.index(self.baseline)
             keep = [self.runs.index(run) for run in others]
@@ -242,15 +245,42 @@ class BenchmarkSuite:
         resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
         return resample(values, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress)
 
-    def _overall_of(self, measure: str, over: str) -> pd.DataFrame:
+    @property
+    def _others(self) -> list[str]:
+        """The runs that differ from a baseline."""
+        return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
+
+    def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
+        """Of each measure or preference its values, its differences, and resamples of both, one below the other.
+
+        Drawing queries costs as much as a matrix product, so the same draws serve many rows at once.
+        """
+        parts = []
+        for name in self._quantities:
+            values = self.values(name)
+            differences = self.differences(name) if self._others else [np.zeros((0, x.shape[1])) for x in values]
+            parts.append((name, values, differences))
+        # Preferences leave out queries without relevant documents, measures do not.
+        for _, similar in groupby(parts, key=lambda part: [x.shape[1] for x in part[1]]):
+            for group in _portions(list(similar), _ROWS // (len(self.runs) + len(self._others))):
+                stacked = [np.concatenate(rows) for rows in zip(*(x for _, *both in group for x in both), strict=True)]
+                resamples = self._resampled(stacked, over)
+                end = 0
+                for name, values, differences in group:
+                    start, end = end, end + len(values[0]) + len(differences[0])
+                    yield (
+                        name,
+                        values,
+                        differences,
+                        inference.Resamples(resamples.mean[start:end], resamples.error[start:end]),
+                    )
+
+    def _overall_of(
+        self, measure: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
+    ) -> pd.DataFrame:
         import pandas as pd
 
-        alpha, values = self.test.alpha, self.values(measure)
-        others = [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
-        # Means and differences of the same resamples: one matrix product for both.
-        differences = self.differences(measure) if others else [np.zeros((0, x.shape[1])) for x in values]
-        both = self._resampled([np.concatenate(pair) for pair in zip(values, differences, strict=True)], over)
-        size = len(self.runs)
+        alpha, size = self.test.alpha, len(self.runs)
         resamples = inference.Resamples(both.mean[:size], both.error[:size])
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
@@ -271,11 +301,11 @@ class BenchmarkSuite:
             "rank_to": rank_to,
         }
         table = pd.DataFrame(columns)
-        if not others:
+        if not self._others:
             return table
         of_differences = inference.Resamples(both.mean[size:], both.error[size:])
         numbers = self._differences_of(measure, differences, of_differences, over, bounds)
-        numbers.insert(0, "run", others)
+        numbers.insert(0, "run", self._others)
         return table.merge(numbers, on="run", how="left")
 
     def _differences_of(
@@ -331,7 +361,7 @@ class BenchmarkSuite:
         import pandas as pd
 
         name = self._name(measure)
-        others = [run for run in self.runs if run != self.baseline]
+        others = self._others
         values = self.values(name)
         widest = 1.0 if name.startswith(_PREFERENCE) else max(x.max() for x in values) - min(x.min() for x in values)
         tables = []
@@ -539,6 +569,12 @@ class BenchmarkSuite:
         return plots.critical_differences(
             test["mean_rank"], test["critical_difference"], test["measure"], caption=self.caption, ax=ax
         )
+
+
+def _portions(several: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
+    """Parts of a sequence of at most so many items, at least one."""
+    step = max(1, most)
+    return (several[start : start + step] for start in range(0, len(several), step))
 
 
 def _without_attrs(table: pd.DataFrame) -> pd.DataFrame:

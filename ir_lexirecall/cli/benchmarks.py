@@ -6,7 +6,7 @@ import argparse
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.readers import run_files
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORSE = 3  # the exit code of ``gate``
 _MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")

@@ -1,7 +1,7 @@
 """Pictures: tables of results drawn on matplotlib axes."""
 
 from ir_lexirecall.plots.axes import labels, new_axes
-from ir_lexirecall.plots.benchmarks import critical_differences, forest, rank_intervals
+from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.comparison import heatmap, pair
 from ir_lexirecall.plots.inline import inline
@@ -12,6 +12,7 @@ __all__ = [
     "forest",
     "heatmap",
     "inline",
+    "joined_ranks",
     "labels",
     "new_axes",
     "pair",

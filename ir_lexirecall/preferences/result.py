@@ -141,12 +141,27 @@ class Preferences:
             "rules": self.counts.judgments.rules or None,
             "metadata": None if self.scored is None else self.scored.metadata or None,
             "test": self.test.name,
+            "tested": self.tested,
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "n_resamples": self.test.n_resamples if resampled else None,
             "seed": self.test.seed if resampled else None,
             "versions": versions(),
         }
+
+    @property
+    def tested(self) -> str:
+        """What the test is of, query by query: differences of measures (``sign``: their signs only), or preferences.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> compare("lexirecall/demo", demo.runs(), preference="nDCG@10", test="t").tested
+        'differences of nDCG@10'
+        """
+        measures = [name for name in self.preferences if self.is_measure(name)]
+        others = [name for name in self.preferences if not self.is_measure(name)]
+        kind = "signs of differences" if self.test.name == "sign" else "differences"
+        parts = [f"{kind} of {', '.join(measures)}"] if measures else []
+        return " and ".join([*parts, *([f"preferences by {', '.join(others)}"] if others else [])])
 
     @property
     def caption(self) -> str:
@@ -430,13 +445,8 @@ class Preferences:
             )
         if queries < 25:
             yield Note(f"Only {queries} queries: a test sees no difference but a large one.", DOUBTFUL)
-        least = smallest_p(self.test, queries)
-        if queries and least > self.test.alpha:
-            yield Note(
-                f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}: it "
-                f"cannot reject at alpha {self.test.alpha:g}.",
-                BROKEN,
-            )
+        if queries:
+            yield from self._on_smallest_p(queries)
         if queries and np.median(m) < 3:
             yield Note(f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare.")
 
@@ -467,6 +477,19 @@ class Preferences:
                     yield Note(
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
                     )
+
+    def _on_smallest_p(self, queries: int) -> Iterator[Note]:
+        """The smallest p of the test, where the test cannot reject, or queries are few."""
+        least = smallest_p(self.test, queries)
+        adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
+        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        if adjusted > least:
+            correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
+            sentence += f" ({text.format_p(float(adjusted))} after {correction})"
+        if adjusted > self.test.alpha:
+            yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
+        elif least and queries < 25:
+            yield Note(f"{sentence}.", ASIDE)
 
     @cached_property
     def _tie_warnings(self) -> list[Note]:

@@ -27,14 +27,14 @@ def report(result: Benchmark | BenchmarkSuite | Preferences, path: str | os.Path
     Args:
         result: what to report.
         path: the file, which is replaced if it exists.
-        options: attributes of ``Report`` by name, such as ``title``.
+        options: attributes of ``Report`` by name, such as ``title``, ``runs``, ``texts``.
 
     Returns:
         The file's path.
 
     Raises:
-        ModuleNotFoundError: Jinja2 or matplotlib is not installed.
+        ModuleNotFoundError: Jinja2 is not installed.
         ValueError: the file's folder does not exist, or an option is out of range.
         OSError: the file cannot be written, or an input not be read.
     """
-    return page.Report.from_result(result, **options).write(path)
+    return page.Report(result, **options).write(path)

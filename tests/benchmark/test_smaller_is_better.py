@@ -30,8 +30,10 @@ def suite() -> irl.BenchmarkSuite:
     """Two collections of 20 queries: ``good`` finds the document at rank 1, ``fair`` at 1 or 2, ``bad`` at 3."""
     fair = {q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS}
     collections = {"one": QRELS, "two": QRELS}
-    runs = dict.fromkeys(collections, {"fair": fair, **RUNS})
-    return irl.benchmark(collections, runs, ["SL3", "RR"], preference="SL3", baseline="fair", n_resamples=500)
+    runs = {"fair": fair, **RUNS}
+    return irl.benchmark(
+        collections, lambda name: runs, ["SL3", "RR"], preference="SL3", baseline="fair", n_resamples=500
+    )
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])

@@ -1,0 +1,205 @@
+"""
+Proposing a measure
+===================
+
+You have an idea for a measure. Does it keep the axioms, does it tell systems apart, and is it more than an old measure
+under another name? This page takes an idea from its definition to the paragraph of a paper. You will learn
+
+- how to define a measure in one class, which then works wherever the measures of this library and of ``ir_measures``
+  do,
+- how to find the smallest ranking on which it breaks an axiom, and how to mend it,
+- how to measure its power, its stability and its relation to other measures.
+
+Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in a checkout.
+"""
+
+# %%
+# The idea
+# --------
+#
+# A reader wants half of what is relevant, and stops there. With m relevant documents, that is the document at recall
+# level ⌈m/2⌉; the value is 1 / its rank.
+#
+# A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all
+# queries, by query and rank. ``score`` gives a value per query, without a loop over documents.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+import ir_lexirecall as irl
+from ir_lexirecall import meta
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats, position_in_segment
+from ir_lexirecall.measures.base import Measure, rel
+
+pd.set_option("display.max_colwidth", None)  # counterexamples are shown in full
+
+
+class HalfRecall(Measure):
+    """The effort until half of the relevant documents are seen: 1 / p, p the rank at recall level ceil(m / 2)."""
+
+    SOURCE = "this page"
+    FORMULA = "1 / p_{ceil(m/2)}"
+    params = {"rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        level = position_in_segment(found.query) + 1
+        half = level == -(-found.m // 2)[found.query]
+        value = np.zeros(len(found.m))
+        value[found.query[half]] = 1 / found.rank[half]
+        return value
+
+
+# %%
+# Defining the class registers the measure. By hand: with three relevant documents, half is the second one, at rank 4.
+
+qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+run = {"q": {"a": 9.0, "x": 8.0, "y": 7.0, "b": 6.0, "c": 5.0}}
+irl.evaluate(["HalfRecall", "TSE", "AP"], qrels, run)
+
+# %%
+# Axioms
+# ------
+#
+# ``meta.check`` tries the properties that the literature asks of measures, on all small rankings and on random larger
+# ones, and shows the smallest counterexample. (``cases`` and ``size`` say how long it searches.)
+
+checked = meta.check("HalfRecall", size=6, cases=50)
+checked.loc[checked["result"] == "fails", ["source", "property", "counterexample"]]
+
+# %%
+# A ranking is written from rank 1 on, 1 for a relevant document; what stands behind the bar was not retrieved. ``[1 1
+# 0]`` against ``[1 0 1]`` says it all: only one document counts, and swaps everywhere else change nothing. So most
+# rankings tie.
+#
+# Mend it
+# -------
+#
+# Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant
+# document counts, by the rank at which it stands; and the best ranking shall score 1:
+#
+# .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \Big/ \sum_{i=1}^{m} \frac{1}{i},
+#
+# where r of the m relevant documents were retrieved, at ranks p\ :sub:`1` < ... < p\ :sub:`r`.
+
+
+class AnyShare(Measure):
+    """The effort until any share of the relevant documents is seen: sum_i 1/p_i, over that of the best ranking."""
+
+    SOURCE = "this page"
+    FORMULA = "Σ_{i<=r} 1/p_i / Σ_{i<=m} 1/i"
+    params = {"rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        total = np.bincount(found.query, 1 / found.rank, len(found.m))
+        best = np.cumsum(1 / np.arange(1, found.m.max(initial=1) + 1))[found.m - 1]
+        return np.where(found.m > 0, total / best, 0.0)
+
+
+# %%
+# Both versions beside measures that everybody knows, on the properties on which they do not all agree:
+
+measures = ["HalfRecall", "AnyShare", "AP", "RR", "LR"]
+table = meta.axioms(measures, size=6, cases=50)
+differ = table.groupby("property")["result"].nunique() > 1
+axes = meta.plot(table[table["property"].map(differ)])
+axes.set_title("Axioms: + holds, - fails", fontsize="medium")
+plt.show()
+
+# %%
+# The mended measure answers to every swap (*strict swap*), and its best ranking scores 1 (*reachable maximum*). What it
+# still fails is worth a sentence in the paper, too:
+
+failed = table[(table["measure"] == "AnyShare") & (table["result"] == "fails")]
+failed[["source", "property", "counterexample"]]
+
+# %%
+# Does it tell systems apart?
+# ---------------------------
+#
+# For that we need rankings: nine simulated systems, from poor to good, on 50 queries. With runs of your own, give a
+# mapping of names to files. First, on how many pairs of rankings do the measures tie?
+
+QUALITY = {f"s{number}": 40 * 1.25**number for number in range(9)}
+simulated = meta.simulate_rankings(
+    20_000, m=range(4, 20), depth=1000, queries=50, systems=list(QUALITY), quality=QUALITY, seed=3
+)
+qrels, runs = simulated.qrels, simulated.runs
+
+ties = meta.ties(measures, qrels, runs).groupby("measure", sort=False)[["ties", "pairs"]].sum()
+(ties["ties"] / ties["pairs"]).rename("share of tied pairs").to_frame().round(3)
+
+# %%
+# *Discriminative power* is the share of pairs of systems whose difference is significant. A curve that falls sooner
+# tells more pairs apart.
+
+power = meta.achieved_significance(measures, qrels, runs, n_resamples=2000, seed=1)
+axes = meta.plot(power)
+axes.set_title("Achieved significance of all pairs of systems", fontsize="medium")
+plt.show()
+
+# %%
+# The mended measure tells more pairs apart than the first idea, and fewer than AP and LexiRecall: 1 / rank is mostly
+# decided by the first documents. Axioms say what a measure means, not how many queries it needs; a paper should report
+# both.
+#
+# *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
+# predicted.
+
+stability = meta.split_half(measures, qrels, runs, targets=measures, n_splits=200, seed=1)
+axes = meta.plot(stability)
+axes.set_title("Kendall's tau between halves of the queries", fontsize="medium")
+plt.show()
+
+# %%
+# Is it new?
+# ----------
+#
+# A measure that orders systems, and queries, exactly as an old one does is the old one.
+
+relation = meta.per_query_kendall(measures, qrels, runs)
+axes = meta.plot(relation)
+axes.set_title("Agreement on each query: mean Kendall's tau between measures", fontsize="medium")
+plt.show()
+
+# %%
+# The report
+# ----------
+#
+# One table for the paper: what was said above, in numbers.
+
+fails = table[table["result"] == "fails"].groupby("measure").size()
+significant = power.groupby("measure")["significant"].mean()
+itself = stability[stability["measure"] == stability["target"]].set_index("measure")["kendall"]
+with_ap = relation[(relation["measure_a"] == "AP") | (relation["measure_b"] == "AP")]
+with_ap = with_ap.assign(measure=with_ap["measure_a"].where(with_ap["measure_b"] == "AP", with_ap["measure_b"]))
+report = pd.DataFrame(
+    {
+        "axioms failed": fails,
+        "tied pairs": ties["ties"] / ties["pairs"],
+        "discriminative power": significant,
+        "split-half tau": itself,
+        "tau with AP, by query": with_ap.set_index("measure")["kendall"],
+    }
+)
+report.loc[measures].round(3)
+
+# %%
+# A paragraph to adapt:
+
+row = report.loc["AnyShare"]
+print(
+    f"We checked {table['property'].nunique()} properties of the literature; AnyShare fails {row['axioms failed']:.0f} of them. "
+    f"On {len(runs)} simulated systems and 50 queries it ties on {row['tied pairs']:.1%} of the pairs of rankings, finds "
+    f"{row['discriminative power']:.0%} of the pairs of systems significantly different (paired bootstrap, alpha 0.05, "
+    f"uncorrected), and half of the queries order the systems as the other half does with tau = {row['split-half tau']:.2f}. "
+    f"Its order of systems by query agrees with AP's at tau = {row['tau with AP, by query']:.2f}."
+)
+
+# %%
+# From here: a file and a test make it a measure of the library; see *Add a measure* in ``CONTRIBUTING.md``. For
+# everybody else who uses your class, it works in ``pt.Experiment``, on the command line and in LensKit as soon as it is
+# imported.
