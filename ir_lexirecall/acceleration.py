@@ -17,6 +17,7 @@ from ir_measures.providers.base import Evaluator
 
 from ir_lexirecall.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import NotText, check_text
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import standard
 from ir_lexirecall.measures.base import Measure, Utility
@@ -59,6 +60,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
     def _left_to(self) -> Evaluator:
         """pytrec_eval's own evaluator, made when it is first needed."""
         if self._pytrec_eval is None:
+            _check_texts(self._qrels, "qrels")
             provider = ir_measures.providers.registry["pytrec_eval"]
             self._pytrec_eval = provider.evaluator(self._standard, self._qrels)
         return self._pytrec_eval
@@ -68,6 +70,8 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             _ = self._left_to  # the first to complain, as without acceleration
         try:
             self._judgments = Judgments.from_qrels(self._qrels)
+        except NotText:
+            raise
         except ValueError:
             self._leaves_all = bool(self._standard)
             if self._standard:
@@ -87,10 +91,14 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             bool(self._standard)
             and (not _reads_alike(run, "score", (float, int)) or (isinstance(run, dict) and not all(run.values())))
         )
-        if leaves and not self._ours:
-            return True, None
+        if leaves:
+            _check_texts(run, "run")
+            if not self._ours:
+                return True, None
         try:
             return leaves, align(self.judgments, run)
+        except NotText:
+            raise
         except ValueError as error:
             return bool(self._standard), error
 
@@ -135,6 +143,25 @@ def _rereadable(data: Any) -> Any:
     if isinstance(data, (str, os.PathLike, Mapping)) or hasattr(data, "columns") or not isinstance(data, Iterable):
         return data
     return list(data)
+
+
+def _check_texts(data: Any, what: str) -> None:
+    """Refuse ids with half a character, which end the process in pytrec_eval."""
+    groups: list[Iterable[Any]]
+    if isinstance(data, Mapping):
+        groups = [data, *(docs for docs in data.values() if isinstance(docs, Mapping))]
+    else:
+        names = ("query_id", "doc_id")
+        groups = [
+            data[name] if hasattr(data, "columns") else [getattr(row, name, None) for row in data]
+            for name in names
+            if not hasattr(data, "columns") or name in data.columns
+        ]
+    for group in groups:
+        texts = [text for text in group if isinstance(text, str)]
+        if not "".join(texts).isascii():
+            for text in texts:
+                check_text(text, f"{what}: ids")
 
 
 def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:

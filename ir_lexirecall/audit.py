@@ -14,6 +14,7 @@ from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.measures.scoring import aggregate
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
+from ir_lexirecall.summary import DOUBTFUL, Note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,9 +113,9 @@ def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
     return changed
 
 
-def tie_warnings(scored: ScoredRuns) -> list[str]:
+def tie_warnings(scored: ScoredRuns) -> list[Note]:
     """Means that ties could change by more than 0.005, in words."""
-    notes: list[str] = []
+    notes: list[Note] = []
     if all(run.ties is None for run in scored.runs.values()):
         return notes
     for name, measure in scored.measures.items():
@@ -124,7 +125,10 @@ def tie_warnings(scored: ScoredRuns) -> list[str]:
             if highest - lowest > NOTABLE:
                 queries = int((low[place] < high[place]).sum())
                 notes.append(
-                    f"{run}: documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({queries} "
-                    "queries); give them different scores, or see tie_audit."
+                    Note(
+                        f"{run}: documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({queries} "
+                        "queries); give them different scores, or see tie_audit.",
+                        DOUBTFUL,
+                    )
                 )
     return notes

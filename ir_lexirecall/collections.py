@@ -5,6 +5,7 @@ Ids are those of ir_datasets, and ``lexirecall/demo``, the collection embedded i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall import demo
+from ir_lexirecall import demo, plots
 from ir_lexirecall.errors import check_integer, did_you_mean
 from ir_lexirecall.lazy import cached_property
+from ir_lexirecall.summary import ASIDE, DOUBTFUL, Finding, Note, count, gravest_first, html, listed
+from ir_lexirecall.text import escape_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,6 +139,7 @@ class Collection:
     _grades: Callable[[], Mapping[int, str]] = field(repr=False)
     _official: Callable[[], list[str]] = field(repr=False)
     _documents: Callable[[list[str]], Mapping[str, Any]] = field(repr=False)
+    _at_hand: Callable[[], bool] = field(default=lambda: False, repr=False)
 
     @cached_property
     def n(self) -> int | None:
@@ -172,6 +176,11 @@ class Collection:
             doc_ids: ids of the documents.
         """
         return dict(self._documents(doc_ids))
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether ``texts`` can look documents up at once: no download is needed, no index to be built."""
+        return self._at_hand()
 
     @cached_property
     def max_rel(self) -> int:
@@ -214,6 +223,80 @@ class Collection:
         names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
         return [ir_measures.parse_measure(name) for name in names]
 
+    @cached_property
+    def relevant_by_query(self) -> pd.Series:
+        """Number of relevant documents (of at least grade ``rel``) of every judged query."""
+        pairs = self.qrels[["query_id", "doc_id"]].where(self.qrels["relevance"] >= self.rel)
+        counts = pairs.drop_duplicates().groupby("query_id")["doc_id"].count()
+        return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename("relevant")
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        import pandas as pd
+
+        qrels, relevant = self.qrels, self.relevant_by_query
+        documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
+        some = relevant[relevant > 0]
+        sentences = [f"{self.dataset_id}: {count(len(self.queries), 'query')}, {len(relevant):,} of them judged."]
+        size = f", of {self.n:,} documents in the collection" if self.n is not None else ""
+        sentences.append(f"{count(documents, 'judgment')}{size}.")
+        if len(some):
+            spread = f"{some.min():,} to {some.max():,} (median {some.median():g})"
+            sentences.append(
+                f"Relevant documents of a query: {spread}, from grade {self.rel} on; the top grade is {self.max_rel}."
+            )
+        if self.has_subtopics:
+            sentences.append("Documents are judged for each subtopic of a query.")
+        if self.aspects:
+            aspects = [f"{name} (top grade {top})" for name, top in self.aspects.items()]
+            sentences.append(f"Judged aspects: {listed(aspects)}.")
+        if self.rules:
+            sentences.append(f"Rankings are evaluated {self.rules}.")
+        sentences.append(f"Recommended measures: {listed([str(measure) for measure in self.recommended()], most=20)}.")
+        notes = []
+        if without := len(relevant) - len(some):
+            notes.append(
+                Note(f"{count(without, 'judged query')} without a relevant document: no part in comparisons.", ASIDE)
+            )
+        if len(some) < 25:
+            notes.append(
+                Note(f"Only {count(len(some), 'query')}: a test sees no difference but a large one.", DOUBTFUL)
+            )
+        if len(some) and some.median() < 3:
+            notes.append(Note(f"Half of the queries have at most {some.median():g} relevant documents."))
+        grades = qrels["relevance"].value_counts().sort_index(ascending=False)
+        table = pd.DataFrame({"grade": grades.index.astype(str), "judgments": grades.to_numpy()})
+        return Finding(sentences, gravest_first(notes), table, title="Judgments by grade of relevance:")
+
+    def summary(self) -> str:
+        """The collection in a few sentences: its size, what is judged, how it is to be evaluated, what should be distrusted.
+
+        >>> print(load("lexirecall/demo").summary())  # doctest: +ELLIPSIS
+        lexirecall/demo: 16 queries, ...
+        """
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        try:
+            return self.summary()
+        except Exception as error:  # a download fails in many ways, and printing must not
+            return f"{self.dataset_id} (its qrels cannot be read: {error})"
+
+    def __repr__(self) -> str:
+        return f"<Collection {self.dataset_id!r}; print() shows what it holds>"
+
+    def _repr_html_(self) -> str:
+        try:
+            picture = plots.inline(self.plot, (5.0, 2.5), f"Relevant documents by query of {self.dataset_id}")
+            return html(self.finding, picture)
+        except Exception:
+            return f"<p>{escape_html(str(self))}</p>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """How many queries have how many relevant documents; returns the axes."""
+        return plots.relevant_documents(self.relevant_by_query.tolist(), ax=ax)
+
 
 def load(dataset_id: str) -> Collection:
     """A collection by its id: one of ir_datasets', or ``lexirecall/demo``.
@@ -234,6 +317,19 @@ def load(dataset_id: str) -> Collection:
     return _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
 
 
+def is_data_set(name: str) -> bool:
+    """Whether a name is the id of a data set that ``load`` knows without looking at patterns of ids.
+
+    >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
+    (True, False)
+    """
+    if name == DEMO:
+        return True
+    import ir_datasets
+
+    return name in ir_datasets.registry
+
+
 def _demo() -> Collection:
     return Collection(
         dataset_id=DEMO,
@@ -247,6 +343,7 @@ def _demo() -> Collection:
         _documents=lambda doc_ids: {
             doc_id: f"{title}\n{text}" for doc_id, title, text in demo.docs().values.tolist() if doc_id in set(doc_ids)
         },
+        _at_hand=lambda: True,
     )
 
 
@@ -284,6 +381,11 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
             return {}
         return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
 
+    def at_hand() -> bool:
+        store = dataset.docs_store() if dataset.has_docs() else None
+        path = getattr(store, "path", None)
+        return path is not None and os.path.exists(path) and bool(store.built())
+
     return Collection(
         dataset_id=dataset_id,
         aspect_fields=aspect_fields(dataset.qrels_cls()),
@@ -294,4 +396,5 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
         _grades=dataset.qrels_defs,
         _official=official,
         _documents=documents,
+        _at_hand=at_hand,
     )

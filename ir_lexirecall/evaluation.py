@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -15,7 +14,7 @@ from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, UnknownParameter
 from ir_lexirecall.measures.scoring import aggregate as aggregated
 from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.runs import read_run
+from ir_lexirecall.runs import metadata_of, read_run
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 """A measure: an object such as ``TSE @ 10``, or its string."""
@@ -74,6 +73,8 @@ def _hint(measure: Any) -> str:
         return f"; trec_eval's {measure} is {' '.join(map(str, by_trec_eval))} there"
     if re.search(r"[\w)]\s+\w", measure):
         return "; give several measures as a list"
+    import difflib
+
     name, rest = re.match(r"(\w*)(.*)", measure, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
     known = {key.lower(): key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
@@ -123,7 +124,8 @@ def evaluate(
 
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
-        asked; with ``aggregate=True`` a Series of means, indexed by measure.
+        asked; with ``aggregate=True`` a Series of means, indexed by measure. Its ``attrs`` hold, as far as there are any, the
+        ``rules`` of the collection that were applied and the ``metadata`` of the run file (ir-metadata).
 
     Raises:
         ValueError: bad input or an unknown measure; the message names the first offender.
@@ -145,6 +147,11 @@ def evaluate(
             measure.check_judgments(judgments)
     aligned = read_run(judgments, run)
     columns = {name: values(measure, aligned) for name, measure in parsed.items()}
-    if aggregate:
-        return pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
-    return pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+    table = (
+        pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
+        if aggregate
+        else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+    )
+    made = {"rules": judgments.rules, "metadata": metadata_of(run)}
+    table.attrs.update({what: said for what, said in made.items() if said})
+    return table

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -37,6 +36,8 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> Path(folder, "table.txt").read_text()
     'run LR'
     """
+    import secrets  # brings hash functions along
+
     target = Path(os.path.realpath(path))
     mode = target.stat().st_mode if target.exists() else None
     if mode is not None and stat.S_ISDIR(mode):

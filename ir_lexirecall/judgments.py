@@ -155,6 +155,7 @@ class Judgments:
         table: what else the qrels say; None where they have a grade for each document and nothing else.
         exclusion: documents that were taken out, see ``excluding``.
         rules: the collection's rules that were applied, in words; empty where there were none.
+        source: what summaries call them: a data set's id, a file's name; empty where they have none.
         elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
             aspect is named by rows is a question about the whole.
     """
@@ -167,6 +168,7 @@ class Judgments:
     exclusion: Exclusion | None = field(default=None, repr=False)
     elsewhere: frozenset[str] = frozenset()
     rules: str = ""
+    source: str = field(default="", compare=False)
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -239,7 +241,7 @@ class Judgments:
         if isinstance(qrels, str) and not is_file(qrels):
             qrels = load_collection(qrels)
         if isinstance(qrels, Collection):
-            judged = cls.from_qrels(qrels.qrels)
+            judged = replace(cls.from_qrels(qrels.qrels), source=qrels.dataset_id)
             return judged.with_rules(qrels.rules) if rules else judged
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
@@ -248,6 +250,8 @@ class Judgments:
                 judgments = cls._from_table(qrels, qrel_columns(qrels))
             if not judgments.query_ids and isinstance(qrels, (str, os.PathLike)):
                 raise ValueError("there are no judgments in it")
+            if isinstance(qrels, (str, os.PathLike)):
+                return replace(judgments, source=os.path.basename(os.fspath(qrels)))
             return judgments
 
     @classmethod

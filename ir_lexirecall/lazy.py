@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 
@@ -21,6 +23,25 @@ class LazyModule:
         value = getattr(importlib.import_module(self._name), attribute)
         self.__dict__[attribute] = value
         return value
+
+
+def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package that imports what it exports when that is first needed (PEP 562).
+
+    Args:
+        package: its ``__name__``.
+        modules: for each exported name, the module that defines it, or is it.
+    """
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(modules[name])
+        value = module if modules[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return get, lambda: sorted({*vars(sys.modules[package]), *modules})
 
 
 if TYPE_CHECKING:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 from ir_measures import CwlMetric, Metric
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator, Provider
 
-from ir_lexirecall.alignment import RunLike, align
 from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.measures.base import REGISTRY, Measure, Utility
 from ir_lexirecall.measures.scoring import aggregate, is_native, score
+
+if TYPE_CHECKING:
+    from ir_lexirecall import alignment, judgments
+    from ir_lexirecall.alignment import RunLike
+    from ir_lexirecall.judgments import QrelsLike
+else:  # what reads qrels and runs is imported when there are some to read
+    alignment, judgments = LazyModule("ir_lexirecall.alignment"), LazyModule("ir_lexirecall.judgments")
 
 NAME = "ir_lexirecall"
 
@@ -23,7 +29,7 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs with native measures: the qrels are read once, and every run is aligned once."""
 
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
-        self.judgments = Judgments.from_qrels(qrels)
+        self.judgments = judgments.Judgments.from_qrels(qrels)
         # ir_measures hands over a set, whose order is another one in every process.
         ordered = sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
         super().__init__(ordered, set(self.judgments.query_ids))
@@ -34,7 +40,7 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
 
     def score(self, run: RunLike) -> list[Floats | Utility]:
         """Values of all queries, in the order of ``judgments.query_ids``, of every measure."""
-        aligned = align(self.judgments, run)
+        aligned = alignment.align(self.judgments, run)
         return [score(measure, aligned) for measure in self.measures]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:

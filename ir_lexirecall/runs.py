@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +22,7 @@ from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.base import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
+from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.threads import started
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ class ScoredRuns:
         runs: the S runs, by name.
         measures: the measures, by the name of their column.
         values: of each measure, for every run and query of the judgments, shape ``(S, Q)``.
+        metadata: what run files say of themselves (ir-metadata), by the run's name, as far as they do.
     """
 
     judgments: Judgments
     runs: dict[str, AlignedRun]
     measures: dict[str, IRMeasure]
     values: dict[str, Floats] = field(repr=False)
+    metadata: dict[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_runs(
@@ -89,7 +92,9 @@ class ScoredRuns:
                 columns[column].append(values(measure, run))
             run.forget()
         empty = np.zeros((0, len(judgments)))
-        return cls(judgments, aligned, dict(measures), {c: np.stack(v) if v else empty for c, v in columns.items()})
+        values_of = {column: np.stack(rows) if rows else empty for column, rows in columns.items()}
+        said = {str(name): metadata_of(run) for name, run in runs.items()}
+        return cls(judgments, aligned, dict(measures), values_of, {name: text for name, text in said.items() if text})
 
     @property
     def names(self) -> list[str]:
@@ -202,11 +207,21 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, refuse
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
-    if len(judgments) and not aligned.depth.any():
+    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
         if refused_by is not None:
             refuse_empty(refused_by, title, judgments)
         warn(_nothing_retrieved(title, judgments))
     return aligned
+
+
+def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
+    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
+
+
+def metadata_of(run: object) -> str:
+    """The ir-metadata of a run that is a file: see ``run_metadata``; empty where there is none."""
+    return (run_metadata(run) or "") if isinstance(run, _PATHS) else ""
 
 
 def _nothing_retrieved(title: str, judgments: Judgments) -> str:
@@ -258,9 +273,9 @@ def _read_all(
 
 
 @contextmanager
-def _reading_threads() -> Iterator[ThreadPoolExecutor]:
+def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
     """Threads that read files; whoever interrupts or fails does not wait for the files that are being read."""
-    readers = ThreadPoolExecutor(_READERS)
+    readers = futures.ThreadPoolExecutor(_READERS)
     try:
         yield readers
     finally:

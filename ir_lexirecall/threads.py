@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures  # which imports what starts threads when that is first needed
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def started(threads: ThreadPoolExecutor, work: Callable[[], T]) -> Callable[[], T]:
+def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Callable[[], T]:
     """Start to work in one of the threads; what is returned waits for the result.
 
-    >>> with ThreadPoolExecutor(1) as threads:
+    >>> with futures.ThreadPoolExecutor(1) as threads:
     ...     wait = started(threads, lambda: 6 * 7)
     >>> wait(), started(threads, lambda: 6 * 7)()
     (42, 42)
@@ -34,7 +34,7 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
     def make() -> T | object:
         return next(items, end)
 
-    with ThreadPoolExecutor(1) as thread:
+    with futures.ThreadPoolExecutor(1) as thread:
         coming = started(thread, make)
         while (item := coming()) is not end:
             coming = started(thread, make)

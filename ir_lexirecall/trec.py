@@ -269,7 +269,9 @@ def _blocks(path: str) -> Iterator[bytes]:
     """
     position = 0
     with _open(path) as stream:
-        block = _read(stream, path, _BLOCK).removeprefix(_BYTE_ORDER_MARK)
+        block = _read(stream, path, _BLOCK)
+        if block.startswith(_BYTE_ORDER_MARK):
+            block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
         while block:
             if not block.endswith(b"\n"):
                 block += _read(stream, path, LONGEST + 1, line=True)

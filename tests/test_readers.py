@@ -161,7 +161,14 @@ def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
         result = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"])
         assert result.per_query["LR"].tolist() == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
-        assert result.table.attrs["metadata"] == {"bm25": "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"}
+        said = "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"
+        assert result.table.attrs["metadata"] == {"bm25": said}
+        for aggregate in (False, True):
+            assert irl.evaluate("LR", QRELS, tmp_path / name, aggregate=aggregate).attrs == {"metadata": said}
+        compared = irl.compare(QRELS, {"bm25": str(tmp_path / name), "plain": BEIR_RUN})
+        assert compared.table().attrs["metadata"] == {"bm25": said}
+        assert "platform" not in compared.caption
+    assert irl.evaluate("LR", QRELS, BEIR_RUN).attrs == {}
 
 
 def test_a_bad_line_after_metadata_is_counted_from_the_top(tmp_path: Path) -> None:

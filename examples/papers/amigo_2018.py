@@ -1,95 +1,434 @@
-"""Amigó, Spina, Carrillo-de-Albornoz, "An Axiomatic Analysis of Diversity Evaluation Metrics" (SIGIR 2018,
-doi 10.1145/3209978.3210024): the ten constraints for every measure at hand, and the example of metric unanimity.
+"""
+Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018: ten constraints and metric unanimity
+====================================================================================
+
+"An Axiomatic Analysis of Diversity Evaluation Metrics: Introducing the Rank-Biased Utility Metric" (SIGIR 2018,
+doi 10.1145/3209978.3210024)::
 
     python examples/papers/amigo_2018.py
-    python examples/papers/amigo_2018.py --cases 1000 --plots out
+    python examples/papers/amigo_2018.py DATA --full --plots out
 
-It needs no data. The measures of subtopics that ir_measures knows (alpha_nDCG, ERR_IA, ...) take part where pyndeval is
-installed. A constraint fails for the reason that its counterexample shows, with the constraints formulated as the
-first table says: where the paper's table says otherwise, compare the two.
+What can be compared: Table 1, 20 measures by ten constraints, mark by mark, each difference with a counterexample or the reason;
+and the example of metric unanimity. Measures are the paper's formulas, graded, as far as they are for grades; a mark is yes where
+no counterexample was found among all short rankings and some random longer ones.
+What cannot: Tables 2 and 3 (metric unanimity) are about the 30 runs of the Web Track 2014, which are not at hand. Their three
+designs (runs as they are; and cut at random, with random grades and weights) are repeated on made-up systems, and on the topics
+of DATA/web2014-diversity with one real run and systems made from it. Only what the paper concludes is compared.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from printed import Printed, drawn, new_figure, save
 
-from ir_lexirecall.meta import agreement, axioms, plot, properties
+from ir_lexirecall.alignment import AlignedRun, align
+from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures.base import Measure, Param, gain, max_rel
+from ir_lexirecall.measures.diversity import alpha, novel_utility, relevant_rows, top_grades
+from ir_lexirecall.meta import axioms, properties, unanimity
 
-PLAIN = ["P@20", "R@20", "Rprec", "RR", "AP", "nDCG", "nDCG@20", "ERR@20", "RBP(p=0.8)", "RBP(p=0.99)", "TSE", "LR"]
-DIVERSITY = ["StRecall@20", "P_IA@20", "AP_IA", "ERR_IA@20", "nERR_IA@20", "alpha_nDCG@20", "NRBP", "nNRBP"]
-OURS = ["RBU", "RBU(e=0)"]
-SIGN = {"holds": "yes", "fails": "-", "not applicable": "n/a"}
+CONSTRAINTS = {  # as the paper shortens them
+    "PRI": "priority",
+    "DEEP": "deepness",
+    "DEEPTH": "deepness threshold",
+    "CLOSETH": "closeness threshold",
+    "CONF": "confidence",
+    "ASPDIV": "query aspect diversity",
+    "RED": "redundancy",
+    "MRED": "monotonic redundancy",
+    "SAT": "aspect relevance saturation",
+    "ASPREL": "aspect relevance",
+}
+TABLE_1 = {  # + satisfied, in the order of CONSTRAINTS
+    "P@k": "--++------",
+    "RR": "--+-------",
+    "AP": "---+------",
+    "nDCG@k": "++-+------",
+    "ERR@k": "+++-------",
+    "RBP": "+++-------",
+    "P-IA@k": "--++-----+",
+    "RR-IA@k": "--+-----++",
+    "AP-IA": "++-+-----+",
+    "nDCG-IA@k": "++-+-+---+",
+    "ERR-IA@k": "+++--+++++",
+    "RBP-IA": "++++-+---+",
+    "S-Recall@k": "--+-----+-",
+    "S-RR@100%": "--+-----+-",
+    "NRBP": "+++---+---",
+    "D#-Measure@k": "++-+-+---+",
+    "alpha-nDCG@k": "++++-++---",
+    "EU": "+++--++--+",
+    "CT@k": "+++--++-++",
+    "RBU@k": "++++++++++",
+}
+MISREAD = "; the paper's text says the opposite of its table"
+WEAK_ABOVE = "a weak document above devalues a strong one below by 1-alpha"
+REASONS = {  # of the differences; the counterexample follows where there is one
+    ("RR", "SAT"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    ("nDCG@k", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    ("ERR@k", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    ("ERR@k", "SAT"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    ("RBP", "ASPDIV"): "it meets the condition; the paper gives measures of one aspect no mark for diversity",
+    ("RBP", "CLOSETH"): f"from p > 3/4 on{MISREAD}",
+    ("AP-IA", "PRI"): "AP is not defined for grades, and has no mark itself",
+    ("AP-IA", "DEEP"): "AP is not defined for grades, and has no mark itself",
+    ("NRBP", "PRI"): f"{WEAK_ABOVE}; for binary relevance it holds",
+    ("alpha-nDCG@k", "PRI"): f"{WEAK_ABOVE}; for binary relevance it holds",
+    ("alpha-nDCG@k", "CLOSETH"): "alpha=.5; it holds for alpha <= .25",
+    ("alpha-nDCG@k", "ASPDIV"): WEAK_ABOVE,
+    ("EU", "PRI"): f"{WEAK_ABOVE}; for binary relevance it holds",
+    ("EU", "CONF"): f"every document costs e{MISREAD}",
+    ("EU", "ASPDIV"): WEAK_ABOVE,
+    ("CT@k", "PRI"): f"{WEAK_ABOVE}; for binary relevance it holds",
+    ("CT@k", "ASPDIV"): WEAK_ABOVE,
+    ("CT@k", "RED"): "both subtopics are full: a further document is worth nothing",
+}
+TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of recall of subtopics
+    "official": "RBU(p=.99) .8024, then .7956; S-Recall last, .3965 to .2478",
+    "cut at 0..length": "RBU(p=.99) .8568, then .7734; S-Recall last, .4238 to .3007",
+    "cut at 0..50": "RBU .9808, then .7709 (also RBU with e=0); S-Recall last, .5137 to .4831",
+}
 
 
-def constraints(measures: list[str], cases: int, size: int | None) -> pd.DataFrame:
-    found = axioms(measures, size=size, cases=cases)
-    return found[found["source"].str.startswith("Amigó")]
+class AlphaDCG(Measure):
+    """The paper's alpha-DCG for grades, sum_i sum_t r(d_i,t) (1-alpha)^c / log2(i+1); its ideal is the same for a topic."""
+
+    params = {"alpha": alpha(), "gain": gain(), "max_rel": max_rel(required=False)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        return novelty(self, run, lambda rank: 1 / np.log2(rank + 1))
 
 
-def unanimity_example() -> float:
-    """MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ), ties of m counted one half, P(dm) = 1/2.
+class GradedNRBP(Measure):
+    """The paper's NRBP for grades, sum_i p^(i-1) sum_t r(d_i,t) (1-alpha)^c."""
 
-    Three systems, which the measures M all order alike, make six ordered pairs. Three of them rise in M, and m rises
-    in two of these three: log2( (2/6) / (1/2 x 3/6) ).
-    """
-    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
-    runs = {
-        "s1": {"q": {"a": 9, "b": 8}},
-        "s2": {"q": {"x": 9, "a": 8, "b": 7, "c": 6}},
-        "s3": {"q": {"x": 9, "y": 8, "a": 7}},
+    params = {
+        "alpha": alpha(),
+        "p": Param(float, "persistence", default=0.8),
+        "gain": gain(),
+        "max_rel": max_rel(required=False),
     }
-    row = agreement(["RR", "R@4"], qrels, runs, progress=False).iloc[0]  # dM: RR rises; m: R@4
-    ordered = 2 * row["decisions"]
-    unanimous = (row["agree"] + row["disagree"] + row["tied_b"]) / ordered
-    joint = (row["agree"] + row["tied_b"] / 2) / ordered
-    return math.log2(joint / (unanimous / 2))
+
+    def score(self, run: AlignedRun) -> Floats:
+        return novelty(self, run, lambda rank: self["p"] ** (rank - 1.0))
 
 
-def main(cases: int = 200, size: int | None = None, plots: Path | None = None) -> None:
-    there = importlib.util.find_spec("pyndeval") is not None
-    measures = [*PLAIN, *(DIVERSITY if there else []), *OURS]
-    if not there:
-        print(f"Not installed: pyndeval, for {', '.join(DIVERSITY)}; the other measures follow.\n")
-    known = properties()
+def novelty(measure: Measure, run: AlignedRun, discount) -> Floats:
+    """Sum over ranks and subtopics of discount x gain x (1-alpha)^c, c = earlier documents about the subtopic."""
+    aspects = run.judgments.aspects
+    pair, rank, grade = relevant_rows(run, None)
+    r = gains.gain(grade, top_grades(measure, run.judgments)[pair], measure["gain"])
+    return novel_utility(aspects.query[pair], pair, r * discount(rank), measure["alpha"], len(run.judgments))
+
+
+MEASURES = {  # without a cutoff, which the paper takes as deep, but for P and S-Recall
+    "P@k": "P@20",
+    "RR": "RR",
+    "AP": "AP",
+    "nDCG@k": "nDCG",
+    "ERR@k": "GERR(max_rel=2)",
+    "RBP": "CWL_RBP(phi=0.8,max_rel=2)",
+    "P-IA@k": "IA(base='P@20')",
+    "RR-IA@k": "IA(base='RR')",
+    "AP-IA": "IA(base='AP')",
+    "nDCG-IA@k": "IA(base='nDCG')",
+    "ERR-IA@k": "IA(base='GERR(max_rel=2)')",
+    "RBP-IA": "IA(base='CWL_RBP(phi=0.8,max_rel=2)')",
+    "S-Recall@k": "StRecall@20",
+    "S-RR@100%": "SRR",
+    "NRBP": GradedNRBP(),
+    "D#-Measure@k": "DSharp",
+    "alpha-nDCG@k": AlphaDCG(),
+    "EU": "EU",
+    "CT@k": "CT",
+    "RBU@k": "RBU(p=0.8)",
+}
+PARAMETERS = {  # what the marks depend on
+    "RBU(p=0.76)": "RBU(p=0.76)",
+    "RBU(p=0.5)": "RBU(p=0.5)",
+    "RBU(e=0)": "RBU(e=0,p=0.8)",
+    "RBP(p=.76)": "CWL_RBP(phi=0.76,max_rel=2)",
+    "RBP(p=.5)": "CWL_RBP(phi=0.5,max_rel=2)",
+    "alpha-nDCG(alpha=.25)": AlphaDCG(alpha=0.25),
+    "NRBP(p=.99)": GradedNRBP(p=0.99),
+}
+BINARY = {name: MEASURES[name] for name in ("AP", "NRBP", "alpha-nDCG@k", "EU", "CT@k")}
+
+
+# -- Table 1 ---------------------------------------------------------------------------------------
+
+
+def marks(measures: dict, cases: int, size: int, grades: tuple[int, ...] = (0, 1, 2)) -> pd.DataFrame:
+    """Mark and counterexample, a row per measure and constraint."""
+    table = axioms(measures, grades=grades, size=size, cases=cases, progress=False)
+    table = table[table["property"].isin(CONSTRAINTS.values())]
+    short = {name: abbreviation for abbreviation, name in CONSTRAINTS.items()}
+    marked = table.assign(constraint=table["property"].map(short), mark=np.where(table["result"] == "holds", "+", "-"))
+    return marked.set_index(["measure", "constraint"])
+
+
+def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> None:
+    known = properties().set_index("property")["meaning"]
     print("The ten constraints, as they are checked")
-    for row in known[known["source"].str.startswith("Amigó")].itertuples():
-        print(f"  {row.property}: {row.meaning}")
+    for short, name in CONSTRAINTS.items():
+        print(f"  {short:8} {name}: {known[name]}")
+    ours = marks(MEASURES, cases, size)
+    print("\nTable 1: printed mark, then ours where it is another one\n")
+    print(f"{'':14}" + "".join(f"{short:9}" for short in CONSTRAINTS))
+    examples = []
+    for name, printed in TABLE_1.items():
+        cells = []
+        for paper, short in zip(printed, CONSTRAINTS, strict=True):
+            mark, example = ours.loc[(name, short), ["mark", "counterexample"]]
+            why = REASONS.get((name, short), "no reason known")
+            same = count.compare(f"Table 1, {name}, {short}", paper, mark, why=why)
+            cells.append(paper if same else f"{paper} {mark}")
+            if not same and example:
+                examples.append(f"{name}, {short}: {example}")
+        print(f"{name:14}" + "".join(f"{cell:9}" for cell in cells).rstrip())
+    print("\n  Counterexamples (labels from rank 1 on, 1+0 for two subtopics; behind the bar what is not retrieved)")
+    for line in examples:
+        print(f"    {line}")
+    other = marks(PARAMETERS, cases, size)["mark"].unstack()
+    print("\n  The same with other parameters")
+    for name in PARAMETERS:
+        print(f"    {name:22}" + "".join(f"{other.loc[name, short]:9}" for short in CONSTRAINTS).rstrip())
+    binary = marks(BINARY, cases, size, (0, 1))["mark"].unstack()
+    print(
+        "\n  Priority where relevance is binary: " + ", ".join(f"{name} {binary.loc[name, 'PRI']}" for name in BINARY)
+    )
+    count.claim(
+        "RBU is the only measure that meets all ten constraints",
+        list(ours["mark"].unstack().eq("+").all(axis=1).pipe(lambda all_: all_[all_].index)) == ["RBU@k"],
+    )
+    count.claim(
+        "RBU with e=0 fails confidence, and nothing else", list(other.columns[other.loc["RBU(e=0)"] == "-"]) == ["CONF"]
+    )
+    count.claim(
+        "RBU meets the closeness threshold from p > 3/4 on, not at p=.5",
+        other.loc["RBU(p=0.76)", "CLOSETH"] == "+" != other.loc["RBU(p=0.5)", "CLOSETH"],
+    )
+    if drawn(plots):
+        axes = new_figure(8, 6).add_subplot()
+        same = ours["mark"].unstack().loc[list(TABLE_1), list(CONSTRAINTS)]
+        printed = pd.DataFrame([list(row) for row in TABLE_1.values()], index=same.index, columns=same.columns)
+        axes.imshow(np.where(same == printed, np.where(same == "+", 1.0, 0.0), 0.5), cmap="PiYG", vmin=0, vmax=1)
+        for (i, j), mark in np.ndenumerate(same.to_numpy()):
+            text = mark if printed.iat[i, j] == mark else f"{mark} (paper {printed.iat[i, j]})"
+            axes.text(j, i, text, ha="center", va="center", fontsize="small")
+        axes.set_xticks(range(len(CONSTRAINTS)), list(CONSTRAINTS), rotation=45)
+        axes.set_yticks(range(len(TABLE_1)), list(TABLE_1))
+        save(axes, plots, "amigo_2018_table_1")
 
-    found = constraints(measures, cases, size)
-    names = list(found["property"].unique())
-    print("\nTable 1, ours: does the measure meet the constraint? (cutoff: but for what lies below its cutoff)")
-    at_cutoff = found["counterexample"].str.endswith("(reaches below the cutoff)")
-    signs = found.assign(sign=found["result"].map(SIGN).where(~at_cutoff, "cutoff"))
-    table = signs.pivot(index="measure", columns="property", values="sign").loc[measures, names]
-    print(table.T.to_string())
 
-    print("\nWhy not: the smallest counterexamples (labels from rank 1 on; behind the bar what is not retrieved)")
-    for measure, rows in found[found["result"] == "fails"].groupby("measure", sort=False):
-        print(f"  {measure}")
-        for row in rows.itertuples():
-            print(f"    {row.property}: {row.counterexample}  ({row.search})")
+# -- metric unanimity ------------------------------------------------------------------------------
 
-    print("\n                                                      paper  ours")
-    threshold = found.set_index(["measure", "property"])["result"]["AP", "deepness threshold"]
-    print(f"  AP and the deepness threshold                       fails  {threshold}")
-    print(f"  metric unanimity, the example                       0.415  {unanimity_example():.3f}")
-    if plots is not None:
-        plots.mkdir(parents=True, exist_ok=True)
-        plot(axioms(measures, size=size, cases=0)).figure.savefig(plots / "amigo_2018_axioms.svg")
-        print(f"  drawn: {plots / 'amigo_2018_axioms.svg'}")
+
+class FromTable(Measure):
+    """A measure whose values are listed: that of the ranking whose first document has grade g is the g-th."""
+
+    params = {"values": Param(str, "values in the order of grades", required=True)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        listed = np.array([float(value) for value in self["values"].split()])
+        value = np.zeros(len(run.judgments))
+        first = run.rank == 1
+        value[run.query[first]] = listed[run.grade[first].astype(int) - 1]
+        return value
+
+
+def unanimity_example(count: Printed) -> None:
+    """The paper's three measures of three systems."""
+    qrels = {"q": {"a": 1, "b": 2, "c": 3}}
+    runs = {f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)}
+    listed = {"m1": "1 .5 .2", "m2": ".8 .3 .4", "m3": "1 .2 .5"}
+    measures = {name: FromTable(values=values) for name, values in listed.items()}
+    table = unanimity(measures, qrels, runs, progress=False).set_index("measure")
+    print("\nMetric unanimity, the paper's example: three systems, three measures")
+    print(table.to_string(float_format=lambda value: f"{value:.4f}"))
+    count.compare("metric unanimity of m1 in the example", 0.415, float(table.loc["m1", "unanimity"]), digits=3)
+
+
+def variants() -> dict[str, str]:
+    """The measures of Table 2 with all their parameters, by label; the label begins with the family."""
+    listed = {"AP": "AP", "RR": "RR", "AP-IA": "IA(base='AP')", "RR-IA": "IA(base='RR')"}
+    for k in (10, 20, 50, 100, 1000):
+        for name, base in {"P": f"P@{k}", "ERR": f"GERR(max_rel=4)@{k}", "nDCG": f"nDCG@{k}"}.items():
+            listed |= {f"{name}@{k}": base, f"{name}-IA@{k}": f"IA(base='{base}')"}
+        listed[f"S-Recall@{k}"] = f"StRecall@{k}"
+        listed |= {f"alpha-nDCG(a={a})@{k}": f"alpha_nDCG(alpha={a})@{k}" for a in (0.1, 0.25, 0.5, 0.75)}
+    for p in (0.8, 0.9, 0.99):
+        listed[f"RBP(p={p})"] = f"CWL_RBP(phi={p},max_rel=4)"
+        listed |= {f"NRBP(p={p},a={a})": f"NRBP(alpha={a},beta={p})" for a in (0.1, 0.25, 0.5, 0.75)}
+        listed |= {f"RBU(p={p},e={e})": f"RBU(p={p},e={e},max_rel=4)" for e in (0.0, 0.001, 0.05, 0.1, 0.5)}
+    for a in (0.1, 0.25, 0.5, 0.75):
+        listed |= {f"EU(a={a},e={e})": f"EU(alpha={a},e={e},max_rel=4)" for e in (0.0, 0.001, 0.05, 0.1, 0.5)}
+    return listed
+
+
+def made_up(topics: int, systems: int, depth: int, rng: np.random.Generator) -> tuple[pd.DataFrame, dict]:
+    """Few graded judgments for three to six subtopics, and systems that see a document's grades through noise."""
+    rows, runs = [], {f"system {s:02}": {} for s in range(systems)}
+    for q in range(topics):
+        subtopics = int(rng.integers(3, 7))
+        grade = rng.choice([0, 1, 2, 3, 4], p=[0.985, 0.008, 0.004, 0.002, 0.001], size=(depth, subtopics))
+        documents, aspects = np.nonzero(grade)
+        names = [f"d{i:04}" for i in range(depth)]
+        rows += [(f"q{q}", names[d], int(grade[d, t]), f"t{t}") for d, t in zip(documents, aspects, strict=True)]
+        for s, run in enumerate(runs.values()):
+            taste = rng.dirichlet(np.ones(subtopics))  # which subtopics a system understands
+            score = grade @ taste * (0.5 + 3 * s / systems) + rng.normal(0, 1, depth)
+            best = np.argsort(-score)[: rng.integers(depth // 10, depth)]
+            run[f"q{q}"] = {names[i]: float(score[i]) for i in best}
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"]), runs
+
+
+def from_one_run(
+    judgments: Judgments, run: AlignedRun, systems: int, rng: np.random.Generator
+) -> dict[str, AlignedRun]:
+    """The run, and systems that rank its documents again: by its ranks, with noise, and more or less knowledge of grades."""
+    runs = {"the run": run}
+    for s in range(1, systems):
+        depth = int(run.depth.max())
+        score = -np.log(np.arange(1, depth + 1))[None, :] + rng.normal(0, rng.uniform(0.2, 2), (len(judgments), depth))
+        score[run.query, run.rank - 1] += rng.uniform(-0.2, 0.6) * run.grade
+        score[np.arange(depth) >= run.depth[:, None]] = -np.inf
+        rank = np.empty_like(score, dtype=np.int64)
+        np.put_along_axis(rank, np.argsort(-score, axis=1, kind="stable"), np.arange(1, depth + 1)[None, :], axis=1)
+        moved = rank[run.query, run.rank - 1]
+        order = np.lexsort((moved, run.query))
+        runs[f"system {s:02}"] = replace(run, query=run.query[order], doc=run.doc[order], rank=moved[order], ties=None)
+    return runs
+
+
+def cut(run: AlignedRun, depth: Ints) -> AlignedRun:
+    """The first documents of a run, another number for each topic."""
+    keep = run.rank <= depth[run.query]
+    return replace(
+        run,
+        query=run.query[keep],
+        doc=run.doc[keep],
+        rank=run.rank[keep],
+        depth=np.minimum(run.depth, depth),
+        ties=None,
+    )
+
+
+def simulated(qrels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Every grade r replaced by a random one of 0..r, and random weights of the subtopics."""
+    pairs = qrels[["query_id", "subtopic_id"]].drop_duplicates()
+    weights = pairs.assign(weight=rng.random(len(pairs)) + 1e-9)
+    return qrels.assign(relevance=rng.integers(0, qrels["relevance"].clip(lower=0) + 1)).merge(weights)
+
+
+def unanimity_by_design(
+    what: str, qrels: pd.DataFrame, runs_for, seed: int, count: Printed, plots: Path | None
+) -> None:
+    """Table 2's three designs on one collection: who leads, and who comes last?"""
+    rng = np.random.default_rng(seed)
+    tables = {}
+    for design in TABLE_2:
+        judged = qrels if design == "official" else simulated(qrels, rng)
+        judgments = Judgments.from_qrels(judged)
+        runs = runs_for(judgments)
+        if design != "official":
+            longest = {
+                name: run.depth if "length" in design else np.minimum(run.depth, 50) for name, run in runs.items()
+            }
+            runs = {name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()}
+        tables[design] = unanimity(variants(), judgments, runs, progress=False).set_index("measure")["unanimity"]
+    table = pd.DataFrame(tables)
+    family = table.index.str.extract(r"^([^@(]+)", expand=False)
+    best = table.groupby(family).max().sort_values("official", ascending=False)
+    print(f"\nTable 2, {what}: the best variant of every family by metric unanimity")
+    print(best.to_string(float_format=lambda value: f"{value:.4f}"))
+    for design, values in table.items():
+        effort = values[(family == "RBU") & ~table.index.str.endswith("e=0.0)")]
+        rest = values[family != "RBU"]
+        print(
+            f"  {design}: first {values.idxmax()} {values.max():.4f}; last {values.idxmin()} {values.min():.4f}; the paper: {TABLE_2[design]}"
+        )
+        level = sorted({name.split("(")[0].split("@")[0] for name in rest.index[rest >= effort.max() - 1e-9]})
+        count.claim(
+            f"{what}, {design}: no measure is ahead of RBU with e > 0 ({effort.max():.4f}; best of the others {rest.idxmax()} {rest.max():.4f}; level with it or ahead: {', '.join(level) or 'none'})",
+            effort.max() >= rest.max() - 1e-9,
+        )
+        deep = {
+            name: values[values.index.str.startswith(f"{name}@") | values.index.str.match(rf"{name}\(.*@")]
+            for name in ("P", "ERR", "nDCG", "P-IA", "ERR-IA", "nDCG-IA", "alpha-nDCG")
+        }
+        shallow_last = all(
+            of[of.index.str.endswith("@10")].max() < of[of.index.str.endswith("@1000")].max()
+            for name, of in deep.items()
+            if name not in ("P", "P-IA")
+        )
+        count.claim(
+            f"{what}, {design}: cutoff 10 is behind cutoff 1000 for ERR, nDCG, alpha-nDCG and the intent-aware ones",
+            shallow_last,
+        )
+        count.claim(
+            f"{what}, {design}: S-Recall or RR comes last of the families", best[design].idxmin() in ("S-Recall", "RR")
+        )
+        count.claim(
+            f"{what}, {design}: RBU with p=.99 is ahead of p=.8",
+            effort[effort.index.str.contains("p=0.99")].max() >= effort[effort.index.str.contains(r"p=0.8,")].max(),
+        )
+    if drawn(plots):
+        axes = new_figure(7, 4.5).add_subplot()
+        for design in best:
+            axes.plot(best[design], range(len(best)), "o", label=design)
+        axes.set_yticks(range(len(best)), list(best.index))
+        axes.invert_yaxis()
+        axes.set(xlabel="metric unanimity, best variant", title=what)
+        axes.legend()
+        save(axes, plots, f"amigo_2018_table_2_{'web_2014' if 'Web' in what else 'made_up'}")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", type=Path, help="folder with web2014-diversity")
+    parser.add_argument("--cases", type=int, default=20, help="random cases per constraint (default: %(default)s)")
+    parser.add_argument(
+        "--size", type=int, default=4, help="enumerate rankings up to so many documents (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--full", action="store_true", help="30 systems and 50 topics, as many as the paper, not 10 and 15"
+    )
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw the figures into this folder")
+    options = parser.parse_args(arguments)
+    count = Printed()
+    table_1(options.cases, options.size, options.plots, count)
+    unanimity_example(count)
+    topics, systems, depth = (50, 30, 2000) if options.full else (15, 10, 500)
+    qrels, made = made_up(topics, systems, depth, np.random.default_rng(1))
+    what = f"{systems} made-up systems, {topics} topics"
+    unanimity_by_design(
+        what, qrels, lambda judged: {n: align(judged, run) for n, run in made.items()}, 2, count, options.plots
+    )
+    if options.data is None:
+        print("\nNo folder with data was given: no analysis of the Web Track's topics.")
+    else:
+        folder = options.data / "web2014-diversity"
+        columns = ["query_id", "subtopic_id", "doc_id", "relevance"]
+        web = pd.read_csv(
+            folder / "qrels.ndeval.txt.gz", sep=r"\s+", names=columns, dtype={"query_id": str, "subtopic_id": str}
+        )
+        what = f"Web Track 2014, its topics, one run and {systems - 1} systems made from it"
+
+        def from_ql(judged: Judgments) -> dict[str, AlignedRun]:
+            run = align(judged, str(folder / "ql.run.gz"))
+            return from_one_run(judged, run, systems, np.random.default_rng(3))
+
+        unanimity_by_design(what, web, from_ql, 4, count, options.plots)
+    count.report()
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=200, help="random cases per constraint (default 200)")
-    parser.add_argument(
-        "--size", type=int, help="enumerate rankings up to so many documents (default 5 to 8, by labels)"
-    )
-    parser.add_argument("--plots", type=Path, help="draw the table into this folder")
-    arguments = parser.parse_args()
-    main(arguments.cases, arguments.size, arguments.plots)
+    main()

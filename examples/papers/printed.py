@@ -1,7 +1,8 @@
-"""What the scripts of this folder share: counting which of a paper's printed numbers are also ours."""
+"""What the scripts of this folder share: counting which of a paper's printed numbers are also ours, and pictures."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,20 @@ class Printed:
         if self.claims:
             print(f"\n{held} of {len(self.claims)} claims hold.")
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
+
+
+def drawn(folder: Path | None) -> bool:
+    """Whether pictures are wanted: into a folder, or by a program that shows those of pyplot."""
+    return folder is not None or "matplotlib.pyplot" in sys.modules
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of a size in inches, pyplot's own where somebody shows its figures."""
+    if "matplotlib.pyplot" in sys.modules:
+        return sys.modules["matplotlib.pyplot"].figure(figsize=(width, height), layout="constrained")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def save(axes: Any, folder: Path | None, name: str) -> None:

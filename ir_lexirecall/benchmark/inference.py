@@ -16,7 +16,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance.intervals import most_extreme
 
-_BLOCK = 2**18  # counts of a block of resamples
+_BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
 _NOISE = 1e-13  # rounding of a sum, relative to its terms
 
 
@@ -117,8 +117,8 @@ def two_level_bootstrap(
     (1, 1000)
     """
     runs, collections = len(values[0]), len(values)
-    overall = macro_means(values)[:, None]
-    first, second = np.zeros((runs, n_resamples)), np.zeros((runs, n_resamples))
+    overall = macro_means(values)
+    first, second = np.zeros((n_resamples, runs)), np.zeros((n_resamples, runs))
     rng = np.random.default_rng(seed)
     drawn = rng.integers(collections, size=(n_resamples, collections))
     for d, x in enumerate(progress_bar(progress, values, desc="bootstrap")):
@@ -126,16 +126,17 @@ def two_level_bootstrap(
         queries = x.shape[1]
         for some in _blocks(len(resample), queries):
             count = _counts(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
-            mean = (x - overall) @ count.T / queries
+            mean = count @ (x - overall[:, None]).T / queries
             where = resample[some]  # in order; a resample may stand there several times
             start = np.flatnonzero(np.r_[True, where[1:] != where[:-1]])
-            first[:, where[start]] += np.add.reduceat(mean, start, axis=1)
-            second[:, where[start]] += np.add.reduceat(mean**2, start, axis=1)
+            first[where[start]] += np.add.reduceat(mean, start)
+            second[where[start]] += np.add.reduceat(mean**2, start)
     mean = first / collections
-    largest = np.max([np.abs(x).max(axis=1) for x in values], axis=0)[:, None]
+    largest = np.max([np.abs(x).max(axis=1) for x in values], axis=0)
     variance = np.maximum(second / collections - mean**2, 0.0)
     variance[variance <= (_NOISE * largest) ** 2] = 0
-    return Resamples(mean + overall, np.sqrt(variance / max(1, collections - 1)))
+    error = np.sqrt(variance / max(1, collections - 1))
+    return Resamples(np.ascontiguousarray((mean + overall).T), np.ascontiguousarray(error.T))
 
 
 def _counts(draw: Ints, queries: int) -> Floats:
@@ -146,11 +147,11 @@ def _counts(draw: Ints, queries: int) -> Floats:
 
 def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
     """Means and variances (of the population) of resamples of rows with mean 0, shape ``(S, B)``."""
-    queries = x.shape[1]
-    largest = np.abs(x).max(axis=1, keepdims=True)
-    mean = x @ count.T / queries
-    variance = x**2 @ count.T / queries - mean**2
-    variance[variance <= _NOISE * largest**2] = 0
+    runs, queries = x.shape
+    both = np.concatenate([x, x**2]) @ count.T / queries
+    mean, variance = both[:runs], both[runs:]
+    variance -= mean**2
+    variance[variance <= _NOISE * np.abs(x).max(axis=1, keepdims=True) ** 2] = 0
     return mean, variance
 
 
@@ -387,9 +388,10 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     for place, (y, v) in enumerate(zip(effect, variance, strict=True)):
         if collections < 2 or not (v > 0).all() or not np.isfinite(v).all():
             continue
-        combined = combine_effects(y, v, method_re="iterated", use_t=True, alpha=alpha)
-        interval = combined.conf_int(alpha=alpha, use_t=True)[3]  # random effects, HKSJ
-        i2 = max(0.0, float(combined.i2))
+        with np.errstate(divide="ignore"):  # Cochran's Q of 0
+            combined = combine_effects(y, v, method_re="iterated", use_t=True, alpha=alpha)
+            interval = combined.conf_int(alpha=alpha, use_t=True)[3]  # random effects, HKSJ
+            i2 = max(0.0, float(combined.i2))
         p = float(stats.chi2.sf(combined.q, collections - 1))
         numbers[:, place] = [combined.mean_effect_re, *interval, combined.tau2, i2, p]
     return RandomEffects(*numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark.inference import bca_of_means
 from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
@@ -24,9 +24,9 @@ from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline,
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
-from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
+from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, html, leading, listed, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,8 +146,8 @@ class Benchmark:
         return tables
 
     @cached_property
-    def _falling(self) -> frozenset[str]:
-        """The measures of which the smaller value is better."""
+    def smaller_is_better(self) -> frozenset[str]:
+        """Names of the measures of which the smaller value is better."""
         measures = {} if self.scored is None else self.scored.measures
         return frozenset(name for name, measure in measures.items() if smaller_is_better(measure))
 
@@ -165,7 +165,7 @@ class Benchmark:
             losers: dict[str, list[str]] = {run: [] for run in self.runs}
             rows = self._tested[name] if len(self.runs) > 1 else None
             for row in () if rows is None else rows[rows["reject"]].itertuples():
-                first_is_better = (row.estimate > 0) != (name in self._falling)
+                first_is_better = (row.estimate > 0) != (name in self.smaller_is_better)
                 better, worse = (row.run_a, row.run_b) if first_is_better else (row.run_b, row.run_a)
                 losers[better].append(letter[worse])
             separator = "" if len(self.runs) <= 26 else ","
@@ -174,13 +174,76 @@ class Benchmark:
 
     @cached_property
     def diagnostics(self) -> list[str]:
-        """When not to trust a result, in words; empty where nothing stands out.
+        """When not to trust a result, in words, the gravest first; empty where nothing stands out.
 
         Those of the preferences, and the means that documents of equal score could change by more than 0.005.
         """
-        notes = [] if self.preferences is None else self.preferences.diagnostics
+        return [*self.notes]
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """The diagnostics with how grave they are."""
+        notes = [] if self.preferences is None else self.preferences.notes
         ties = [] if self.scored is None else tie_warnings(self.scored)
-        return list(dict.fromkeys([*notes, *ties]))
+        return gravest_first([*notes, *ties])
+
+    # -- the finding -------------------------------------------------------------------------------
+
+    def standing(self, measure: str | None = None) -> Standing:
+        """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
+        name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
+        rows = self._means[self._means["measure"] == name]
+        order = (
+            rows["mean"].argsort(kind="stable")
+            if name in self.smaller_is_better
+            else (-rows["mean"]).argsort(kind="stable")
+        )
+        ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
+        pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
+        return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
+
+    @cached_property
+    def _means(self) -> pd.DataFrame:
+        return self.means()
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        judgments = None if self.scored is None else self.scored.judgments
+        names = [*self.measures, *([] if self.preferences is None else self.preferences.preferences)]
+        what = [f"{count(len(self.runs), 'run')} on {count(len(self.query_ids), 'query')}"]
+        what += [f"of {judgments.source}"] if judgments is not None and judgments.source else []
+        what += [judgments.rules] if judgments is not None and judgments.rules else []
+        head = f"{' '.join(what)}, by {listed(names)}."
+        if not self.query_ids:
+            return Finding([head, "There are no queries: nothing can be compared."], self.diagnostics)
+        standings = [self.standing(name) for name in self.measures]
+        preferences = self.preferences
+        if preferences is not None and preferences.query_ids:
+            new = [name for name in preferences.preferences if name not in self.measures]
+            standings += [preferences.standing(name) for name in new]
+        sentences = [head, *leading(standings, self.test, self.baseline)]
+        return Finding(sentences, self.diagnostics, *ranked(standings, self.test.alpha))
+
+    def summary(self) -> str:
+        """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs
+        differ, what should be distrusted; then the runs, best first by the first measure.
+
+        >>> from ir_lexirecall import benchmark, demo
+        >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10", "LR"])
+        >>> print(result.summary())  # doctest: +ELLIPSIS
+        2 runs on 16 queries of lexirecall/demo, by nDCG@10, LR and lexirecall. bm25 leads by nDCG@10, LR and lexirecall. ...
+        """
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Benchmark: {count(len(self.runs), 'run')} by {listed(self.measures)} on {count(len(self.query_ids), 'query')}; "
+            "print() shows what it says>"
+        )
 
     @property
     def caption(self) -> str:
@@ -209,7 +272,7 @@ class Benchmark:
         columns: list[Sequence[str]] = [["", *self.letters], ["run", *map(escape, self.runs)]]
         for name in self.measures:
             numbers = self.table[name]
-            best = numbers.min() if name in self._falling else numbers.max()
+            best = numbers.min() if name in self.smaller_is_better else numbers.max()
             top = best if numbers.nunique() > 1 else None
             cells = [escape(name)]
             for number, letters in zip(numbers, self.better_than[name], strict=True):
@@ -220,8 +283,8 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        preferences = "" if self.preferences is None else self.preferences._repr_html_()
-        return f"{self.table.to_html(float_format='{:.4f}'.format, border=0)}{preferences}"
+        picture = "" if self.preferences is None else self.preferences.picture()
+        return html(self.finding, picture, self.caption)
 
 
 def _letter(place: int) -> str:
@@ -292,10 +355,10 @@ def benchmark_collection(collection: QrelsLike, runs: Mapping[str, RunLike], set
             caller="benchmark",
         )
     wanted = scored.with_measures(shown)
-    metadata = {str(name): run_metadata(run) for name, run in runs.items() if isinstance(run, (str, os.PathLike))}
-    said = {name: header for name, header in metadata.items() if header}
     if judgments.rules:
         wanted.table.attrs["rules"] = judgments.rules
-    if said:
-        wanted.table.attrs["metadata"] = said
-    return Benchmark(wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, said, wanted)
+    if scored.metadata:
+        wanted.table.attrs["metadata"] = scored.metadata
+    return Benchmark(
+        wanted.table, wanted.per_query, preferences, settings.baseline, settings.test, scored.metadata, wanted
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +19,15 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.significance import SignificanceTest, TestResult, effect_of_mean
 from ir_lexirecall.significance.intervals import agreeing
+from ir_lexirecall.summary import BROKEN, DOUBTFUL, Finding, Note, count, gravest_first, html, leading_overall, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_T = TypeVar("_T")
 OVER = ("queries", "collections")
+_ROWS = 500  # of values that are resampled at once
+_MOST_DRAWN = 40  # runs in the picture of a notebook
 _PREFERENCE = "pref:"  # begins the names of preferences where measures stand beside them
 
 
@@ -58,6 +63,15 @@ class BenchmarkSuite:
     def measures(self) -> list[str]:
         """Names of the measures, in order."""
         return next(iter(self.results.values())).measures
+
+    @property
+    def smaller_is_better(self) -> frozenset[str]:
+        """Names of the measures of which the smaller value is better."""
+        return next(iter(self.results.values())).smaller_is_better
+
+    def _sign(self, measure: str) -> int:
+        """-1 for a measure of which the smaller value is better, else 1."""
+        return -1 if measure in self.smaller_is_better else 1
 
     @property
     def preferences(self) -> dict[str, Preferences | None]:
@@ -136,11 +150,12 @@ class BenchmarkSuite:
         """What holds over all collections: a row per measure (or preference) and run, each collection counting once.
 
         Columns: ``measure`` (a preference has ``pref:`` before its name), ``run``; the macro ``mean`` (of a preference: over
-        all other runs) with its interval ``ci_low``, ``ci_high``; ``mean_rank`` over collections; the interval of the run's
+        all other runs) with its interval ``ci_low``, ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's
         rank by its macro mean, ``rank_low``, ``rank_high``, which holds also where many runs are nearly equal; ``rank_from``,
         ``rank_to``: from where to where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a
         preference: the mean preference over the baseline) with its interval, ``p``, ``p_corrected`` and ``reject`` (by the
-        correction of ``test``, over the runs of one measure). Over collections also the random-effects mean of the
+        correction of ``test``, over the runs of one measure). Ranks know of which measures the smaller value is better; differences
+        are those of the values, so that there a negative one is a gain. Over collections also the random-effects mean of the
         differences, ``effect``, with its interval, ``tau2`` (variance of the true differences between collections), ``i2``
         (share of the variance that is not chance) and ``p_heterogeneity``.
 
@@ -162,7 +177,7 @@ class BenchmarkSuite:
         if over not in self._cache:
             if not self.runs:
                 raise ValueError("overall: no run is common to all collections")
-            tables = [self._overall_of(name, over) for name in self._quantities]
+            tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
             self._cache[over] = pd.concat(tables, ignore_index=True)
             self._cache[over].attrs.update(self.provenance | {"over": over})
         table: pd.DataFrame = self._cache[over].copy()
@@ -199,7 +214,12 @@ class BenchmarkSuite:
             if not x.shape[1]:
                 raise ValueError(f"overall: no query of collection {name!r} has a relevant document")
             if not np.isfinite(x).all():
-                raise ValueError(f"overall: {measure} is not a number for some query of collection {name!r}")
+                run, query = np.argwhere(~np.isfinite(x))[0].tolist()
+                raise ValueError(
+                    f"overall: collection {name!r}: {measure} is {'not a number' if np.isnan(x[run, query]) else 'infinite'} for "
+                    f"run {self.runs[run]!r} on query {result.query_ids[query]!r}; leave this measure out"
+                    + (", or give it n, the number of documents" if np.isinf(x[run, query]) else "")
+                )
             arrays.append(np.ascontiguousarray(x))
         return arrays
 
@@ -207,7 +227,7 @@ class BenchmarkSuite:
         """Differences of all other runs to the baseline per collection (``pref:``: preferences over it), ``(S - 1, Q_d)`` each."""
         if self.baseline is None:
             raise ValueError("overall: there is no baseline to differ from; give benchmark one")
-        others = [run for run in self.runs if run != self.baseline]
+        others = self._others
         if not measure.startswith(_PREFERENCE):
             base = self.runs.index(self.baseline)
             keep = [self.runs.index(run) for run in others]
@@ -225,39 +245,67 @@ class BenchmarkSuite:
         resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
         return resample(values, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress)
 
-    def _overall_of(self, measure: str, over: str) -> pd.DataFrame:
+    @property
+    def _others(self) -> list[str]:
+        """The runs that differ from a baseline."""
+        return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
+
+    def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
+        """Of each measure or preference its values, its differences, and resamples of both, one below the other.
+
+        Drawing queries costs as much as a matrix product, so the same draws serve many rows at once.
+        """
+        parts = []
+        for name in self._quantities:
+            values = self.values(name)
+            differences = self.differences(name) if self._others else [np.zeros((0, x.shape[1])) for x in values]
+            parts.append((name, values, differences))
+        # Preferences leave out queries without relevant documents, measures do not.
+        for _, similar in groupby(parts, key=lambda part: [x.shape[1] for x in part[1]]):
+            for group in _portions(list(similar), _ROWS // (len(self.runs) + len(self._others))):
+                stacked = [np.concatenate(rows) for rows in zip(*(x for _, *both in group for x in both), strict=True)]
+                resamples = self._resampled(stacked, over)
+                end = 0
+                for name, values, differences in group:
+                    start, end = end, end + len(values[0]) + len(differences[0])
+                    yield (
+                        name,
+                        values,
+                        differences,
+                        inference.Resamples(resamples.mean[start:end], resamples.error[start:end]),
+                    )
+
+    def _overall_of(
+        self, measure: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
+    ) -> pd.DataFrame:
         import pandas as pd
 
-        alpha, values = self.test.alpha, self.values(measure)
-        others = [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
-        # Means and differences of the same resamples: one matrix product for both.
-        differences = self.differences(measure) if others else [np.zeros((0, x.shape[1])) for x in values]
-        both = self._resampled([np.concatenate(pair) for pair in zip(values, differences, strict=True)], over)
-        size = len(self.runs)
+        alpha, size = self.test.alpha, len(self.runs)
         resamples = inference.Resamples(both.mean[:size], both.error[:size])
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
         bounds = (min(float(x.min()) for x in values), max(float(x.max()) for x in values))
-        rank_low, rank_high = inference.simultaneous_rank_interval(mean, resamples.mean, alpha)
-        rank_from, rank_to = inference.rank_interval(resamples.mean, alpha)
+        sign = self._sign(measure)
+        rank_low, rank_high = inference.simultaneous_rank_interval(sign * mean, sign * resamples.mean, alpha)
+        rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {
             "measure": measure,
             "run": self.runs,
             "mean": mean,
             "ci_low": np.clip(low, *bounds),
             "ci_high": np.clip(high, *bounds),
-            "mean_rank": np.mean([inference.ranks(x.mean(axis=1)) for x in values], axis=0),
+            "mean_rank": np.mean([inference.ranks(sign * x.mean(axis=1)) for x in values], axis=0),
             "rank_low": rank_low,
             "rank_high": rank_high,
             "rank_from": rank_from,
             "rank_to": rank_to,
         }
         table = pd.DataFrame(columns)
-        if not others:
+        if not self._others:
             return table
         of_differences = inference.Resamples(both.mean[size:], both.error[size:])
         numbers = self._differences_of(measure, differences, of_differences, over, bounds)
-        numbers.insert(0, "run", others)
+        numbers.insert(0, "run", self._others)
         return table.merge(numbers, on="run", how="left")
 
     def _differences_of(
@@ -313,7 +361,7 @@ class BenchmarkSuite:
         import pandas as pd
 
         name = self._name(measure)
-        others = [run for run in self.runs if run != self.baseline]
+        others = self._others
         values = self.values(name)
         widest = 1.0 if name.startswith(_PREFERENCE) else max(x.max() for x in values) - min(x.min() for x in values)
         tables = []
@@ -342,7 +390,7 @@ class BenchmarkSuite:
         import pandas as pd
 
         name = self._name(measure)
-        means = np.stack([x.mean(axis=1) for x in self.values(name)])
+        means = self._sign(name) * np.stack([x.mean(axis=1) for x in self.values(name)])
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
         mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)
@@ -357,19 +405,60 @@ class BenchmarkSuite:
 
     @property
     def diagnostics(self) -> list[str]:
-        """When not to trust a result, in words; empty where nothing stands out."""
+        """When not to trust a result, in words, the gravest first; empty where nothing stands out."""
         notes = [
-            f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections."
+            Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
             for run, names in self.lacking.items()
         ]
         if len(self.collections) < 5:
-            notes.append(f"Only {len(self.collections)} collections: they say little of others (over='collections').")
+            notes.append(
+                Note(
+                    f"Only {count(len(self.collections), 'collection')}: they say little of others (over='collections')."
+                )
+            )
         small = [name for name, result in self.results.items() if len(result.query_ids) < 25]
         if small:
-            notes.append(f"Fewer than 25 queries: {', '.join(small)}.")
+            notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
         for name, result in self.results.items():
-            notes += [f"{name}: {note}" for note in result.diagnostics]
-        return notes
+            notes += [note.within(name) for note in result.notes]
+        return [*gravest_first(notes)]
+
+    # -- the finding -----------------------------------------------------------------------------------
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        queries = sum(len(result.query_ids) for result in self.results.values())
+        head = (
+            f"{count(len(self.runs), 'run')} on {count(len(self.collections), 'collection')} ({listed(self.collections)}; "
+            f"{count(queries, 'query')}), by {listed(self._quantities)}; each collection counts once."
+        )
+        if not self.runs:
+            return Finding([head, "No run is common to all collections."], self.diagnostics)
+        overall = self.overall("queries")
+        falling = next(iter(self.results.values())).smaller_is_better
+        rows = [overall[overall["measure"] == name] for name in self._quantities]
+        ordered = [
+            part.sort_values("mean", ascending=name in falling, kind="stable")
+            for name, part in zip(self._quantities, rows, strict=True)
+        ]
+        how = f"stratified bootstrap over queries, {100 * (1 - self.test.alpha):g} % intervals"
+        notes, alpha = self.diagnostics, self.test.alpha
+        return leading_overall([head], ordered, self.baseline, how=how, notes=notes, alpha=alpha, falling=falling)
+
+    def summary(self) -> str:
+        """The result in a few sentences: what was evaluated on which collections, who leads over all of them, who may be first
+        as well, who differs from the baseline, what should be distrusted; then the runs, best first by the first measure."""
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<BenchmarkSuite: {count(len(self.runs), 'run')} by {listed(self.measures)} on "
+            f"{count(len(self.collections), 'collection')}; print() shows what it says>"
+        )
 
     # -- for readers -----------------------------------------------------------------------------------
 
@@ -380,7 +469,11 @@ class BenchmarkSuite:
         rules = self.provenance["rules"] or {}
         facts = [
             f"collections (queries): {queries}",
-            *([f"baseline {self.baseline}"] if self.baseline is not None else []),
+            *(
+                [f"baseline {self.baseline} (+ significantly better, - worse than it)"]
+                if self.baseline is not None
+                else []
+            ),
             f"alpha {self.test.alpha:g}",
             *([f"{self.test.counted_correction} correction"] if self.test.counted_correction else []),
             f"{self.test.n_resamples} resamples, seed {self.test.seed}",
@@ -392,43 +485,62 @@ class BenchmarkSuite:
 
     def to_markdown(self, over: str = "queries", places: int = 4) -> str:
         """``overall`` in Markdown, with the provenance below."""
-        rows, align = self._cells(over, places, text.escape_markdown)
+        rows, align = self._cells(over, places, text.escape_markdown, "**{}**", "{}<sup>{mark}</sup>")
         return f"{text.markdown_table(rows, align)}\n\n{text.escape_markdown(self.caption)}"
 
     def to_latex(self, over: str = "queries", places: int = 4) -> str:
         """``overall`` in LaTeX (booktabs), with the provenance as a comment."""
-        rows, align = self._cells(over, places, text.escape_latex)
+        rows, align = self._cells(over, places, text.escape_latex, "\\textbf{{{}}}", "{}$^{{{mark}}}$")
         return f"% {text.printable(self.caption)}\n{text.latex_table(rows, align)}"
 
-    def _cells(self, over: str, places: int, escape: Any) -> tuple[list[list[str]], list[str]]:
-        """``overall`` as texts: numbers with their intervals in one cell."""
+    def marks(self, over: str = "queries") -> list[str]:
+        """For each row of ``overall``: ``+`` where the run is significantly better than the baseline, ``-`` where it is worse.
+
+        By the corrected p. Of a measure of which the smaller value is better, a run is better where its difference is negative.
+        """
+        table = self.overall(over)
+        if "difference" not in table:
+            return [""] * len(table)
+        rise = table["difference"].to_numpy(np.float64) * [self._sign(name) for name in table["measure"]]
+        rejected = table["reject"].fillna(False).to_numpy(bool)
+        return [("+" if gain > 0 else "-") if reject else "" for gain, reject in zip(rise, rejected, strict=True)]
+
+    def _cells(
+        self, over: str, places: int, escape: Any, bold: str, superscript: str
+    ) -> tuple[list[list[str]], list[str]]:
+        """``overall`` as texts: numbers with their intervals in one cell, the best mean of a measure bold."""
         table = self.overall(over)
 
-        def interval(row: Any, value: str, low: str, high: str) -> str:
+        def interval(row: Any, value: str, low: str, high: str, shown: Callable[[str], str] = str) -> str:
             numbers = [text.format_number(float(row[name]), places) for name in (value, low, high)]
-            return "-" if np.isnan(row[value]) else f"{numbers[0]} ({numbers[1]} to {numbers[2]})"
+            return "-" if np.isnan(row[value]) else f"{shown(numbers[0])} ({numbers[1]} to {numbers[2]})"
 
         heads = ["measure", "run", "mean (interval)", "mean rank", "rank"]
         heads += [f"difference to {self.baseline}", "p corrected"] if "difference" in table else []
         heads += ["random effects", "I2"] if "effect" in table else []
         rows = [list(map(escape, heads))]
-        for _, row in table.iterrows():
-            cells = [str(row["measure"]), str(row["run"]), interval(row, "mean", "ci_low", "ci_high")]
+        risen = table["mean"] * [self._sign(name) for name in table["measure"]]
+        best = risen == risen.groupby(table["measure"]).transform("max")
+        tied = table.groupby("measure")["mean"].transform("nunique") == 1
+        for (_, row), mark, top in zip(table.iterrows(), self.marks(over), best & ~tied, strict=True):
+            mean = interval(row, "mean", "ci_low", "ci_high", bold.format if top else str)
+            cells = [escape(str(row["measure"])), escape(str(row["run"])), mean]
             cells += [f"{row['mean_rank']:.2f}", f"{row['rank_low']} to {row['rank_high']}"]
             if "difference" in table:
-                cells += [interval(row, "difference", "difference_low", "difference_high")]
-                cells += [
-                    text.format_p(float(row["p_corrected"])) + ("*" if row["p_corrected"] <= self.test.alpha else "")
-                ]
+                marked = partial(superscript.format, mark=mark) if mark else str
+                cells += [interval(row, "difference", "difference_low", "difference_high", marked)]
+                cells += [escape(text.format_p(float(row["p_corrected"])))]
             if "effect" in table:
                 cells += [interval(row, "effect", "effect_low", "effect_high"), text.format_number(float(row["i2"]), 2)]
-            rows.append([escape(cell) for cell in cells])
+            rows.append(cells)
         return rows, ["left", "left", *("right" for _ in heads[2:])]
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{text.escape_html(note)}</li>" for note in self.diagnostics)
-        table = self.overall().to_html(index=False, float_format="{:.4f}".format, border=0)
-        return f"{table}<p><small>{text.escape_html(self.caption)}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+        drawn = 1 < len(self.runs) <= _MOST_DRAWN
+        size = (7.0, 1.5 + 0.32 * len(self.runs))
+        return html(
+            self.finding, plots.inline(self.plot_ranks, size, self.finding.title) if drawn else "", self.caption
+        )
 
     def plot(self, measure: str | None = None, ax: Any = None) -> Any:
         """Forest of the differences to the baseline, per collection and over all; returns the axes."""
@@ -447,7 +559,9 @@ class BenchmarkSuite:
         """Ranks by macro mean with their intervals, best first; returns the axes."""
         name = self._name(measure)
         overall = self.overall(over)
-        return plots.rank_intervals(overall[overall["measure"] == name], name, caption=self.caption, ax=ax)
+        rows = overall[overall["measure"] == name]
+        rows = rows.sort_values("mean", ascending=name in self.smaller_is_better, kind="stable")
+        return plots.rank_intervals(rows, name, caption=self.caption, ax=ax)
 
     def plot_cd(self, measure: str | None = None, ax: Any = None) -> Any:
         """Critical-difference diagram of mean ranks (Demsar 2006): runs under one bar are not told apart; returns the axes."""
@@ -455,6 +569,12 @@ class BenchmarkSuite:
         return plots.critical_differences(
             test["mean_rank"], test["critical_difference"], test["measure"], caption=self.caption, ax=ax
         )
+
+
+def _portions(several: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
+    """Parts of a sequence of at most so many items, at least one."""
+    step = max(1, most)
+    return (several[start : start + step] for start in range(0, len(several), step))
 
 
 def _without_attrs(table: pd.DataFrame) -> pd.DataFrame:

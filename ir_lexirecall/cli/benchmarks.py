@@ -6,7 +6,7 @@ import argparse
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.readers import run_files
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORSE = 3  # the exit code of ``gate``
 _MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")
@@ -158,7 +155,7 @@ def _benchmark(options: argparse.Namespace) -> None:
         if page.for_people or options.format in ("latex", "markdown")
         else list(table)
     )
-    marks = {"difference": _marks(table)} if "difference" in table else {}
+    marks = {"difference": result.marks(over)} if "difference" in table else {}
     page.add_table(table[columns], marks)
     for sentence in ["", result.caption, *result.diagnostics]:
         page.add_sentence(sentence)
@@ -171,12 +168,6 @@ _SHOWN = (
     *("measure", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"),
     *("difference", "difference_low", "difference_high", "p_corrected", "effect", "i2"),
 )
-
-
-def _marks(table: pd.DataFrame) -> list[str]:
-    signs = np.sign(table["difference"].to_numpy(np.float64, na_value=0.0))
-    rejected = table["reject"].fillna(False).to_numpy(bool)
-    return [("+" if sign > 0 else "-") if reject else "" for sign, reject in zip(signs, rejected, strict=True)]
 
 
 def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

@@ -20,7 +20,19 @@ from ir_lexirecall.cli.arguments import (
     significance_test,
     split_measures,
 )
-from ir_lexirecall.cli.output import BEST, BETTER, EXACT, WORSE, Page, add_output, emit, save_picture
+from ir_lexirecall.cli.output import (
+    BEST,
+    BETTER,
+    EXACT,
+    WORSE,
+    Page,
+    add_output,
+    add_page,
+    emit,
+    save_picture,
+    terminal_width,
+)
+from ir_lexirecall.descriptions import describe
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.measures.base import REGISTRY
 from ir_lexirecall.measures.scoring import smaller_is_better
@@ -32,6 +44,7 @@ from ir_lexirecall.runs import ScoredRuns
 if TYPE_CHECKING:
     import pandas as pd
 
+_READABLE = 100  # columns of a text
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
 _DEMO_MEASURES = {
     "TSE": "TSE",
@@ -116,6 +129,17 @@ def add_commands(commands: Any) -> None:
 
     parser = commands.add_parser("measures", help="list the measures with their parameters")
     parser.set_defaults(command=_measures)
+
+    parser = commands.add_parser(
+        "explain-measure",
+        help="say what a measure means",
+        description="Say what a measure means: formula, parameters, range, what 0 means, when it ties, when to use it, an "
+        "example, the source.",
+        example="explain-measure 'RBU(p=0.9)@20'",
+    )
+    parser.add_argument("measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10")
+    add_page(parser)
+    parser.set_defaults(command=_explain_measure)
 
 
 def _add_allow_empty(parser: argparse.ArgumentParser) -> None:
@@ -272,8 +296,26 @@ def _demo(options: argparse.Namespace) -> None:
     page.add_sentence("")
     _add_means(page, scored)
     page.add_sentence("")
+    page.add_sentence(_zeros(scored))
+    page.add_sentence("")
     page.add_definitions(_DEMO_LEGEND)
     page.finish()
+
+
+def _zeros(scored: ScoredRuns) -> str:
+    """Why TSE is nearly 0: what the runs miss."""
+    missing = {name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()}
+    shown = ", ".join(f"{name} on {number}" for name, number in missing.items())
+    return (
+        f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, {shown}; such a query has "
+        "TSE 0, whatever else was found. LR still counts what was found. RBU below 0: reading cost more than it gave. "
+        "`ir-lexirecall explain-measure TSE` says more."
+    )
+
+
+def _explain_measure(options: argparse.Namespace) -> None:
+    page = describe(options.measure)
+    emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 
 def _measures(options: argparse.Namespace) -> None:

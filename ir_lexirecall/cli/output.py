@@ -39,6 +39,11 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how a table is shown, and where."""
     parser.add_argument("--format", choices=FORMATS, default="table", help="of the output (default: table)")
     parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)")
+    add_page(parser)
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how wide the output is, and where it goes."""
     parser.add_argument(
         "--wide", action="store_true", help="show all columns and names in full, also where the terminal is too narrow"
     )

@@ -19,17 +19,19 @@ import numbers
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.measures.base import ParamInfo
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.errors import is_number, warn
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 REGISTRY: dict[str, Measure] = {}
 """The measures of this library, and those that users added, by every name under which ir_measures knows them."""

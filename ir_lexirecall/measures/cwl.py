@@ -11,11 +11,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
     Floats,
     Ints,
@@ -26,6 +25,9 @@ from ir_lexirecall.arrays import (
 )
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, max_rel, unjudged
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 _DOC = """
 

@@ -6,12 +6,13 @@ Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
+from typing import TYPE_CHECKING
 
 import ir_measures
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
     Bools,
     Floats,
@@ -22,13 +23,16 @@ from ir_lexirecall.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import cwl
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.base import Measure, Param, cutoff, gain, max_rel, rel, unjudged
 from ir_lexirecall.measures.based import BasedMeasure, base
 from ir_lexirecall.measures.ndeval import coverage, subtopic_recall
 from ir_lexirecall.measures.scoring import values
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 # -- parameters --------------------------------------------------------------------------------------
 
@@ -125,7 +129,7 @@ def judged_for(run: AlignedRun, pair: Ints) -> AlignedRun:
     doc = new[run.doc]
     keep = doc >= 0
     one = judgments.of_documents(old, aspects.grade[row])
-    return AlignedRun(one, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], depth=run.depth)
+    return replace(run, judgments=one, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None)
 
 
 # -- D-measures --------------------------------------------------------------------------------------

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from subprocess import CalledProcessError
+from typing import TYPE_CHECKING
 
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 _MOST_DOCUMENTS = 2**26  # of a stand-in run
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, perm
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
     Bools,
     Floats,
@@ -19,6 +19,9 @@ from ir_lexirecall.arrays import (
 )
 from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more

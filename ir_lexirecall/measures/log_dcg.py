@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, per_query_sum, position_in_segment
 from ir_lexirecall.measures.base import Measure, Param, cutoff
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 
 class nDCG_JK(Measure):

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import and_more
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures.base import Measure, Param, cutoff, is_share
 from ir_lexirecall.measures.based import BasedMeasure, base
 from ir_lexirecall.measures.scoring import values
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev")
 _TOP_GRADE = 10**6

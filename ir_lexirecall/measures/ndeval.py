@@ -26,16 +26,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment
-from ir_lexirecall.judgments import Judgments
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}

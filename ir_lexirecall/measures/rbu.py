@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
     Floats,
     Ints,
@@ -16,9 +16,12 @@ from ir_lexirecall.arrays import (
     shifted_within_segment,
 )
 from ir_lexirecall.errors import warn
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.base import Measure, Param, cutoff, gain, is_share, max_rel
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 
 class RBU(Measure):

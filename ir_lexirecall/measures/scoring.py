@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.measures import foreign, ndeval, standard
 from ir_lexirecall.measures.base import Measure, Utility
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 
 def is_native(measure: IRMeasure) -> bool:

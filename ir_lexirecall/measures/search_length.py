@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun, Relevant
 from ir_lexirecall.arrays import Floats, per_query_sum
 from ir_lexirecall.measures.base import Measure, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun, Relevant
 
 _MISSING = """
     Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents of a query (below the

@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
@@ -27,7 +27,6 @@ from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import (
     Bools,
     Floats,
@@ -38,10 +37,13 @@ from ir_lexirecall.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.measures import cwl
 from ir_lexirecall.measures.base import Utility
 from ir_lexirecall.measures.gain import gain as scaled_gain
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 _INFAP_EPSILON = 0.00001
 _PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
 from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import and_more
 from ir_lexirecall.measures import exposure
 from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, persistence, rel
+
+if TYPE_CHECKING:
+    from ir_lexirecall.alignment import AlignedRun
 
 
 class TSE(Measure):

@@ -123,7 +123,7 @@ def best_run_labels(
         )
     check_runs(caller, runs, 1)
     judgments = Judgments.from_qrels(qrels)
-    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=True, caller=caller, progress=progress)
+    scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
     scored.check_defined(caller)
     labels = _labels(next(iter(parsed.values())), judgments)
     total = np.sum(list(labels.values()), axis=0)

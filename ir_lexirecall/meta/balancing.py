@@ -16,7 +16,7 @@ from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.log_dcg import discount
-from ir_lexirecall.meta.decisions import parse_measures_for
+from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
@@ -26,6 +26,7 @@ _METHODS = ("algorithm", "closed form")
 _DOCUMENTS = 2**18  # that are scored at once
 _ERR_TOP = 4  # the top grade of ir_measures' ERR
 _ROUNDING = 1e-12  # sums of floats that are equal in exact arithmetic
+_LARGEST = 1e300  # values: infinite ones are equal
 
 
 def balancing_index(
@@ -42,7 +43,8 @@ def balancing_index(
     Rankings have n documents. One ranking has a document of the top grade at rank 1 and nothing else; another has
     documents of the lowest relevant grade at ranks b, ..., n. B(n) is the largest b for which the first scores no more
     than the second (Algorithm 1 of the source); 0 where there is none. Both rankings belong to one topic with one document
-    of the top grade and n of the lowest relevant one, so that measures that know all relevant documents normalise alike.
+    of the top grade and n of the lowest relevant one, so that measures that know all relevant documents normalise alike. Where
+    a measure's smaller value is better, the first ranking must score no less than the second.
     A small B(n) means a top-heavy measure.
 
     Args:
@@ -132,7 +134,7 @@ def _descending(n: int) -> Iterator[Ints]:
 def _one_at_the_top(measure: IRMeasure, n: int, top: float, lowest: float) -> float:
     rank, grade = np.r_[1, np.zeros(n, dtype=np.int64)], np.r_[top, np.full(n, float(lowest))]
     run = made_up_run(np.zeros(n + 1, dtype=np.int64), rank, grade, np.array([n]))
-    return float(scoring.values(measure, run)[0])
+    return float(_comparable(measure, scoring.values(measure, run))[0])
 
 
 def _tails(measure: IRMeasure, n: int, top: float, lowest: float, first: Ints) -> Floats:
@@ -143,7 +145,13 @@ def _tails(measure: IRMeasure, n: int, top: float, lowest: float, first: Ints) -
     rank = np.concatenate([rank, np.zeros((len(first), 1), dtype=np.int64)], axis=1)  # the top document is missing
     grade = np.tile(np.r_[np.full(n, float(lowest)), top], len(first))
     query = np.repeat(np.arange(len(first)), n + 1)
-    return scoring.values(measure, made_up_run(query, rank.ravel(), grade, np.full(len(first), n)))
+    run = made_up_run(query, rank.ravel(), grade, np.full(len(first), n))
+    return _comparable(measure, scoring.values(measure, run))
+
+
+def _comparable(measure: IRMeasure, values: Floats) -> Floats:
+    """Values of which the larger is better, and none infinite."""
+    return np.clip(rising(measure, values), -_LARGEST, _LARGEST)
 
 
 def _closed_form(name: str, measure: IRMeasure) -> Callable[[IRMeasure, int, float, float], int]:

@@ -21,7 +21,7 @@ from ir_lexirecall.arrays import Floats, Ints
 from ir_lexirecall.errors import check_integer, is_integer
 from ir_lexirecall.evaluation import MeasureLike, MeasuresLike
 from ir_lexirecall.lazy import cached_property
-from ir_lexirecall.measures.scoring import is_native
+from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Claim, Property, Space
 from ir_lexirecall.meta.laws.base import GAINS
@@ -31,12 +31,13 @@ from ir_lexirecall.progress import progress_bar
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
 _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
+_LARGEST_VALUE = 1e300  # infinite values are equal
 _RANKINGS = 256  # enumerate up to sizes with at most so many rankings,
 _MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
 _LONGEST = 64  # size of enumerated rankings, where there is one label only
 _LARGEST = 15  # size of random rankings
 _BELOW = " (reaches below the cutoff)"
-_ACROSS = 4  # documents that are placed across the cutoff, in every way
+_ACROSS = 4  # documents that are placed across the cutoff, in every way; fewer, where they may have many labels
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
 _WEIGHTS = (2.0, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
@@ -81,7 +82,8 @@ def check(
     found.
 
     Where a constraint is about small, partial or full gains, a measure with a scale (``max_rel``) gets another scale;
-    measures without one are checked with the gains that they have.
+    measures without one are checked with the gains that they have. Where a measure's smaller value is better (``SL3``,
+    ``RE``), a value that a property asks to be higher must be lower, and the other way round.
 
     Measures that know no subtopics see a document's highest grade, and so fail what needs subtopics. Measures with
     named aspects (``TOMA``, ``CAM``, ``MM``) get documents whose labels are all lowest (0) or all highest (1), and for the
@@ -305,7 +307,7 @@ def _search(law: Property, space: Space, size: int | None, cases: int, rng: np.r
         words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
     across = _claims_across_the_cutoff(law, space, labels, small)
     if across:
-        words += f", {_ACROSS} documents across rank {space.cutoff} ({len(across)} cases)"
+        words += f", {_documents_across(labels)} documents across rank {space.cutoff} ({len(across)} cases)"
     return _Search(claims + drawn + across, words, space)
 
 
@@ -333,12 +335,22 @@ def _claims_across_the_cutoff(law: Property, space: Space, labels: list[Label], 
     whose others have the first label."""
     if not size < space.cutoff + 2 <= space.longest:
         return []
+    placed = _documents_across(labels)
     return [
         claim._replace(terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms))
-        for above in range(max(1, space.cutoff - _ACROSS + 1), space.cutoff)
-        for last in itertools.product(labels, repeat=_ACROSS)
+        for above in range(max(1, space.cutoff - placed + 1), space.cutoff)
+        for last in itertools.product(labels, repeat=placed)
         for claim in _claims(law, Ranking(last), replace(space, cutoff=space.cutoff - above))
     ]
+
+
+def _documents_across(labels: list[Label]) -> int:
+    """How many documents are placed across the cutoff: at least two, and as many as keep the rankings few.
+
+    >>> _documents_across([0, 1]), _documents_across([(a, b) for a in range(3) for b in range(3)])
+    (4, 2)
+    """
+    return max(size for size in range(2, _ACROSS + 1) if size == 2 or len(labels) ** size <= _RANKINGS)
 
 
 def _random_claims(
@@ -400,8 +412,9 @@ def _rows(caller: str, name: str, measure: IRMeasure, searches: Mapping[Property
             rows.append((*start, NOT_APPLICABLE, "", f"no case is that small: {words}"))
             continue
         value = scored[_kind(law)]
-        broken = _broken(law, search, value)
-        counterexample = "" if broken is None else law.describe(broken, value)
+        falling = smaller_is_better(measure)
+        broken = _broken(law, search, value, falling)
+        counterexample = "" if broken is None else law.describe(broken, value, falling=falling)
         if broken is not None and law.around is not None and 0 < search.space.cutoff < broken.depth:
             counterexample += _BELOW
         rows.append((*start, HOLDS if broken is None else FAILS, counterexample, words))
@@ -447,11 +460,15 @@ def _by_labels(rankings: list[Ranking]) -> list[list[Ranking]]:
     return list(kinds.values())
 
 
-def _broken(law: Property, search: _Search, value: Mapping[Ranking, float]) -> Claim | None:
-    """The smallest claim that breaks the property, None where it holds."""
+def _broken(law: Property, search: _Search, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
+    """The smallest claim that breaks the property, None where it holds; ``falling``: the smaller value is better."""
     claims, (where, coefficient) = search.claims, search.terms
     of_terms = np.array([value[ranking] for ranking in search.rankings])[where]
+    if law.needs != "number":
+        of_terms = np.clip(of_terms, -_LARGEST_VALUE, _LARGEST_VALUE)
     of_terms[coefficient == 0] = 0  # claims of fewer terms
+    if falling:  # claims that compare rankings; their coefficients add up to 0
+        of_terms[coefficient.sum(axis=1) == 0] *= -1
     surplus = search.constants + (coefficient * of_terms).sum(axis=1)
     scale = np.maximum(np.abs(search.constants), np.abs(of_terms).max(axis=1))
     if law.needs == "number":

@@ -75,7 +75,8 @@ def correlation(
     """Correlation of every two measures over runs and queries.
 
     Coefficients: Pearson's r, Spearman's rho, Kendall's tau (tau-b), and top-weighted Kendall: scipy's ``weightedtau``,
-    in which an exchange of places s and s' (from 0, best first) weighs 1/(s+1) + 1/(s'+1).
+    in which an exchange of places s and s' (from 0, best first) weighs 1/(s+1) + 1/(s'+1). A measure whose smaller value is
+    better counts with the opposite sign, so that measures that agree correlate positively.
 
     Args:
         measures: measures or strings; preferences (``'lexirecall'``, ...) count as the mean preference of a run over all
@@ -105,7 +106,7 @@ def correlation(
     decisions = Decisions.from_runs(
         "correlation", measures, qrels, runs, least_measures=2, rel=rel, cutoff=cutoff, progress=progress
     )
-    at = {label: points(decisions.values(label), by) for label in decisions.labels}
+    at = {label: points(decisions.rising(label), by) for label in decisions.labels}
     rows = [
         {"measure_a": a, "measure_b": b, "points": len(at[a])}
         | {name: coefficient(name, at[a], at[b]) for name in COEFFICIENTS}

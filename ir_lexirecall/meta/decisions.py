@@ -81,7 +81,7 @@ class Decisions:
         judgments = Judgments.from_qrels(qrels)
         check_relevant(caller, judgments, rel)
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=True, caller=caller, progress=progress)
+        scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
         scored.check_defined(caller)
         return cls(scored, labels, rel, cutoff)
 
@@ -154,7 +154,7 @@ class Decisions:
     def rising(self, label: str) -> Floats:
         """``values``, negated where the smaller one is better."""
         measure, values = self.labels[label], self.values(label)
-        return -values if not isinstance(measure, str) and smaller_is_better(measure) else values
+        return values if isinstance(measure, str) else rising(measure, values)
 
     def with_judgments(self, judgments: Judgments) -> Decisions:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
@@ -171,6 +171,17 @@ class Decisions:
             "rel": self.rel,
             "cutoff": self.cutoff,
         }
+
+
+def rising(measure: IRMeasure, values: Floats) -> Floats:
+    """The values of a measure, negated where the smaller one is better: in every study, the larger one is.
+
+    >>> import ir_measures
+    >>> from ir_lexirecall import SL3
+    >>> rising(ir_measures.AP, np.array([0.5])), rising(SL3(), np.array([3.0]))
+    (array([0.5]), array([-3.]))
+    """
+    return -values if smaller_is_better(measure) else values
 
 
 def parse_labels(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure | str]:

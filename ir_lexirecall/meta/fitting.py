@@ -18,7 +18,7 @@ from ir_lexirecall.evaluation import MeasureLike
 from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta.correlations import BY, COEFFICIENTS, coefficient, points
-from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, with_defaults
+from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, rising, with_defaults
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
 
@@ -53,6 +53,8 @@ def fit(
     **options: Unpack[FitOptions],
 ) -> pd.DataFrame:
     """Find the value of a parameter with which a measure correlates best with another measure.
+
+    A measure whose smaller value is better counts with the opposite sign.
 
     Args:
         measure: the measure to fit, with its other parameters.
@@ -105,14 +107,14 @@ def fit(
     decisions = Decisions.from_runs(
         "fit", [target], qrels, runs, rel=chosen["rel"], cutoff=chosen["cutoff"], progress=progress
     )
-    wanted = points(decisions.values(next(iter(decisions.labels))), by)
+    wanted = points(decisions.rising(next(iter(decisions.labels))), by)
     tried: dict[Any, float] = {}
 
     def correlate(value: Any) -> float:
         if value not in tried:
             candidate = next(iter(parse_measures_for("fit", [base(**{parameter: value})]).values()))
             values = np.stack([scoring.values(candidate, run) for run in decisions.scored.runs.values()])
-            tried[value] = coefficient(maximised, points(values[:, decisions.queries], by), wanted)
+            tried[value] = coefficient(maximised, points(rising(candidate, values[:, decisions.queries]), by), wanted)
         return tried[value]
 
     for value in progress_bar(progress, candidates, desc=parameter):

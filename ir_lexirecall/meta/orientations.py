@@ -13,7 +13,7 @@ from ir_lexirecall.errors import check_integers
 from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.tse import TSE
-from ir_lexirecall.meta.decisions import parse_measures_for
+from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
@@ -37,7 +37,7 @@ def orientation(
       the top;
     - ``recall`` = mu(1, ..., m) - mu(1, ..., m-1, n): in the ideal ranking, the last relevant document moves to the bottom.
 
-    Both are plain differences of values. Only total search efficiency is scaled, by its bounds for that m,
+    Both are plain differences of values (of the opposite sign where the smaller value is better). Only total search efficiency is scaled, by its bounds for that m,
     (TSE - e(n)) / (e(m) - e(n)), so that every exposure gives the same line: precision 0 and recall 1 for 1 < m < n.
 
     Args:
@@ -73,10 +73,11 @@ def orientation(
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
         for size in sizes:
             for few in relevant:
-                best, worst, first_up, last_down = _extremes(measure, few, size).tolist()
+                extremes = _extremes(measure, few, size)
+                best, worst, first_up, last_down = rising(measure, extremes).tolist()
                 scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
                 precision, recall = (first_up - worst) / scale, (best - last_down) / scale
-                rows.append((name, size, few, precision, recall, best, worst, first_up, last_down))
+                rows.append((name, size, few, precision, recall, *extremes.tolist()))
     columns = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
     return study(
         pd.DataFrame(rows, columns=columns), caller, measures=list(parsed), m=relevant, n=sizes, source=_SOURCE

@@ -15,7 +15,7 @@ from ir_lexirecall.evaluation import MeasuresLike
 from ir_lexirecall.judgments import Judgments, QrelsLike
 from ir_lexirecall.measures import exposure as exposures
 from ir_lexirecall.measures import scoring
-from ir_lexirecall.meta.decisions import check_relevant, parse_measures_for
+from ir_lexirecall.meta.decisions import check_relevant, parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.progress import progress_bar
@@ -39,7 +39,7 @@ def worst_case(
     Let R be the m relevant documents of a query and U range over its 2^m - 1 non-empty subsets.
 
     - A user may need exactly the documents U: ``user`` = min over U of mu(ranking, U), the measure with the documents U
-      relevant (grade 1) and all others not (Eq. 4).
+      relevant (grade 1) and all others not (Eq. 4); the largest one, where the smaller value is better.
     - A provider may own exactly the documents U: ``provider`` = min over U of the sum of e(p_d) over d in U, with the
       measure's exposure e: 1/i for AP and RR, 1/log2(i+1) for nDCG, (1-p) p^(i-1) for RBP (Eq. 6). NaN for others.
     - For those measures both equal ``closed_form`` = e(p_m), the total search efficiency of the same exposure, for any
@@ -126,7 +126,7 @@ def aligned_runs(
     check_runs(caller, runs, 1)
     judgments = Judgments.from_qrels(qrels)
     check_relevant(caller, judgments, rel)
-    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=True, caller=caller, progress=progress).runs
+    return ScoredRuns.from_runs({}, judgments, runs, caller=caller, progress=progress).runs
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
@@ -147,7 +147,8 @@ def _worst_user(measure: IRMeasure, query: Ints, rank: Ints, depth: Ints, querie
         ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
         subset, doc = _subsets(len(ranks))
         run = made_up_run(subset, ranks[doc], np.full(len(doc), grade), np.full(2 ** len(ranks) - 1, depth[q]))
-        worst[place] = scoring.values(measure, run).min()
+        values = scoring.values(measure, run)
+        worst[place] = values[np.argmin(rising(measure, values))]
     return worst
 
 

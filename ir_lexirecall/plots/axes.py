@@ -58,28 +58,14 @@ def name_ticks(axis: Any, names: Sequence[Any], places: Sequence[float] | None =
     axis.set_ticks(range(len(names)) if places is None else places, labels(names), parse_math=False, **style)
 
 
-class Legend:
-    """The names of what is drawn: ``label`` gives the label to draw with, ``show`` the legend.
+def legend_label(name: Any) -> str:
+    """A name as the label of something drawn: matplotlib leaves out of legends what begins with an underscore.
 
-    matplotlib leaves out what is called ``_x``, and takes ``a$b$c`` for a formula; so names come in at the end.
+    >>> legend_label("bm25"), legend_label("_bm25")
+    ('bm25', ' _bm25')
     """
-
-    def __init__(self, ax: Any) -> None:
-        self._ax = ax
-        self._names: list[str] = []
-
-    def label(self, name: Any) -> str:
-        """What to call the next artist."""
-        self._names.append(label(name))
-        return f"series {len(self._names)}"
-
-    def show(self, **style: Any) -> None:
-        """Draw the legend of all that has got a label."""
-        handles, given = self._ax.get_legend_handles_labels()
-        legend = self._ax.legend(handles, given, **style)
-        names = {f"series {number}": name for number, name in enumerate(self._names, start=1)}
-        for shown in legend.get_texts():
-            shown.set_text(names.get(shown.get_text(), shown.get_text()))
+    short = label(name)
+    return f" {short}" if short.startswith("_") else short
 
 
 def colour_bar(ax: Any, image: Any, meaning: str) -> None:

@@ -52,10 +52,9 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
 
     Args:
-        table: ``run``, ``mean``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``.
+        table: ``run``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``; the best run in the first row.
         measure, caption, ax: as in ``forest``.
     """
-    table = table.sort_values("mean", ascending=False, kind="stable")
     ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
     place = np.arange(len(table))
     ax.hlines(place, table["rank_low"], table["rank_high"], color="tab:blue", linewidth=1)
@@ -81,13 +80,9 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
     place = np.arange(len(ranks))
     ax.plot(ranks, place, "o", color="black", markersize=4)
     name_ticks(ax.yaxis, list(mean_rank.index), fontsize="small")
-    last = -1
-    for first in range(len(ranks)):
-        end = int(np.flatnonzero(ranks - ranks[first] < difference).max())
-        if end > last and end > first:
-            ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color="tab:red", linewidth=3)
-            ax.vlines([ranks[first]], first, end + 0.35, color="tab:red", linewidth=0.6, linestyle=":")
-            last = end
+    for first, end in joined_ranks(ranks, difference):
+        ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color="tab:red", linewidth=3)
+        ax.vlines([ranks[first]], first, end + 0.35, color="tab:red", linewidth=0.6, linestyle=":")
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {label(measure)}")
@@ -95,3 +90,17 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
         f"critical difference {difference:.2f}: runs under one bar are not told apart", fontsize="small", loc="left"
     )
     return finish(ax, caption)
+
+
+def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
+    """The longest stretches of runs, by mean rank, that differ by less than a critical difference: first and last place.
+
+    >>> joined_ranks(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
+    [(0, 2), (2, 3)]
+    """
+    stretches: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.flatnonzero(ranks - ranks[first] < difference).max(initial=first))
+        if last > first and (not stretches or last > stretches[-1][1]):
+            stretches.append((first, last))
+    return stretches

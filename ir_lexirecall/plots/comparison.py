@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import Legend, colour_bar, finish, label, labels, name_ticks, new_axes
+from ir_lexirecall.plots.axes import colour_bar, finish, label, labels, legend_label, name_ticks, new_axes
 
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _COLOURS = ("tab:blue", "tab:red")
@@ -96,9 +96,8 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
     x = np.arange(len(table))
     ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="lightgrey", linewidth=2, zorder=1)
-    legend = Legend(ax)
     for name, rank, colour in zip((a, b), shown, _COLOURS, strict=True):
-        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=legend.label(name), zorder=2)
+        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=legend_label(name), zorder=2)
     ax.plot(x[tie], np.ones(tie.sum()), ".", color="grey")
     ax.axhline(missing, color="grey", linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
@@ -106,4 +105,4 @@ def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
     ax.set_yscale("log")
     ax.set_ylim(1.5 * missing, 0.8)
     ax.set_ylabel("rank at the deciding level")
-    legend.show(fontsize="small", loc="upper right")
+    ax.legend(fontsize="small", loc="upper right")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import Legend, colour_bar, finish, label, name_ticks, new_axes
+from ir_lexirecall.plots.axes import colour_bar, finish, label, legend_label, name_ticks, new_axes
 
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
 
@@ -97,29 +97,27 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
     if x == "depth" and (table["depth"] == table["n"]).all():
         x = "n"
     rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
-    legend = Legend(ax)
     for (measure, *_), rows in table.groupby(["measure", *rest], sort=False):
-        ax.plot(rows[x], rows["probability"], marker=".", label=legend.label(measure))
+        ax.plot(rows[x], rows["probability"], marker=".", label=legend_label(measure))
     meaning, scale = _TIE_AXES[x]
     ax.set_xscale(scale)
     ax.set_yscale("linear" if x == "depth" else "log")
     ax.set_xlabel(meaning)
     ax.set_ylabel("probability of a tie")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
 def _orientation(table: Any, ax: Any) -> Any:
     """Precision orientation (dashed) and recall orientation (solid) against m."""
     several = table["n"].nunique() > 1
-    legend = Legend(ax)
     for number, ((measure, n), rows) in enumerate(table.groupby(["measure", "n"], sort=False)):
-        name = legend.label(f"{measure}, n={n}" if several else measure)
+        name = legend_label(f"{measure}, n={n}" if several else measure)
         ax.plot(rows["m"], rows["recall"], f"C{number % 10}-", marker=".", label=name)
         ax.plot(rows["m"], rows["precision"], f"C{number % 10}--")
     ax.set_xlabel("relevant documents m")
     ax.set_ylabel("orientation: recall (solid), precision (dashed)")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
@@ -127,14 +125,13 @@ def _worst_case(table: Any, ax: Any) -> Any:
     """Mean over queries of what the worst-off user gets, a group of bars per run."""
     best_known = table["user"].fillna(table["closed_form"])
     means = table.assign(value=best_known).groupby(["run", "measure"], sort=False)["value"].mean().unstack()
-    legend = Legend(ax)
     width = 0.5 / max(1, means.shape[1])
     for number, measure in enumerate(means.columns):
         places = np.arange(len(means)) + (number - (means.shape[1] - 1) / 2) * width
-        ax.bar(places, means[measure], width, label=legend.label(measure))
+        ax.bar(places, means[measure], width, label=legend_label(measure))
     name_ticks(ax.xaxis, means.index.tolist(), rotation=90)
     ax.set_xlabel("run")
-    legend.show()
+    ax.legend()
     ax.set_ylabel("mean value of the worst-off user")
     return ax
 
@@ -167,12 +164,11 @@ def _partial_order(table: Any, ax: Any) -> Any:
 
 def _balancing_index(table: Any, ax: Any) -> Any:
     """B(n) against n, a line per measure."""
-    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["n"], rows["B"], marker=".", label=legend.label(measure))
+        ax.plot(rows["n"], rows["B"], marker=".", label=legend_label(measure))
     ax.set_xlabel("length of the ranking n")
     ax.set_ylabel("balancing index B(n)")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
@@ -211,26 +207,24 @@ def _fit(table: Any, ax: Any) -> Any:
 
 def _achieved_significance(table: Any, ax: Any) -> Any:
     """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
-    legend = Legend(ax)
     for name, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["place"], rows["p"], label=legend.label(f"{name} ({rows['significant'].mean():.1%})"))
+        ax.plot(rows["place"], rows["p"], label=legend_label(f"{name} ({rows['significant'].mean():.1%})"))
     ax.axhline(table.attrs["alpha"], color="grey", linewidth=0.8, linestyle=":")
     ax.set_xlabel("pairs of runs, by p-value")
     ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
 def _degrade(table: Any, ax: Any) -> Any:
     """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
-    legend = Legend(ax)
     for i, (name, rows) in enumerate(table.groupby("measure", sort=False)):
         mean = rows.groupby("fraction")[["agreement", "ties"]].mean()
-        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=legend.label(name))
+        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=legend_label(name))
         ax.plot(mean.index, mean["ties"], color=f"C{i}", linestyle="--")
     ax.set_xlabel(f"fraction of relevant labels removed ({table.attrs['policy']})")
     ax.set_ylabel("share of decisions: agreement (solid), ties (dashed)")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
@@ -238,37 +232,34 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
     """Relevant documents found by rank, on average over the queries."""
     m = table.attrs["m"]
     relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
-    legend = Legend(ax)
     for name, rows in table.groupby("run", observed=False):
         rank = np.sort(rows["rank"].to_numpy())
-        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend.label(name))
+        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend_label(name))
     ax.set_xscale("log")
     ax.set_xlabel("rank")
     ax.set_ylabel("recall")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
 def _best_run_labels(table: Any, ax: Any) -> Any:
     """Mean sum of labels by rank, a line per measure."""
-    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["rank"], rows["mean"], label=legend.label(measure))
+        ax.plot(rows["rank"], rows["mean"], label=legend_label(measure))
     ax.set_xlabel("rank in the best run")
     ax.set_ylabel("mean sum of labels")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
-    legend = Legend(ax)
     for measure, rows in table.groupby("measure", sort=False):
         values = np.sort(rows["value"].to_numpy())
-        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend.label(measure))
+        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend_label(measure))
     ax.set_xlabel("queries, by what can be reached")
     ax.set_ylabel("largest value of any ranking")
-    legend.show(fontsize="small")
+    ax.legend(fontsize="small")
     return ax
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,11 +30,26 @@ from ir_lexirecall.significance import (
 )
 from ir_lexirecall.significance import power as power_of_pairs
 from ir_lexirecall.significance import queries_needed as queries_needed_of_pairs
+from ir_lexirecall.summary import (
+    ASIDE,
+    BROKEN,
+    DOUBTFUL,
+    Finding,
+    Note,
+    Standing,
+    count,
+    gravest_first,
+    html,
+    leading,
+    listed,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _PREFERENCE_RANGE = (-1.0, 1.0)
+_MOST_DRAWN = 20  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +139,9 @@ class Preferences:
             "queries": len(self.query_ids),
             "excluded_queries": self.excluded,
             "rules": self.counts.judgments.rules or None,
+            "metadata": None if self.scored is None else self.scored.metadata or None,
             "test": self.test.name,
+            "tested": self.tested,
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "n_resamples": self.test.n_resamples if resampled else None,
@@ -133,9 +150,23 @@ class Preferences:
         }
 
     @property
+    def tested(self) -> str:
+        """What the test is of, query by query: differences of measures (``sign``: their signs only), or preferences.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> compare("lexirecall/demo", demo.runs(), preference="nDCG@10", test="t").tested
+        'differences of nDCG@10'
+        """
+        measures = [name for name in self.preferences if self.is_measure(name)]
+        others = [name for name in self.preferences if not self.is_measure(name)]
+        kind = "signs of differences" if self.test.name == "sign" else "differences"
+        parts = [f"{kind} of {', '.join(measures)}"] if measures else []
+        return " and ".join([*parts, *([f"preferences by {', '.join(others)}"] if others else [])])
+
+    @property
     def caption(self) -> str:
         """The provenance in one line."""
-        facts = {k: v for k, v in self.provenance.items() if v is not None and k != "versions"}
+        facts = {k: v for k, v in self.provenance.items() if v is not None and k not in ("versions", "metadata")}
         numbers = ", ".join(f"{name} {number}" for name, number in self.provenance["versions"].items())
         return "; ".join(f"{k} {v}" for k, v in facts.items()) + f"; {numbers}"
 
@@ -397,49 +428,136 @@ class Preferences:
 
     @property
     def diagnostics(self) -> list[str]:
-        """When not to trust a result, in words; empty where nothing stands out."""
-        notes = []
+        """When not to trust a result, in words, the gravest first; empty where nothing stands out."""
+        return [*self.notes]
+
+    @property
+    def notes(self) -> list[Note]:
+        """The diagnostics with how grave they are."""
+        return gravest_first([*self._of_queries(), *self._of_runs(), *self._of_pairs(), *self._tie_warnings])
+
+    def _of_queries(self) -> Iterator[Note]:
+        """Notes on the queries."""
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
-            notes.append(
-                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part."
+            yield Note(
+                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.", ASIDE
             )
         if queries < 25:
-            notes.append(f"Only {queries} queries: a test sees no difference but a large one.")
-        least = smallest_p(self.test, queries)
-        if queries and least > self.test.alpha:
-            notes.append(
-                f"The smallest p that the {self.test.name} test can give on {queries} queries is {least:.3g}: it cannot reject at "
-                f"alpha {self.test.alpha:g}."
-            )
+            yield Note(f"Only {queries} queries: a test sees no difference but a large one.", DOUBTFUL)
+        if queries:
+            yield from self._on_smallest_p(queries)
         if queries and np.median(m) < 3:
-            notes.append(
-                f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare."
-            )
+            yield Note(f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare.")
+
+    def _of_runs(self) -> Iterator[Note]:
+        """Notes on rankings that are too short, or not there."""
+        queries, m = len(self.query_ids), self.counts.positions.m
         for place, (name, run) in enumerate(self.counts.runs.items()):
             depth, found = run.depth[self.counts.queries], self.counts.positions.r[place]
             shallow = int(((found < m) & (depth < np.maximum(100, m))).sum())
             if queries and shallow > queries / 2:
-                notes.append(
+                yield Note(
                     f"{name}: {shallow} of {queries} rankings are shallow (median depth {np.median(depth):g}) and miss "
-                    "relevant documents: recall decides most of its comparisons."
+                    "relevant documents: recall decides most of its comparisons.",
+                    DOUBTFUL,
                 )
             if queries and (absent := int((depth == 0).sum())):
-                notes.append(f"{name}: no documents at all for {absent} of {queries} queries.")
+                yield Note(f"{name}: no documents at all for {absent} of {queries} queries.", BROKEN)
+
+    def _of_pairs(self) -> Iterator[Note]:
+        """Notes on pairs that are mostly ties, or mostly not comparable."""
+        queries = len(self.query_ids)
         for preference in self.preferences:
             counts = self.counts.count(preference)
             for (a, b), i, j in zip(self.pairs, *self._pair_places, strict=True):
                 if queries and counts.ties[i, j] > queries / 2:
-                    notes.append(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
+                    yield Note(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
                 if queries and counts.incomparable[i, j] > queries / 2:
-                    notes.append(
+                    yield Note(
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
                     )
-        return notes + self._tie_warnings
+
+    def _on_smallest_p(self, queries: int) -> Iterator[Note]:
+        """The smallest p of the test, where the test cannot reject, or queries are few."""
+        least = smallest_p(self.test, queries)
+        adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
+        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        if adjusted > least:
+            correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
+            sentence += f" ({text.format_p(float(adjusted))} after {correction})"
+        if adjusted > self.test.alpha:
+            yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
+        elif least and queries < 25:
+            yield Note(f"{sentence}.", ASIDE)
 
     @cached_property
-    def _tie_warnings(self) -> list[str]:
+    def _tie_warnings(self) -> list[Note]:
         return [] if self.scored is None else tie_warnings(self.scored)
+
+    # -- the finding -------------------------------------------------------------------------------
+
+    def standing(self, preference: str | None = None) -> Standing:
+        """How the runs stand by a preference: by their mean over all other runs; by a measure: by its mean.
+
+        The intervals of these means are those of Student's t over the queries, at 1 - alpha.
+        """
+        import pandas as pd
+
+        name = self._name(preference)
+        if self.is_measure(name):
+            values = self.counts.values[name][:, self.counts.queries]
+            sign, bounds = -1 if name in self.counts.smaller_is_better else 1, None
+        else:
+            values, sign, bounds = self.counts.count(name).against_others.T, 1, _PREFERENCE_RANGE
+        tested = SignificanceTest("t", alpha=self.test.alpha).of_pairs(values, bounds=bounds)
+        order = np.argsort(-sign * tested.estimate, kind="stable")
+        columns = {
+            "run": [self.runs[i] for i in order],
+            "mean": tested.estimate[order],
+            "ci_low": tested.low[order],
+            "ci_high": tested.high[order],
+        }
+        quantity = f"mean {name}" if self.is_measure(name) else f"mean preference over all other runs by {name}"
+        return Standing(name, quantity, self._with_provenance(pd.DataFrame(columns)), self.table_of(name))
+
+    @cached_property
+    def finding(self) -> Finding:
+        """What ``summary`` says, in parts."""
+        queries = len(self.query_ids)
+        source = self.counts.judgments.source
+        what = [f"{count(len(self.runs), 'run')} compared by {listed(self.preferences)} on {count(queries, 'query')}"]
+        what += [f"of {source}"] if source else []
+        what += [self.counts.judgments.rules] if self.counts.judgments.rules else []
+        what += [f"down to rank {self.counts.cutoff}"] if self.counts.cutoff is not None else []
+        head = f"{' '.join(what)}."
+        if not queries:
+            return Finding([head, "No query has a relevant document: nothing can be compared."], self.diagnostics)
+        standings = [self.standing(name) for name in self.preferences]
+        return Finding(
+            [head, *leading(standings, self.test, self.baseline)],
+            self.diagnostics,
+            *ranked(standings, self.test.alpha),
+        )
+
+    def summary(self) -> str:
+        """The result in a few sentences: what was compared, who leads, who cannot be told from the leader, how many pairs differ,
+        what should be distrusted; then the runs, best first.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> print(compare("lexirecall/demo", demo.runs()).summary())  # doctest: +NORMALIZE_WHITESPACE
+        5 runs ...
+        """
+        return str(self.finding)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Preferences: {count(len(self.runs), 'run')} by {listed(self.preferences)} on "
+            f"{count(len(self.query_ids), 'query')}; print() shows what they say>"
+        )
 
     def to_markdown(self, places: int = 4) -> str:
         """The table in Markdown, with the provenance below."""
@@ -452,10 +570,13 @@ class Preferences:
         return f"% {text.printable(self.caption)}\n{text.latex_table(rows, align)}"
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{text.escape_html(note)}</li>" for note in self.diagnostics)
-        table = self.table().to_html(index=False, float_format="{:.4f}".format, border=0)
-        caption = text.escape_html(self.caption)
-        return f"{table}<p><small>{caption}</small></p>" + (f"<ul>{notes}</ul>" if notes else "")
+        return html(self.finding, self.picture(), self.caption)
+
+    def picture(self) -> str:
+        """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
+        size = 2.5 + 0.55 * len(self.runs)
+        drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
+        return plots.inline(self.plot, (size + 1, size), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""

@@ -25,6 +25,51 @@ def test_compare_prefers_the_smaller_value() -> None:
     assert irl.compare(QRELS, RUNS, "RE").table()["wins"].tolist() == [20]
 
 
+@pytest.fixture(scope="module")
+def suite() -> irl.BenchmarkSuite:
+    """Two collections of 20 queries: ``good`` finds the document at rank 1, ``fair`` at 1 or 2, ``bad`` at 3."""
+    fair = {q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS}
+    collections = {"one": QRELS, "two": QRELS}
+    runs = {"fair": fair, **RUNS}
+    return irl.benchmark(
+        collections, lambda name: runs, ["SL3", "RR"], preference="SL3", baseline="fair", n_resamples=500
+    )
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_ranks_over_collections_begin_with_the_smallest_mean(suite: irl.BenchmarkSuite, over: str) -> None:
+    overall = suite.overall(over).set_index(["measure", "run"])
+    for measure in ("SL3", "RR", "pref:SL3"):
+        rows = overall.loc[measure]
+        assert rows["mean_rank"].to_dict() == {"good": 1.0, "fair": 2.0, "bad": 3.0}
+        for low, high in (("rank_low", "rank_high"), ("rank_from", "rank_to")):
+            assert (rows.loc["bad", low], rows.loc["bad", high]) == (3, 3)
+            assert rows.loc["good", low] == 1
+            assert (rows[low] <= rows["mean_rank"]).all()
+            assert (rows["mean_rank"] <= rows[high]).all()
+    for column in ("rank_low", "rank_high", "rank_from", "rank_to"):  # RR = 1 - SL3 / 2 on ranks 1 and 2
+        assert overall.loc["SL3", column].tolist() == overall.loc["RR", column].tolist()
+
+
+def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: irl.BenchmarkSuite) -> None:
+    overall = suite.overall()
+    marks = dict(zip(zip(overall["measure"], overall["run"], strict=True), suite.marks(), strict=True))
+    for measure in ("SL3", "RR", "pref:SL3"):
+        assert [marks[measure, run] for run in ("fair", "good", "bad")] == ["", "+", "-"]
+    difference = overall.set_index(["measure", "run"])["difference"]
+    assert difference["SL3", "good"] < 0 < difference["RR", "good"]
+    rows = suite.to_markdown().splitlines()
+    assert any("| good" in row and "SL3" in row and "**0.0000**" in row and "<sup>+</sup>" in row for row in rows)
+    assert any("| bad" in row and "SL3" in row and "<sup>-</sup>" in row and "**" not in row for row in rows)
+
+
+def test_friedman_and_pictures_rank_the_smallest_mean_first(suite: irl.BenchmarkSuite) -> None:
+    for measure in ("SL3", "RR"):
+        assert suite.friedman(measure)["mean_rank"].index.tolist() == ["good", "fair", "bad"]
+        for picture in (suite.plot_ranks(measure), suite.plot_cd(measure)):
+            assert [label.get_text() for label in picture.get_yticklabels()] == ["good", "fair", "bad"]
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     (tmp_path / "qrels").write_text("".join(f"{q} 0 a 1\n" for q in QRELS))
@@ -44,3 +89,15 @@ def test_eval_stars_the_smaller_value(files: Path, capsys: pytest.CaptureFixture
 def test_the_gate_fails_where_the_value_rises(baseline: str, candidate: str, code: int, files: Path) -> None:
     words = (str(files / "qrels"), str(files / f"{baseline}.run"), str(files / f"{candidate}.run"))
     assert exit_code("gate", *words, "-m", "SL3") == code
+
+
+def test_the_benchmark_command_marks_the_rise_as_a_loss(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        (files / "suite" / name).mkdir(parents=True)
+        (files / "suite" / name / "qrels").write_bytes((files / "qrels").read_bytes())
+        for run in RUNS:
+            (files / "suite" / name / f"{run}.run").write_bytes((files / f"{run}.run").read_bytes())
+    words = (str(files / "suite"), "-m", "SL3", "--baseline", "bad", "--n-resamples", "99", "--alpha", "0.2", "--wide")
+    assert exit_code("benchmark", *words) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("SL3") and "good" in line)
+    assert "-2.0000+" in row

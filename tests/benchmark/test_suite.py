@@ -15,6 +15,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmark import inference
+from ir_lexirecall.benchmark import suite as suite_module
 from ir_lexirecall.significance import TESTS
 
 MEASURES = ["nDCG@10", "LR"]
@@ -98,6 +99,21 @@ def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -
         expected = inference.random_effects(means, np.array(variance))
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "effect"], expected.mean)
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "i2"], expected.i2)
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # "two" has a query without relevant documents: measures count it, preferences do not.
+    parts = PARTS | {"two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])}
+
+    def overall() -> pd.DataFrame:
+        result = irl.benchmark(parts, lambda name: RUNS, MEASURES, baseline="bm25", **OPTIONS)
+        assert isinstance(result, irl.BenchmarkSuite)
+        return result.overall(over)
+
+    together = overall()
+    monkeypatch.setattr(suite_module, "_ROWS", 1)
+    pd.testing.assert_frame_equal(overall(), together, rtol=1e-9)
 
 
 def test_friedman_and_nemenyi_use_the_means(suite: irl.BenchmarkSuite) -> None:
@@ -301,7 +317,9 @@ BRIGHT = pd.DataFrame(
 def test_a_perfect_run_of_bright_scores_1() -> None:
     bright = collection("bright/biology", BRIGHT)
     run = {"1": {"x": 9.0, "a": 8.0, "b": 7.0}, "2": {"y": 9.0, "c": 8.0}}
-    assert irl.evaluate("nDCG@10", bright, run)["nDCG@10"].tolist() == [1.0, 1.0]
+    values = irl.evaluate("nDCG@10", bright, run)
+    assert values["nDCG@10"].tolist() == [1.0, 1.0]
+    assert values.attrs == {"rules": "without documents of grade -100"}
     assert irl.evaluate("nDCG@10", bright, run, rules=False)["nDCG@10"].max() < 1
     result = irl.benchmark(bright, {"a": run, "b": run}, ["nDCG@10"])
     assert result.table["nDCG@10"].tolist() == [1.0, 1.0]
@@ -364,11 +382,62 @@ def test_power_is_that_of_significance(test: str) -> None:
             assert again.loc[(row.preference, row.run_a, row.run_b), "power"] >= 0.8
 
 
-def test_a_test_that_cannot_reject_is_told() -> None:
-    qrels = {f"q{i}": {"a": 1} for i in range(4)}
-    runs = {"x": {q: {"a": 1.0} for q in qrels}, "y": {q: {"b": 1.0} for q in qrels}}
-    assert any(
-        "smallest p that the sign test can give on 4 queries is 0.125" in n
-        for n in irl.compare(qrels, runs).diagnostics
+@pytest.mark.parametrize(
+    ("queries", "runs", "options", "message"),
+    [
+        (4, 2, {}, "sign test can give on 4 queries is 0.125: it cannot reject at alpha 0.05."),
+        (4, 2, {"test": "t"}, None),
+        (8, 2, {}, "sign test can give on 8 queries is 0.00781."),
+        (8, 4, {}, "is 0.00781 (0.0469 after holm correction for 6 comparisons)."),
+        (8, 5, {}, "is 0.00781 (0.0781 after holm correction for 10 comparisons): it cannot reject at alpha 0.05."),
+        (8, 5, {"correction": None}, "is 0.00781."),
+        (8, 5, {"correction": "fdr_bh"}, "is 0.00781."),
+        (8, 5, {"baseline": "run 0"}, "(0.0312 after holm correction for 4 comparisons)."),
+        (30, 5, {}, None),
+        (30, 5, {"test": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after holm correction for 10 comparisons): it"),
+        (30, 5, {"test": "tukey", "n_resamples": 99}, None),
+    ],
+)  # fmt: skip
+def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any], message: str | None) -> None:
+    qrels = {f"q{i}": {"a": 1} for i in range(queries)}
+    made = {f"run {i}": {q: {"a": 1.0, "b": float(i)} for q in qrels} for i in range(runs)}
+    told = [note for note in irl.compare(qrels, made, progress=False, **options).diagnostics if "smallest p" in note]
+    assert len(told) == (message is not None)
+    assert message is None or message in told[0]
+    assert not told or told[0].endswith(".")
+
+
+@pytest.mark.parametrize("tested", [irl.compare, irl.benchmark])
+def test_the_differences_of_a_measure_are_tested_not_their_signs(tested: Any) -> None:
+    from scipy import stats
+
+    runs = demo.runs()
+    options = {"baseline": "bm25", "correction": None}
+    result = irl.compare("lexirecall/demo", runs, preference="nDCG@10", test="t", **options)
+    values = {name: irl.evaluate("nDCG@10", "lexirecall/demo", run)["nDCG@10"] for name, run in runs.items()}
+    table = (
+        result.table()
+        if tested is irl.compare
+        else irl.benchmark("lexirecall/demo", runs, ["nDCG@10"], test="t", **options).tests()
     )
-    assert not any("smallest p" in note for note in irl.compare(qrels, runs, test="t").diagnostics)
+    for row in table.itertuples():
+        peer = stats.ttest_rel(values[row.run_a], values[row.run_b])
+        assert row.p == pytest.approx(peer.pvalue)
+        assert row.estimate == pytest.approx((values[row.run_a] - values[row.run_b]).mean())
+
+
+@pytest.mark.parametrize(
+    ("preference", "test", "words"),
+    [
+        ("nDCG@10", "t", "differences of nDCG@10"),
+        ("nDCG@10", "sign", "signs of differences of nDCG@10"),
+        ("lexirecall", "t", "preferences by lexirecall"),
+        (["lexirecall", "LR", "AP"], "wilcoxon", "differences of LR, AP and preferences by lexirecall"),
+    ],
+)
+def test_a_comparison_says_what_it_tests(preference: Any, test: str, words: str) -> None:
+    result = irl.compare("lexirecall/demo", RUNS, preference=preference, test=test)
+    assert result.provenance["tested"] == words
+    assert f"tested {words};" in result.to_markdown()
+    assert f"tested {words};" in result.to_latex()
+    assert result.table().attrs["tested"] == words

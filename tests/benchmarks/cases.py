@@ -16,7 +16,7 @@ from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, Le
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.significance import tukey_hsd
-from tests.benchmarks import data, peers
+from tests.benchmarks import data, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
 
 _OURS = [TSE, LexiRecall, CWL_ERR10(max_rel=4), RBU @ 20]
@@ -385,6 +385,15 @@ CASES = [
         _compare_files,
         data.comparison_files,
         size=data.ROBUST_2003,
+    ),
+    Case(
+        "suite",
+        "3 collections x 5 Parquet runs in one benchmark call (larger: python -m tests.benchmarks.suite); peer: a compare call each",
+        suite.benchmark_all,
+        lambda size, folder: suite.write_suite(size, 3, folder),
+        (Contender("compare, one by one", suite.compare_each),),
+        target=1.1,
+        size=Size(queries=200, depth=1000, judged=30, systems=5),
     ),
     Case(
         "tukey",

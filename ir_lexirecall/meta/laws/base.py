@@ -146,17 +146,16 @@ class Property:
     weighted: bool = False
     counterexample: str = ""
 
-    def describe(self, claim: Claim, value: Mapping[Ranking, float]) -> str:
-        """A broken claim in words, with the values of its rankings."""
+    def describe(self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False) -> str:
+        """A broken claim in words, with the values of its rankings; ``falling``: the smaller value is better."""
         numbers = [value[ranking] for _, ranking in claim.terms]
         digits = next(d for d in (6, 9, 12, 17) if d == 17 or len({f"{v:.{d}g}" for v in numbers}) == len(set(numbers)))
         words: dict[str, Any] = {}
         for i, (_, ranking) in enumerate(claim.terms):
             words |= {f"r{i}": ranking, f"v{i}": f"{value[ranking]:.{digits}g}"}
-        default = (
-            "{r0} scores {v0}, not more than {r1}, {v1}" if self.strict else "{r0} scores {v0}, less than {r1}, {v1}"
-        )
-        return (self.counterexample or default).format(**words)
+        less, more = ("more", "less") if falling else ("less", "more")
+        than = f"not {more} than" if self.strict else f"{less} than"
+        return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(**words)
 
 
 def strictly(weak: Property, name: str, meaning: str, counterexample: str = "") -> Property:

@@ -1,0 +1,249 @@
+"""What is said of a measure: the declarations in this package, and the ``Description`` that ``describe`` makes of one."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ir_lexirecall.summary import html_table
+from ir_lexirecall.text import escape_html
+
+_WIDTH = 88
+Label = int | None | tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A ranking whose value can be worked out by hand.
+
+    Attributes:
+        measure: what is computed, as a string.
+        ranking: grades from rank 1 on; None for a document without judgment; a tuple of grades for several ``names``.
+        value: what comes out.
+        working: how, in words and numbers.
+        missing: grades of judged documents that are not retrieved.
+        names: subtopics or aspects that tuples have grades for.
+    """
+
+    measure: str
+    ranking: Sequence[Label]
+    value: float
+    working: str
+    missing: Sequence[Label] = ()
+    names: Sequence[str] = ("t1", "t2")
+
+    @property
+    def qrels(self) -> list[Judgment]:
+        """The judgments as rows."""
+        rows = []
+        for place, label in enumerate((*self.ranking, *self.missing), start=1):
+            parts = label if isinstance(label, tuple) else (label,)
+            names = self.names if isinstance(label, tuple) else ("0",)
+            rows += [
+                Judgment("q", f"d{place}", grade, name)
+                for name, grade in zip(names, parts, strict=True)
+                if grade is not None
+            ]
+        return rows
+
+    @property
+    def run(self) -> dict[str, dict[str, float]]:
+        """The ranking as scores of documents."""
+        return {"q": {f"d{rank}": float(-rank) for rank in range(1, len(self.ranking) + 1)}}
+
+    def __str__(self) -> str:
+        several = any(isinstance(label, tuple) for label in self.ranking)
+        what = f"Grades for {' and '.join(self.names)}" if several else "Grades"
+        shown = f"{what} from rank 1 on: {', '.join(map(_grade, self.ranking))}"
+        if self.missing:
+            shown += f"; not retrieved: {', '.join(map(_grade, self.missing))}"
+        return f"{shown}. {self.working} {self.measure} = {self.value:.4g}."
+
+
+class Judgment(NamedTuple):
+    """A row of qrels."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+def _grade(label: Label) -> str:
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_grade, label))})"
+    return "unjudged" if label is None else str(label)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is declared for a measure; the rest comes from its class.
+
+    Attributes:
+        formula: in LaTeX, without dollar signs.
+        plain: the formula in plain text.
+        symbols: what its letters mean.
+        values: the range.
+        zero: what 0 means.
+        ties: when two rankings get the same value.
+        use: when to use it.
+        example: worked out by hand.
+        source: key of an entry in ``sources``.
+        see_also: names of other measures.
+        meanings: of parameters that the class describes badly.
+        title: where the class has none, or a bad one.
+    """
+
+    formula: str
+    plain: str
+    symbols: str
+    values: str
+    zero: str
+    ties: str
+    use: str
+    example: Example
+    source: str
+    see_also: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure, as its description has it.
+
+    Attributes:
+        name: as it is written; ``@cutoff`` is written behind the measure.
+        default: as text; ``required``, or ``none`` where leaving it out means something.
+        meaning: what it is.
+        allowed: its values, in words.
+        value: the one that this measure has.
+    """
+
+    name: str
+    default: str
+    meaning: str
+    allowed: str
+    value: Any = None
+
+    @property
+    def shown(self) -> str:
+        """The name, with the value where this measure has another one than the default."""
+        plain = self.default in ("required", "none")
+        differs = self.value is not None if plain else repr(self.value) != self.default
+        return f"{self.name} = {self.value!r}" if differs else self.name
+
+    def __str__(self) -> str:
+        default = self.default if self.default == "required" else f"default {self.default}"
+        return f"{self.shown} ({default}; {self.allowed}): {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a measure comes from: the key and the text of a BibTeX entry, and a line for readers."""
+
+    key: str = ""
+    bibtex: str = ""
+    line: str = ""
+
+    def __str__(self) -> str:
+        return self.line
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a measure is; ``describe`` makes it, ``print`` shows it as a page.
+
+    Attributes:
+        name: of the measure.
+        measure: as a string that ``evaluate`` reads, with its parameters.
+        title: its full name.
+        meaning: what it says, in a sentence.
+        formula: LaTeX source, without dollar signs.
+        plain: the formula in plain text.
+        symbols: what the letters of the formula mean.
+        parameters: all of them, in order.
+        values: the range.
+        zero: what 0 means.
+        ties: when two rankings get the same value.
+        use: when to use it.
+        example: worked out by hand, or None.
+        source: where it comes from.
+        see_also: names of related measures.
+        aliases: other names of the same measure.
+    """
+
+    name: str
+    measure: str
+    title: str
+    meaning: str
+    formula: str = ""
+    plain: str = ""
+    symbols: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    values: str = ""
+    zero: str = ""
+    ties: str = ""
+    use: str = ""
+    example: Example | None = None
+    source: Source = Source()
+    see_also: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Headings and texts, those that are empty left out, the parameters not among them."""
+        parts = [
+            ("Formula", self.plain or self.formula),
+            ("Symbols", self.symbols),
+            ("Values", self.values),
+            ("0 means", self.zero),
+            ("Ties", self.ties),
+            ("Use it", self.use),
+            ("Example", "" if self.example is None else str(self.example)),
+            ("Source", str(self.source)),
+            ("See also", ", ".join(self.see_also)),
+        ]
+        return [(heading, text) for heading, text in parts if text]
+
+    @property
+    def heading(self) -> str:
+        """The measure with its other names, and its full name."""
+        also = f" (also {', '.join(self.aliases)})" if self.aliases else ""
+        return f"{self.measure}{also}" + (f": {self.title}" if self.title != self.measure else "")
+
+    def page(self, width: int = _WIDTH) -> str:
+        """The page as text of so many columns."""
+        shown = self.sections()
+        room = max((len(heading) for heading, _ in shown), default=0) + 2
+        lines = {heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown}
+        first = [lines.pop(heading) for heading in ("Formula", "Symbols") if heading in lines]
+        blocks = [_filled(self.heading, width, 0), _filled(self.meaning, width, 0), "\n".join(first)]
+        if self.parameters:
+            blocks.append("\n".join(["Parameters:", *(_filled(f"  {item}", width, 6) for item in self.parameters)]))
+        blocks.append("\n".join(lines.values()))
+        return "\n\n".join(block for block in blocks if block)
+
+    def __str__(self) -> str:
+        return self.page()
+
+    def _repr_html_(self) -> str:
+        parts = [f"<h4>{escape_html(self.heading)}</h4><p>{escape_html(self.meaning)}</p>"]
+        if self.formula:
+            parts.append(f"<p>$${escape_html(self.formula)}$$</p>")
+        if self.parameters:
+            head = ["parameter", "default", "allowed", "meaning"]
+            rows = [[item.shown, item.default, item.allowed, item.meaning] for item in self.parameters]
+            parts.append(html_table([head, *rows], ["left"] * len(head), most=len(rows)))
+        items = "".join(
+            f"<dt><b>{heading}</b></dt><dd>{escape_html(text)}</dd>"
+            for heading, text in self.sections()
+            if heading != "Formula" or not self.formula
+        )
+        return f"<div>{''.join(parts)}<dl>{items}</dl></div>"
+
+
+def _filled(text: str, width: int, indent: int) -> str:
+    """Lines of at most so many columns; those after the first are indented."""
+    return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)

@@ -1,0 +1,38 @@
+"""Pictures within HTML, for notebooks."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+from ir_lexirecall.text import escape_html
+
+_DPI = 110
+
+
+def inline(draw: Callable[..., Any], size: tuple[float, float], description: str = "") -> str:
+    """A picture as an element of HTML, drawn without a display and without pyplot; empty where matplotlib is not installed.
+
+    Args:
+        draw: draws on the axes that it gets as ``ax``.
+        size: of the picture, in inches.
+        description: for readers who do not see it.
+
+    >>> inline(lambda ax: ax.plot([1, 2]), (2, 1)).startswith('<img alt="" ')
+    True
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return ""
+    figure = Figure(figsize=size, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    draw(ax=figure.subplots())
+    stream = io.BytesIO()
+    canvas.print_figure(stream, format="png", dpi=_DPI)
+    data = b64encode(stream.getvalue()).decode("ascii")
+    width = round(size[0] * 96)
+    return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'

@@ -1,0 +1,71 @@
+"""Forests: numbers with their intervals as marks on a common scale, a small picture for each row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+WIDTH, HEIGHT = 200, 20  # of the picture of a row, in its own units
+_MARGIN = 8
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A range of numbers across the width of a picture, with a few round numbers on it."""
+
+    low: float
+    high: float
+    ticks: Sequence[float]
+
+    @classmethod
+    def around(cls, numbers: Iterable[float], include: Sequence[float] = ()) -> Scale:
+        """The scale that shows all numbers (those that are finite), and some more.
+
+        >>> Scale.around([0.21, 0.68]).ticks
+        [0.2, 0.4, 0.6]
+        >>> Scale.around([-0.3, 0.1], include=[0]).ticks
+        [-0.2, 0.0]
+        """
+        finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [0.0, 1.0]
+        low, high = min(finite), max(finite)
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        step = 10.0 ** np.floor(np.log10((high - low) / 2))
+        while (high - low) / step > 4:
+            step *= 2 if (high - low) / step <= 8 else 2.5
+        ticks = step * np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1)
+        return cls(low, high, [float(round(tick, 10)) + 0.0 for tick in ticks])
+
+    def x(self, number: float) -> float:
+        """Where a number stands, from the margin on the left to that on the right."""
+        share = (min(max(number, self.low), self.high) - self.low) / (self.high - self.low)
+        return round(_MARGIN + share * (WIDTH - 2 * _MARGIN), 1)
+
+    def labels(self) -> list[tuple[float, str]]:
+        """The round numbers with their places."""
+        return [(self.x(tick), f"{tick:g}".replace("-", "−")) for tick in self.ticks]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number with an interval, drawn: places on a scale, None for what is not finite.
+
+    Attributes:
+        value, low, high: places of the number and of the ends of its interval.
+        inner: places of the ends of a narrower interval.
+        kind: how it is drawn: ``'leader'``, ``'level'``, ``'behind'``, ``'ahead'``, ``'all'``, or plain.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    inner: tuple[float, float] | None = None
+    kind: str = ""
+
+    @classmethod
+    def on(cls, scale: Scale, value: float, low: float = np.nan, high: float = np.nan, kind: str = "") -> Mark:
+        """The mark of a number on a scale."""
+        places = [scale.x(number) if np.isfinite(number) else None for number in (value, low, high)]
+        return cls(*places, kind=kind)

@@ -1,0 +1,66 @@
+"""How a result came about: inputs with their checksums, settings, versions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from dataclasses import dataclass
+from typing import Any
+
+from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
+from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.provenance import versions
+
+_RELIED_ON = (
+    *("ir-lexirecall", "ir-measures", "ir-datasets", "numpy", "scipy", "pandas", "polars", "statsmodels"),
+    *("pytrec-eval-terrier", "cwl-eval", "jinja2"),
+)
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input: a file with its size in bytes and its SHA-256, or an id that has neither."""
+
+    what: str
+    source: str
+    size: int | None = None
+    sha256: str | None = None
+
+    @classmethod
+    def from_source(cls, what: str, source: str) -> InputFile:
+        """Look at a source; what is no file is listed as it is.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        if not os.path.isfile(source):
+            return cls(what, source)
+        digest = hashlib.sha256()
+        with open(source, "rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+            return cls(what, source, file.tell(), digest.hexdigest())
+
+
+def settings(result: Benchmark | BenchmarkSuite | Preferences) -> dict[str, str]:
+    """What was asked, by name."""
+    facts: dict[str, Any] = {}
+    preferences = result if isinstance(result, Preferences) else None
+    if isinstance(result, (Benchmark, BenchmarkSuite)):
+        facts["measures"] = ", ".join(result.measures)
+    if isinstance(result, Benchmark):
+        preferences = result.preferences
+        facts |= {f"run {name} says": said for name, said in result.metadata.items()}
+    if isinstance(result, BenchmarkSuite):
+        facts |= result.provenance
+    if preferences is not None:
+        facts |= preferences.provenance | {"baseline": preferences.baseline}
+    facts.pop("versions", None)
+    return {name.replace("_", " "): "none" if value is None else str(value) for name, value in facts.items()}
+
+
+def relied_on() -> dict[str, str]:
+    """Versions of what the numbers come from, as far as installed."""
+    found = {name.replace("_", "-"): number for name, number in versions(_RELIED_ON).items() if name != "python"}
+    return {"Python": platform.python_version(), **found}

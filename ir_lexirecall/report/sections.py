@@ -1,0 +1,429 @@
+"""From results to what the sections of a page show: numbers, marks and words, not yet HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
+from ir_lexirecall.plots import joined_ranks
+from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.report.cells import Table, number
+from ir_lexirecall.report.forests import Mark, Scale
+from ir_lexirecall.report.rewards import Reward, reward
+from ir_lexirecall.text import format_p
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_CELLS = 20_000  # of the values by query
+_MOST_RUNS = 40  # in a heatmap
+_SHADES = 10  # of a colour of the heatmap
+_ESTIMATES = {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}  # of other tests: the mean
+
+
+# -- the summary -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The sentences at the top of a page, and what should be distrusted.
+
+    Attributes:
+        sentences: what the result says.
+        notes: diagnostics of the whole, the gravest first.
+        by_run: diagnostics that concern a single run, by its name.
+        of_pairs: diagnostics that concern a pair of runs.
+    """
+
+    sentences: Sequence[str]
+    notes: Sequence[str]
+    by_run: Mapping[str, list[str]]
+    of_pairs: Sequence[str]
+
+
+def summary_of(result: Benchmark | BenchmarkSuite | Preferences) -> Summary:
+    """The summary of a result, its diagnostics sorted by what they concern."""
+    said = result.finding
+    names = [] if isinstance(result, BenchmarkSuite) else list(map(str, result.runs))
+    preferences = result.preferences if isinstance(result, Benchmark) else result
+    kinds = preferences.preferences if isinstance(preferences, Preferences) else []
+    notes, pairs = [], []
+    by_run: dict[str, list[str]] = {}
+    for note in result.diagnostics:
+        run = next((name for name in sorted(names, key=len, reverse=True) if note.startswith(f"{name}: ")), None)
+        if run is not None:
+            by_run.setdefault(run, []).append(note.removeprefix(f"{run}: "))
+        elif any(note.startswith(f"{kind}, ") for kind in kinds):
+            pairs.append(note)
+        else:
+            notes.append(note)
+    return Summary(said.sentences, notes, by_run, pairs)
+
+
+# -- rankings --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """A run in a ranking: what it reaches, and how it stands to the reference (the leader, or the baseline).
+
+    Attributes:
+        place: from 1.
+        run: its name.
+        mean: its number and its mark.
+        verdict: ``'leads'``, ``'level'``, ``'differs'``, ``'baseline'``, or empty where it was not compared with the reference.
+        difference: to the reference: text, mark, p-value.
+        others: means of the other measures.
+        notes: diagnostics that concern it.
+    """
+
+    place: int
+    run: str
+    mean: tuple[str, float, Mark]
+    verdict: str
+    difference: tuple[str, Mark, str] | None
+    others: Sequence[tuple[str, float, bool]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The runs by one measure or preference, best first.
+
+    Attributes:
+        name: of the measure or preference.
+        quantity: what the numbers are.
+        reference: the run that the others are compared with: the leader, or the baseline.
+        scale, difference_scale: of the marks.
+        rows: best first.
+        others: names of the other measures.
+        confidence: of the intervals, in percent.
+            difference: what the differences are: it depends on the test.
+        level: how many runs the test does not tell from the reference.
+        picture: what the measure rewards.
+        words: what the measure is, in a sentence.
+    """
+
+    name: str
+    quantity: str
+    reference: str
+    is_baseline: bool
+    scale: Scale
+    difference_scale: Scale
+    rows: Sequence[RankedRun]
+    others: Sequence[str]
+    confidence: str
+    difference: str
+    level: int
+    picture: Reward | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+def rankings_of(result: Benchmark | Preferences, summary: Summary) -> list[Ranking]:
+    """A ranking by each measure, then by each preference that is none of them."""
+    sources: list[tuple[Any, str]] = []
+    preferences = result
+    if isinstance(result, Benchmark):
+        sources += [(result, name) for name in result.measures]
+        preferences = result.preferences
+    if preferences is not None and preferences.query_ids:
+        known = {name for _, name in sources}
+        sources += [(preferences, name) for name in preferences.preferences if name not in known]
+    standings = [source.standing(name) for source, name in sources]
+    return [
+        _ranking(result, place, standings, summary, is_measure=isinstance(sources[place][0], Benchmark))
+        for place in range(len(standings))
+    ]
+
+
+def _ranking(
+    result: Benchmark | Preferences, place: int, standings: Sequence[Any], summary: Summary, *, is_measure: bool
+) -> Ranking:
+    shown = standings[place]
+    others = [other for other in standings if other is not shown]
+    reference = shown.leader if result.baseline is None else result.baseline
+    ranking = shown.ranking
+    scale = Scale.around(np.concatenate([ranking[name] for name in ("mean", "ci_low", "ci_high")]))
+    compared = {run: _oriented(shown.between(run, reference), run) for run in shown.runs if run != reference}
+    numbers = [x for row in compared.values() if row is not None for x in row[:3]]
+    differences = Scale.around(numbers, include=[0])
+    means = {other.name: dict(zip(other.runs, other.ranking["mean"], strict=True)) for other in others}
+    best = {other.name: other.leader for other in others}
+    rows = []
+    for number_of_row, row in enumerate(ranking.itertuples(), start=1):
+        run = str(row.run)
+        verdict = "baseline" if result.baseline == run else "leads" if run == reference else ""
+        difference = None
+        if (oriented := compared.get(run)) is not None:
+            estimate, low, high, p, differs = oriented
+            verdict = "level" if not differs else "better" if (estimate > 0) == shown.rising else "worse"
+            difference = (_signed(estimate), Mark.on(differences, estimate, low, high, verdict), format_p(p))
+        rows.append(
+            RankedRun(
+                place=number_of_row,
+                run=run,
+                mean=(number(row.mean), float(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, verdict)),
+                verdict=verdict,
+                difference=difference,
+                others=[(number(means[name][run]), float(means[name][run]), run == best[name]) for name in means],
+                notes=summary.by_run.get(run, []),
+            )
+        )
+    return Ranking(
+        name=shown.name,
+        quantity=shown.quantity,
+        reference=reference,
+        is_baseline=result.baseline is not None,
+        scale=scale,
+        difference_scale=differences,
+        rows=rows,
+        others=list(means),
+        confidence=f"{100 * (1 - result.test.alpha):g} %",
+        difference=_ESTIMATES.get(result.test.name, "mean difference"),
+        level=sum(row.verdict == "level" for row in rows),
+        picture=_reward_of(result, shown.name),
+        words=described(result, shown.name),
+    )
+
+
+def _oriented(row: Any, run: str) -> tuple[float, float, float, float, bool] | None:
+    """Estimate, interval, p and whether they differ, of a run against another one; None where they were not compared."""
+    if row is None:
+        return None
+    if row.run_a == run:
+        return row.estimate, row.ci_low, row.ci_high, row.p_corrected, bool(row.reject)
+    return -row.estimate, -row.ci_high, -row.ci_low, row.p_corrected, bool(row.reject)
+
+
+def _signed(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value + 0.0:+.4f}".replace("-", "−")
+
+
+def _measure_of(result: Benchmark | Preferences, name: str) -> Any:
+    preferences = result.preferences if isinstance(result, Benchmark) else result
+    for scored in (result.scored, None if preferences is None else preferences.scored):
+        if scored is not None and name in scored.measures:
+            return scored.measures[name]
+    return None
+
+
+def _reward_of(result: Benchmark | Preferences, name: str) -> Reward | None:
+    measure = _measure_of(result, name)
+    return None if measure is None else reward(measure)
+
+
+def described(result: Benchmark | Preferences, name: str) -> Mapping[str, str]:
+    """What a measure or preference is: ``title``, ``values``, ``ties``, ``use``."""
+    try:
+        from ir_lexirecall.description import describe
+    except ImportError:
+        return dict.fromkeys(("title", "values", "use"), "")
+    found = describe(_measure_of(result, name) or name)
+    return {part: str(getattr(found, part, "") or "") for part in ("title", "formula", "values", "ties", "use")}
+
+
+# -- pairs -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HeatmapCell:
+    """A pair of runs in a heatmap: its text, its shade, what it says in full."""
+
+    text: str
+    shade: str
+    words: str
+    run_a: str
+    run_b: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every run against every other by one preference.
+
+    Attributes:
+        name: of the preference.
+        runs: best first.
+        heatmap: a row per run, a cell per run, None on the diagonal; None where there are too many runs.
+        significant, pairs: how many differ, of how many.
+        table, matrix: in numbers.
+        test, alpha, correction: how differences are tested.
+    """
+
+    name: str
+    runs: Sequence[str]
+    heatmap: Sequence[Sequence[HeatmapCell | None]] | None
+    significant: int
+    pairs: int
+    table: Table
+    matrix: Table | None
+    test: str
+    alpha: float
+    correction: str | None
+
+
+def comparisons_of(preferences: Preferences) -> list[Comparison]:
+    """Every run against every other, by each preference."""
+    return [_comparison(preferences, name) for name in preferences.preferences]
+
+
+def _comparison(preferences: Preferences, name: str) -> Comparison:
+    table = preferences.table_of(name)
+    runs = list(preferences.ranking("mean", name).index)
+    drawn = preferences.query_ids and len(runs) <= _MOST_RUNS
+    shown = table if "dominance" in preferences.preferences else table.drop(columns="incomparable")
+    matrix = preferences.matrix(name).loc[runs, runs]
+    return Comparison(
+        name=name,
+        runs=runs,
+        heatmap=_heatmap(matrix, table) if drawn else None,
+        significant=int(table["reject"].sum()),
+        pairs=len(table),
+        table=Table.from_frame(shown.set_index(["run_a", "run_b"])),
+        matrix=Table.from_frame(matrix.rename_axis("run")) if len(runs) <= _MOST_RUNS else None,
+        test=preferences.test.name,
+        alpha=preferences.test.alpha,
+        correction=preferences.provenance["correction"],
+    )
+
+
+def _heatmap(matrix: pd.DataFrame, table: pd.DataFrame) -> list[list[HeatmapCell | None]]:
+    rows = {}
+    for row in table.itertuples():
+        p = f"p {format_p(row.p_corrected)}"
+        rows[row.run_a, row.run_b] = (f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}", bool(row.reject))
+        rows[row.run_b, row.run_a] = (f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}", bool(row.reject))
+    cells: list[list[HeatmapCell | None]] = []
+    for a in matrix.index:
+        line: list[HeatmapCell | None] = []
+        for b in matrix.columns:
+            if a == b:
+                line.append(None)
+                continue
+            mean = float(matrix.loc[a, b])
+            words, differs = rows.get((a, b), ("not compared: neither is the baseline", False))
+            shade = round(abs(mean) * _SHADES)
+            line.append(
+                HeatmapCell(
+                    text=f"{mean:+.2f}".replace("0.", ".").replace("-", "−") + ("*" if differs else ""),
+                    shade=f"{'p' if mean > 0 else 'n'}{shade}" if shade else "",
+                    words=f"{a} over {b}: {words}",
+                    run_a=a,
+                    run_b=b,
+                )
+            )
+        cells.append(line)
+    return cells
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def values_by_query(result: Benchmark) -> dict[str, Any]:
+    """The values by query: a table per measure, with a row per query and a column per run; none where they are too many."""
+    if result.per_query.size > _MOST_CELLS:
+        return {"size": result.per_query.size, "tables": {}}
+    tables = {
+        str(name): Table.from_frame(values.unstack("run")[result.runs]) for name, values in result.per_query.items()
+    }
+    return {"size": result.per_query.size, "tables": tables}
+
+
+# -- many collections ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SuiteQuantity:
+    """What holds over collections by one measure or preference.
+
+    Attributes:
+        name: of the measure or preference.
+        means: rows of run, mean (text and mark), ranks (text and mark), best first.
+        scale, rank_scale: of their marks.
+        forest: with a baseline, for every other run rows of collection, difference (text, mark), the last one over all.
+        forest_scale: of the marks of all forests.
+        friedman: as ``BenchmarkSuite.friedman`` gives it; None with fewer than three runs.
+        mean_ranks: rows of run, mean rank (text and mark), and for each bar whether it passes the run.
+        mean_rank_scale: of their marks.
+    """
+
+    name: str
+    means: Sequence[tuple[str, str, Mark, str, Mark]]
+    scale: Scale
+    rank_scale: Scale
+    forest: Mapping[str, Sequence[tuple[str, str, Mark, str]]]
+    forest_scale: Scale | None
+    friedman: Mapping[str, Any] | None
+    mean_ranks: Sequence[tuple[str, str, Mark, Sequence[bool]]]
+    mean_rank_scale: Scale
+
+
+def quantities_of(suite: BenchmarkSuite, overall: pd.DataFrame) -> list[SuiteQuantity]:
+    """Every measure and preference over collections."""
+    if len(suite.runs) < 2:
+        return []
+    return [_quantity(suite, overall[overall["measure"] == name], str(name)) for name in overall["measure"].unique()]
+
+
+def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQuantity:
+    table = overall.sort_values("mean", ascending=False, kind="stable")
+    scale = Scale.around(np.concatenate([table[column] for column in ("mean", "ci_low", "ci_high")]))
+    ranks = Scale.around([1, len(table)])
+    means = []
+    for place, row in enumerate(table.itertuples(), start=1):
+        mark = Mark(
+            ranks.x(place), ranks.x(row.rank_low), ranks.x(row.rank_high), (ranks.x(row.rank_from), ranks.x(row.rank_to))
+        )
+        kind = "baseline" if row.run == suite.baseline else ""
+        words = f"{place} ({row.rank_low} to {row.rank_high})"
+        means.append(
+            (str(row.run), number(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, kind), words, mark)
+        )
+    forest, forest_scale = _forests(suite, table, name)
+    test = suite.friedman(name)
+    mean_rank = test["mean_rank"]
+    bars = joined_ranks(mean_rank.to_numpy(), test["critical_difference"])
+    rank_rows = [
+        (str(run), f"{value:.2f}", Mark.on(ranks, value), [first <= place <= last for first, last in bars])
+        for place, (run, value) in enumerate(mean_rank.items())
+    ]
+    return SuiteQuantity(
+        name=name,
+        means=means,
+        scale=scale,
+        rank_scale=ranks,
+        forest=forest,
+        forest_scale=forest_scale,
+        friedman=None if np.isnan(test["p"]) else {**test, "p_text": format_p(test["p"])},
+        mean_ranks=rank_rows,
+        mean_rank_scale=ranks,
+    )
+
+
+def _forests(
+    suite: BenchmarkSuite, overall: pd.DataFrame, name: str
+) -> tuple[dict[str, list[tuple[str, str, Mark, str]]], Scale | None]:
+    """Differences to the baseline on each collection and over all, for every other run, best first."""
+    if suite.baseline is None:
+        return {}, None
+    by_collection = suite.by_collection(name)
+    ends = ["difference", "difference_low", "difference_high"]
+    others = overall[overall["run"] != suite.baseline]
+    scale = Scale.around(np.concatenate([part[column] for part in (by_collection, others) for column in ends]), [0])
+    forest: dict[str, list[tuple[str, str, Mark, str]]] = {}
+    for whole in others.itertuples():
+        rows = []
+        for row in by_collection[by_collection["run"] == whole.run].itertuples():
+            low, high = row.difference_low, row.difference_high
+            kind = "better" if low > 0 else "worse" if high < 0 else "level"
+            rows.append(
+                (str(row.collection), _signed(row.difference), Mark.on(scale, row.difference, low, high, kind), "")
+            )
+        kind = "level" if not whole.reject else "better" if whole.difference > 0 else "worse"
+        mark = Mark.on(scale, whole.difference, whole.difference_low, whole.difference_high, f"all {kind}")
+        rows.append(("all", _signed(whole.difference), mark, f"p {format_p(whole.p_corrected)}"))
+        forest[str(whole.run)] = rows
+    return forest, scale

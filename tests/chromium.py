@@ -1,0 +1,111 @@
+"""Headless Chromium for tests: told what to do by the DevTools protocol over a pipe."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--remote-debugging-pipe"),
+)
+# Chromium listens on file descriptor 3 and answers on 4.
+_START = "import os, sys; r, w, *c = sys.argv[1:]; os.dup2(int(r), 3); os.dup2(int(w), 4); os.execvp(c[0], c)"
+
+
+class Browser:
+    """A page in headless Chromium, told what to do by the DevTools protocol over a pipe."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        (its_in, out), (in_, its_out) = os.pipe(), os.pipe()
+        handed = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (its_in, its_out)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _START, *map(str, handed), program, *_FLAGS, f"--user-data-dir={profile}"],
+            pass_fds=handed,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        for end in (its_in, its_out, *handed):
+            os.close(end)
+        self._in, self._out = in_, out
+        self._rest = b""
+        self._calls = 0
+        self._session: dict[str, str] = {}
+        self.events: list[dict[str, Any]] = []
+        target = self("Target.createTarget", url="about:blank")["targetId"]
+        self._session = {"sessionId": self("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]}
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self(f"{domain}.enable")
+
+    def __call__(self, method: str, **params: Any) -> dict[str, Any]:
+        self._calls += 1
+        message = {"id": self._calls, "method": method, "params": params, **self._session}
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while (answer := self._receive()).get("id") != self._calls:
+            self.events.append(answer)
+        assert "error" not in answer, (method, answer["error"])
+        found: dict[str, Any] = answer["result"]
+        return found
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            assert select.select([self._in], [], [], 60)[0], "the browser does not answer"
+            block = os.read(self._in, 2**16)
+            assert block, "the browser has gone"
+            self._rest += block
+        message, _, self._rest = self._rest.partition(b"\0")
+        received: dict[str, Any] = json.loads(message)
+        return received
+
+    def open(self, path: Path, width: int = 1280, scheme: str = "light") -> None:
+        """Show a file, and wait until it is there."""
+        self("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
+        self("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.events.clear()
+        self("Page.navigate", url=path.as_uri())
+        while not self.seen("Page.loadEventFired"):
+            self.events.append(self._receive())
+
+    def seen(self, *methods: str) -> list[Any]:
+        """What the page reported since it was opened."""
+        return [event["params"] for event in self.events if event["method"] in methods]
+
+    def js(self, code: str) -> Any:
+        """The value of an expression."""
+        answer = self("Runtime.evaluate", expression=code, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def press(self, key: str, text: str) -> None:
+        self("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, text=text, windowsVirtualKeyCode=ord(text))
+        self("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=ord(text))
+
+    def click(self, element: str) -> None:
+        """Click in the middle of an element, given as an expression."""
+        self.js(f"{element}.scrollIntoView({{block: 'center', inline: 'center'}})")
+        x, y = self.js(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element}.getBoundingClientRect())")
+        for kind in ("mousePressed", "mouseReleased"):
+            self("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def close(self) -> None:
+        try:
+            self._session = {}
+            self("Browser.close")
+            self._process.wait(30)
+        finally:
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait(30)
+            os.close(self._in)
+            os.close(self._out)

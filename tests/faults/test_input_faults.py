@@ -1,0 +1,499 @@
+"""Input that other programs crash on, sizes that claim the machine, tables of odd columns: the same answer in every form."""
+
+from __future__ import annotations
+
+import bz2
+import collections
+import decimal
+import fractions
+import gzip
+import lzma
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from ir_measures import AP, Qrel, ScoredDoc
+
+import ir_lexirecall as irl
+from ir_lexirecall import LR, RBU, TOMA, TSE, meta, trec
+from ir_lexirecall.errors import NotText
+
+QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}}
+RUN = {"q1": {"a": 2.0, "x": 1.0, "c": 0.5}, "q2": {"a": 1.0}}
+LONE = "d\udc80"
+MANY = 5000  # rows that Polars reads
+
+
+def refusal(call: Callable[[], Any]) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 the message is what the tests look at
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def frame(rows: list[tuple[Any, Any, Any]], value: str) -> pd.DataFrame:
+    columns = dict(zip(("query_id", "doc_id", value), zip(*rows, strict=True), strict=True))
+    return pd.DataFrame({name: pd.Series(list(column), dtype=object) for name, column in columns.items()})
+
+
+def nested(rows: list[tuple[Any, Any, Any]], _: str) -> dict[Any, dict[Any, Any]]:
+    table: dict[Any, dict[Any, Any]] = {}
+    for query_id, doc_id, number in rows:
+        table.setdefault(query_id, {})[doc_id] = number
+    return table
+
+
+def tuples(rows: list[tuple[Any, Any, Any]], value: str) -> list[Any]:
+    return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows]
+
+
+class Judged(NamedTuple):
+    query_id: Any
+    doc_id: Any
+    relevance: Any
+
+
+FORMS: dict[str, Callable[[list[tuple[Any, Any, Any]], str], Any]] = {
+    "frame": frame,
+    "dict": nested,
+    "UserDict": lambda rows, _: collections.UserDict(
+        {q: collections.UserDict(docs) for q, docs in nested(rows, _).items()}
+    ),
+    "tuples": tuples,
+    "generator": lambda rows, value: iter(tuples(rows, value)),
+}
+
+
+# -- ids that are no text ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [1, MANY])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("measures", [[TSE], [TSE, AP]], ids=str)
+@pytest.mark.parametrize("column", ["query_id", "doc_id"])
+@pytest.mark.parametrize("value", ["score", "relevance"])
+def test_half_a_character_in_an_id(rows: int, form: str, measures: Any, column: str, value: str) -> None:
+    """pytrec_eval ends the process."""
+    table: list[tuple[Any, Any, Any]] = [("q1", f"d{i}é", 1) for i in range(rows)]
+    table.append(("q1", LONE, 1) if column == "doc_id" else (LONE, "a", 1))
+    data = FORMS[form](table, value)
+    message = refusal(lambda: irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN))))
+    assert "'d\\udc80'" in message
+    assert ("run" if value == "score" else "qrels") in message
+    assert "half a character" in message
+
+
+def test_half_a_character_does_not_reach_pytrec_eval_by_another_door() -> None:
+    with irl.accelerate():
+        for qrels, run in ((QRELS, {"q1": {LONE: 1.0}}), ({LONE: {"a": 1}}, RUN), (QRELS, {LONE: {"a": 1.0}})):
+            with pytest.raises(NotText):
+                ir_measures.calc_aggregate([AP], qrels, run)
+
+
+def test_half_a_character_elsewhere() -> None:
+    table = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", "c"], "relevance": [1, 2], "note": pd.Series([LONE, "x"], dtype=object)}
+    )
+    assert irl.evaluate(TSE, table, RUN)["TSE"].tolist() == [1 / 3]
+    table = table.rename(columns={"note": "subtopic_id"})
+    assert "names of aspects" in refusal(lambda: irl.evaluate(TSE, table, RUN))
+    table.columns = pd.Index(["query_id", "doc_id", "relevance", "\udc80"], dtype=object)
+    assert "names of columns" in refusal(lambda: irl.evaluate(TSE, table, RUN))
+
+
+# -- columns -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["aspect", "doc", "query", "line", "grade", "row", "relevance_", "doc_row", "index", ""]
+)
+@pytest.mark.parametrize("subtopics", [False, True])
+def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> None:
+    qrels = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b", "c"], "relevance": [1, 0, 2], name: [1, 2, 0]})
+    if subtopics:
+        qrels["subtopic_id"] = "relevance"
+    wanted = qrels.rename(columns={name: "quality"})
+    for form in (lambda table: table, pl.DataFrame, lambda table: table.assign(**{name: ["x", "y", None]})):
+        assert irl.evaluate([TSE, RBU, AP], form(qrels), RUN).equals(irl.evaluate([TSE, RBU, AP], wanted, RUN))
+    values = irl.evaluate(TOMA(aspects={"relevance": 2, name: 2}), qrels, RUN)
+    assert (
+        values.to_numpy().tolist()
+        == irl.evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), wanted, RUN).to_numpy().tolist()
+    )
+    assert irl.Judgments.from_qrels(qrels).rows["relevance"].to_list() == [1, 0, 2]
+
+
+@pytest.mark.parametrize("other", [["x", "y"], [1, 2], [None, 1.5], [[1], [2]]], ids=repr)
+def test_a_judgment_may_repeat_with_another_assessor(other: list[Any]) -> None:
+    one = pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "c"], "relevance": [1, 2]})
+    twice = pd.DataFrame(
+        {"query_id": ["q1"] * 3, "doc_id": ["a", "a", "c"], "relevance": [1, 1, 2], "assessor": [*other, other[0]]}
+    )
+    measures = [TSE, LR, RBU, AP]
+    assert irl.evaluate(measures, twice, RUN).equals(irl.evaluate(measures, one, RUN))
+    assert irl.evaluate(measures, pl.DataFrame(twice), RUN).equals(irl.evaluate(measures, one, RUN))
+
+
+def test_a_judgment_that_repeats_with_another_label_is_refused_where_the_label_counts() -> None:
+    twice = pd.DataFrame(
+        {"query_id": "q1", "doc_id": ["a", "a"], "relevance": [1, 1], "quality": [1, 2], "weight": [1, 3]}
+    )
+    assert irl.evaluate(TSE, twice, RUN)["TSE"].tolist() == [1.0]
+    message = refusal(lambda: irl.evaluate(TOMA(aspects={"relevance": 1, "quality": 2}), twice, RUN))
+    assert "has the labels 1 and 2 for the aspect 'quality'" in message
+    assert "one weight per query" in refusal(lambda: irl.evaluate(RBU, twice, RUN))
+    assert "grades 1 and 2" in refusal(lambda: irl.evaluate(TSE, twice.assign(relevance=[1, 2]), RUN))
+
+
+@pytest.mark.parametrize("name", ["query_id", "doc_id", "score"])
+def test_a_column_that_occurs_twice(name: str) -> None:
+    table = pd.DataFrame([["q1", "a", 1.0, "q1"]], columns=["query_id", "doc_id", "score", name])
+    assert f"run: the column {name!r} occurs twice" in refusal(lambda: irl.evaluate(TSE, QRELS, table))
+    table.columns = pd.Index(["query_id", "doc_id", "score", "rank"])
+    assert irl.evaluate(TSE, QRELS, pd.concat([table, table[["rank"]]], axis=1))["TSE"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.Series([1.0], index=["a"]),
+        pl.Series([1.0]),
+        np.zeros(3),
+        np.zeros((3, 3)),
+        np.rec.fromarrays([["q1"], ["a"], [1.0]], names="query_id,doc_id,score"),
+        pd.Index(["a"]),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_a_single_column_is_no_table(data: Any) -> None:
+    for call in (lambda: irl.evaluate(TSE, QRELS, data), lambda: irl.evaluate(TSE, data, RUN)):
+        assert f"of type {type(data).__name__}" in refusal(call)
+
+
+# -- numbers -------------------------------------------------------------------------------------------
+
+REFUSED = [1 + 2j, decimal.Decimal(1), True, np.True_, "1", b"1", None, [1], np.datetime64("2020-01-01"), {}]
+TAKEN = [1, 1.0, np.float32(1), np.int8(1), np.uint64(1), np.float16(1), np.longdouble(1), fractions.Fraction(1)]
+
+
+@pytest.mark.parametrize("rows", [1, MANY])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("measures", [[TSE], [TSE, AP]], ids=str)
+@pytest.mark.parametrize("value", ["score", "relevance"])
+def test_what_is_a_number_is_one_in_all_forms(rows: int, form: str, measures: Any, value: str) -> None:
+    table: list[tuple[Any, Any, Any]] = [("q1", f"d{i}", 1) for i in range(rows)]
+
+    def evaluate(number: Any) -> Any:
+        data = FORMS[form]([*table, ("q1", "a", number)], value)
+        return irl.evaluate(measures, *((QRELS, data) if value == "score" else (data, RUN)))
+
+    expected = evaluate(1)
+    for number in TAKEN:
+        assert evaluate(number).equals(expected), type(number)
+    for number in REFUSED:
+        message = refusal(lambda number=number: evaluate(number))
+        assert "'a'" in message, number
+        assert "not a finite number" in message, number
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_integers_beyond_floats(form: str) -> None:
+    """As a score infinite, as infinity itself is; as a grade refused, as infinity is."""
+    for huge in (10**400, -(10**400), 2**64, 2**200):
+        scores = irl.evaluate(TSE, {"q1": {"a": 1}}, FORMS[form]([("q1", "a", huge), ("q1", "b", 5.0)], "score"))
+        assert scores["TSE"].tolist() == [1.0 if huge > 0 else 0.5]
+    message = refusal(lambda: irl.evaluate(TSE, FORMS[form]([("q1", "a", 10**400)], "relevance"), RUN))
+    assert len(message) < 300
+    grades = FORMS[form]([("q1", "a", 2**53 + 1), ("q1", "b", 2**70)], "relevance")
+    assert irl.evaluate(TSE, grades, RUN)["TSE"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("kind", [">f8", ">f4", "<f4", ">i4", "f2", "u1", "g"])
+def test_columns_of_every_kind_of_number(kind: str) -> None:
+    scores = np.array([3, 2, 1], dtype=kind)
+    run = pd.DataFrame({"query_id": "q1", "doc_id": ["b", "a", "c"], "score": pd.Series(scores)})
+    qrels = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "relevance": pd.Series(scores[1:])})
+    for _ in range(2):
+        assert irl.evaluate(["TSE", "AP"], qrels, run).to_numpy().tolist() == [[0.5, 1.0]]
+        run = pd.concat([run, run.assign(query_id="other")] * 1).assign(rank=1)  # further columns: Polars reads it
+
+
+def test_grades_that_no_program_counts_to_are_scored_at_once() -> None:
+    qrels = {"q1": {"a": 10**7, "b": 2**31 - 1, "c": 1}}
+    values = irl.evaluate(["AP", "nDCG", "nDCG@10", "Bpref", "Rprec", "TSE", "RBU"], qrels, RUN)
+    assert np.isfinite(values.to_numpy()).all()
+
+
+# -- what a table is not -------------------------------------------------------------------------------
+
+
+def test_messages_are_one_short_line() -> None:
+    table = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]})
+    message = refusal(lambda: irl.evaluate([TSE], QRELS, {"bm25": table}))
+    assert (
+        message
+        == "run: query 'bm25' maps to a DataFrame, not to a dict of documents (several runs by name are for compare)"
+    )
+    for call in (
+        lambda: irl.evaluate(TSE, QRELS, {"q1": list(range(10**5))}),
+        lambda: irl.evaluate(TSE, QRELS, [list(range(10**5))]),
+        lambda: irl.evaluate(TSE, QRELS, {"q1": {"a": "x" * 10**6}}),
+        lambda: irl.evaluate(TSE, {"q1": {("x" * 10**6,): 1}}, RUN),
+        lambda: irl.evaluate(TSE, QRELS, pd.DataFrame({f"c{i}": [1] for i in range(1000)})),
+        lambda: irl.evaluate(TSE, QRELS, {"q1": {"a": "1\n2"}}),
+        lambda: irl.evaluate(TSE, {"q1": {"a": 10**4000}}, RUN),
+    ):
+        assert len(refusal(call)) < 400
+
+
+def test_runs_of_other_collections_are_refused() -> None:
+    other = {"q9": {"a": 1.0}}
+    for runs in (
+        {"good": RUN, "other": other},
+        {"good": RUN, "other": {}},
+        {"good": RUN, "other": frame([("q9", "a", 1)], "score")},
+    ):
+        message = refusal(lambda runs=runs: irl.compare(QRELS, runs))
+        assert message.startswith("compare: run 'other' retrieves nothing for any query of the qrels")
+        assert "allow_empty" in message
+        with pytest.warns(UserWarning, match="retrieves nothing"):
+            assert irl.compare(QRELS, runs, allow_empty=True).table()["wins"].tolist() == [2]
+        assert refusal(lambda runs=runs: meta.ties(["AP", "RR"], QRELS, runs)).startswith("ties: run 'other'")
+        assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith("benchmark: run 'other'")
+    with pytest.warns(UserWarning, match="retrieves nothing"):
+        assert irl.evaluate(TSE, QRELS, other)["TSE"].tolist() == [0.0, 0.0]
+    nothing = {"q1": {}}  # names a query: that is what a system without an answer says
+    assert irl.compare(QRELS, {"good": RUN, "other": nothing}).table()["wins"].tolist() == [2]
+
+
+def test_a_file_without_judgments(tmp_path: Path) -> None:
+    for name, content in {
+        "q.txt": "",
+        "blank.txt": "\n \n",
+        "q.csv": "query_id,doc_id,relevance\n",
+        "q.tsv": "",
+    }.items():
+        path = tmp_path / name
+        path.write_text(content)
+        for given in (path, str(path)):
+            assert refusal(lambda given=given: irl.evaluate(TSE, given, RUN)) == f"{path}: there are no judgments in it"
+
+
+# -- files that are not what they are called -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+def test_a_compressed_file_of_another_name(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_bytes(pack(b"q1 Q0 a 1 2.5 t\nq1 Q0 c 2 1 t\n"))
+    (tmp_path / "qrels").write_bytes(pack(b"q1 0 c 1\n"))
+    assert irl.evaluate(TSE, tmp_path / "qrels", tmp_path / "run.txt")["TSE"].tolist() == [0.5]
+
+
+def test_parquet_of_another_name(tmp_path: Path) -> None:
+    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0]}).to_parquet(tmp_path / "run.txt")
+    assert irl.evaluate(TSE, {"q1": {"a": 1}}, tmp_path / "run.txt")["TSE"].tolist() == [0.5]
+
+
+def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
+    """Polars panics, or asks for exabytes of memory, which ends the process."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"query_id": "q1", "doc_id": [f"d{i}" for i in range(500)], "score": rng.random(500)})
+    rows.to_parquet(tmp_path / "run.parquet")
+    content = (tmp_path / "run.parquet").read_bytes()
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        for place in rng.integers(0, len(damaged), 4):
+            damaged[place] = rng.integers(0, 256)
+        (tmp_path / "run.parquet").write_bytes(damaged)
+        try:
+            irl.evaluate(TSE, {"q1": {"d1": 1}}, tmp_path / "run.parquet")
+        except ValueError as error:
+            assert str(error).startswith(str(tmp_path / "run.parquet"))
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)])
+@pytest.mark.parametrize("by_polars", [False, True])
+def test_what_is_no_parquet(content: bytes, by_polars: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if by_polars:
+        without_pyarrow(monkeypatch)
+    (tmp_path / "run.parquet").write_bytes(content)
+    message = refusal(lambda: irl.evaluate(TSE, QRELS, tmp_path / "run.parquet"))
+    assert message.startswith(f"{tmp_path / 'run.parquet'} cannot be read as Parquet: ")
+
+
+def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+
+
+def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.parquet"
+    pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["x", "a"], "score": [2.0, 1.0], "tag": "t"}).to_parquet(path)
+    without_pyarrow(monkeypatch)
+    assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [0.5]
+    tried = []
+    monkeypatch.setattr(
+        trec.subprocess,
+        "run",
+        lambda words, **_: tried.append(words) or subprocess.CompletedProcess(words, -6, b"", b""),
+    )
+    message = refusal(lambda: irl.evaluate(TSE, {"q1": {"a": 1}}, path))
+    assert message == f"{path} cannot be read as Parquet: it is damaged"
+    assert tried[0][0] == sys.executable
+
+
+# -- bombs -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("byte", [b" ", b"\n", b"x"], ids=["blank", "empty", "x"])
+@pytest.mark.parametrize("name", ["bomb.run.gz", "bomb.csv.gz", "bomb.run.xz"])
+def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:
+    size = 2**29
+    path = tmp_path / name
+    opened = gzip.open(path, "wb", compresslevel=9) if name.endswith("gz") else lzma.open(path, "wb", preset=0)
+    with opened as stream:
+        for _ in range(size // 2**20):
+            stream.write(byte * 2**20)
+    program = (
+        "import resource, sys\nresource.setrlimit(resource.RLIMIT_DATA, (2**29 + 2**28, 2**29 + 2**28))\n"
+        "import warnings\nwarnings.simplefilter('ignore')\nimport ir_lexirecall as irl\n"
+        "try:\n    print(irl.evaluate('LR', {'q': {'a': 1}}, sys.argv[1])['LR'].tolist())\n"
+        "except ValueError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    wanted = "[0.0]" if byte == b"\n" else f"{path}, line 1: longer than 1,048,576 bytes; is this a text file?"
+    assert done.stdout.strip() == wanted
+
+
+@pytest.mark.parametrize("name", ["bomb.gz", "bomb.json.gz"])
+def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trec, "_HARMLESS", 2**22)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
+    message = refusal(lambda: irl.evaluate(TSE, QRELS, path))
+    assert message.startswith(f"{path}: ")
+    assert "this looks like an attack" in message
+
+
+@pytest.mark.parametrize("block", [100, 16 * 2**20])
+def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trec, "_BLOCK", block)
+    monkeypatch.setattr(trec, "LONGEST", 50)
+    path = tmp_path / "run.txt"
+    line = "q1 Q0 a 1 2.5 t"
+    for lines, place in (
+        ([line.ljust(50)], 0),
+        ([line.ljust(51)], 1),
+        ([line, "\ufeff"[:0] + "q1 Q0 c 2 1 t".ljust(51)], 2),
+    ):
+        path.write_text("\n".join(lines))
+        if place:
+            message = refusal(lambda: irl.evaluate(TSE, {"q1": {"a": 1}}, path))
+            assert message == f"{path}, line {place}: longer than 50 bytes; is this a text file?"
+        else:
+            assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [1.0]
+
+
+# -- lines -----------------------------------------------------------------------------------------------
+
+ODD = ["", " ", "\t", "\f", "\v", "\r", " \t\r"]
+
+
+@pytest.mark.parametrize("other", ["", "q2\tQ0 a 1 1 t", "q2  Q0 a 1 1 t", "q2 Q0 a 1 1 t\r", "q2 Q0 é 1 1 t"])
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "\ufeff\n"], ids=repr)
+def test_white_space_means_the_same_whatever_else_the_file_holds(
+    odd: str, other: str, start: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.txt"
+    lines = ["q1 Q0 a 1 3 t", odd, "q1\fQ0 c\v2 2 t", other]
+    for text in ("\n".join(lines), "\n".join(lines) + "\n", "\r\n".join(lines)):
+        path.write_text(start + text, newline="", encoding="utf-8")
+        assert irl.evaluate(TSE, {"q1": {"c": 1}}, path)["TSE"].tolist() == [0.5]
+        (tmp_path / "qrels.txt").write_text(start + f"q1 0 a\f0\n{odd}\nq1 0 c 1\n", newline="", encoding="utf-8")
+        assert irl.evaluate(TSE, tmp_path / "qrels.txt", path)["TSE"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+@pytest.mark.parametrize("odd", [odd for odd in ODD if odd != "\t"], ids=repr)
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "\ufeff\n"], ids=repr)
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_empty_lines_of_tables_do_not_count(ending: str, odd: str, start: str, quote: str, tmp_path: Path) -> None:
+    if quote and ending == "tsv":
+        pytest.skip("TSV has no quotes")
+    separator = "," if ending == "csv" else "\t"
+    header = separator.join(f"{quote}{name}{quote}" for name in ("query_id", "doc_id", "score", "note"))
+    rows = [header, odd, f"{quote}q1{quote},a\f,3,", odd, f"q1,{quote}c{quote}, 2,x", odd]
+    path = tmp_path / f"run.{ending}"
+    for text in ("\n".join(rows), "\r\n".join(rows), "\n".join(rows) + "\n"):
+        path.write_text(start + text.replace(",", separator), newline="", encoding="utf-8")
+        assert irl.evaluate(TSE, {"q1": {"c": 1, "a\f": 1}}, path)["TSE"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("q1,,1", "there is no doc_id"),
+        (",a,1", "there is no query_id"),
+        ("q1,a,", "there is no score"),
+        ("q1,a", "there is no score"),
+        ('"",a,1', "there is no query_id"),
+        (",,", "there is no query_id"),
+        ("q1,a,x", "the score of document 'a' for query 'q1' is 'x', not a number"),
+        ("q1,a,1_0", "the score of document 'a' for query 'q1' is '1_0', not a number"),
+        ("q1,a,1,2,3", "5 fields where 4 are expected"),
+        ('q1,"a"b,1', "something follows a closing quotation mark"),
+        ('q1,"a,1', "a quotation mark is not closed"),
+        ("q1,\udcff,1", "not UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "\n", '"q1","c",1\n'])
+def test_bad_rows_of_tables_are_named_by_their_line(row: str, problem: str, before: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    content = f"query_id,doc_id,score,note\nq1,b,1\n{before}{row}\nq1,z,3\n"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    line = 3 + before.count("\n")
+    message = refusal(lambda: irl.evaluate(TSE, QRELS, path))
+    assert message.startswith(f"{path}, line {line}: {problem}")
+
+
+def test_quotes_in_tables(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text('"query_id","doc_id","score"\n"q1","a,b","3"\nq1,"say ""hi""",2\nq1,"two\nlines",1\nq1,5",0\n')
+    ids = ["a,b", 'say "hi"', "two\nlines", '5"']
+    for rank, doc_id in enumerate(ids, start=1):
+        assert irl.evaluate(TSE, {"q1": {doc_id: 1}}, path)["TSE"].tolist() == [1 / rank]
+
+
+def test_a_header_that_names_a_column_twice(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("query_id,doc_id,score,score\nq1,a,1,2\n")
+    assert refusal(lambda: irl.evaluate(TSE, QRELS, path)) == f"{path}: the header names 'score' twice"
+    path.write_text("query_id,doc_id,score,x,x\nq1,a,1,2\n")
+    assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [1.0]
+
+
+def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Short:
+        def read(self, _: int) -> bytes:
+            raise MemoryError
+
+        def __enter__(self) -> Short:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(trec, "_open", lambda _: Short())
+    with pytest.raises(MemoryError):
+        irl.evaluate(TSE, QRELS, tmp_path / "run.txt")

@@ -1,0 +1,102 @@
+"""A measure whose smaller value is better tells every study the same as its negative, whose larger value is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import AP
+
+from ir_lexirecall import demo, meta
+from ir_lexirecall.measures.base import Measure, Param, rel
+from ir_lexirecall.measures.scoring import values
+
+
+class Imprecision(Measure):
+    """-AP, of which the smaller value is better; an RBP to fit, with ``p``."""
+
+    SMALLER_IS_BETTER = True
+    params = {"rel": rel(), "p": Param(float, "persistence of RBP, 0 for AP", default=0.0)}
+
+    def score(self, run: Any) -> Any:
+        rows = run.relevant(self["rel"])
+        if self["p"]:
+            return -np.bincount(rows.query, weights=self["p"] ** rows.rank, minlength=len(rows.m))
+        return -values(AP(rel=self["rel"]), run)
+
+
+LIKE_AP = {"twin": Imprecision(), "other": "nDCG", "third": "lexirecall"}
+WITH_AP = {"twin": AP, "other": "nDCG", "third": "lexirecall"}
+
+
+@pytest.mark.parametrize(
+    "study",
+    [
+        meta.agreement,
+        meta.unanimity,
+        meta.ties,
+        meta.per_query_kendall,
+        meta.correlation,
+        lambda *args, progress: meta.correlation(*args, by="runs", progress=progress),
+        lambda *args, progress: meta.split_half(*args, n_splits=50, progress=progress),
+        lambda *args, progress: meta.degrade(*args, [0.5], n_samples=2, progress=progress),
+        lambda *args, progress: meta.degrade(*args, [0.5], policy="pool", n_samples=1, progress=progress),
+        lambda *args, progress: meta.discriminative_power(*args, test="t", progress=progress),
+    ],
+)
+def test_studies_of_runs(study: Any) -> None:
+    falling, rising = (study(measures, demo.qrels(), demo.runs(), progress=False) for measures in (LIKE_AP, WITH_AP))
+    pd.testing.assert_frame_equal(falling, rising, rtol=1e-12)
+
+
+def test_checks_but_for_those_of_the_value_itself() -> None:
+    falling, rising = (
+        meta.check(measure, size=4, cases=20, progress=False).set_index("property") for measure in (Imprecision(), AP)
+    )
+    itself = {"boundedness", "realizability", "reachable maximum"}
+    differ = falling.index[falling["result"] != rising["result"]]
+    assert set(differ) == itself
+    words = falling.loc["strict swap" if falling.loc["strict swap", "result"] == "fails" else "set-based order"]
+    assert "more than" in words["counterexample"]
+
+
+def test_a_longer_search_is_worse() -> None:
+    found = meta.check("RE(n=100)", size=4, cases=20, progress=False).set_index("property")
+    assert (
+        found.loc[["replacement", "swap", "strict swap", "increasing in relevance", "concavity"], "result"]
+        .eq("holds")
+        .all()
+    )
+    assert found.loc["set-based order", "counterexample"] == "[0 1] scores 1, more than [1 0], 0"
+    infinite = meta.check("SL3", size=3, cases=0, progress=False).set_index("property")
+    assert infinite.loc["swap", "result"] == "holds"  # two infinite search lengths are equal
+    assert infinite.loc["strict swap", "counterexample"] == "[1 0 | 1] scores inf, not less than [0 1 | 1], inf"
+
+
+def test_orientation_balance_and_worst_cases() -> None:
+    falling, rising = (meta.orientation(measure, m=[2, 4], n=20, progress=False) for measure in (Imprecision(), AP))
+    columns = ["precision", "recall"]
+    pd.testing.assert_frame_equal(falling[columns], rising[columns])
+    assert (falling["best"] == -rising["best"]).all()
+    assert meta.orientation("RE", m=2, n=20, progress=False)["recall"].item() == 9  # (1 + 20) / 2 - 3 / 2
+    index = [meta.balancing_index(measure, [5, 20], progress=False)["B"].tolist() for measure in (Imprecision(), AP)]
+    assert index[0] == index[1]
+    run = {"one": next(iter(demo.runs().values()))}
+    user = [meta.worst_case(m, demo.qrels(), run, progress=False)["user"] for m in (Imprecision(), AP)]
+    pd.testing.assert_series_equal(user[0], -user[1])
+
+
+def test_a_fit_maximises_agreement_not_the_opposite() -> None:
+    grid = [0.5, 0.7, 0.9]
+    fits = [
+        meta.fit(measure, target, demo.qrels(), demo.runs(), "p", grid=grid, progress=False)["correlation"].to_numpy()
+        for measure, target in (
+            (Imprecision(), Imprecision(p=0.7)),
+            (Imprecision(), "RBP(p=0.7,rel=1)"),
+            ("RBP(rel=1)", "RBP(p=0.7,rel=1)"),
+        )
+    ]
+    assert fits[0][1] == pytest.approx(1)
+    np.testing.assert_allclose(fits[1], fits[2])

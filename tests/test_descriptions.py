@@ -1,0 +1,184 @@
+"""``describe``: every measure has a page, and what the page says is true."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+import re
+from typing import Any
+
+import ir_measures
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.alignment import AlignedRun
+from ir_lexirecall.arrays import Floats
+from ir_lexirecall.descriptions.describing import ENTRIES
+from ir_lexirecall.descriptions.sources import _FACTS, source
+from ir_lexirecall.measures.base import REGISTRY, cutoff
+
+OURS = {measure.NAME for measure in REGISTRY.values() if type(measure).__module__.startswith("ir_lexirecall.")}
+THEIRS = {
+    measure.NAME
+    for measure in ir_measures.measures.registry.values()
+    if type(measure).__module__.startswith("ir_measures.")
+}
+NAMES = OURS | THEIRS
+
+
+def test_every_measure_is_described_and_nothing_else() -> None:
+    assert set(ENTRIES) == NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
+def test_the_example_can_be_recomputed(name: str) -> None:
+    example = irl.describe(name).example
+    assert example is not None
+    assert name == ir_measures.parse_measure(example.measure).NAME
+    value = irl.evaluate(example.measure, example.qrels, example.run).iloc[0, 0]
+    assert value == pytest.approx(example.value, rel=1e-9)
+    assert f"{example.value:.4g}" in str(example)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_page_is_complete(name: str) -> None:
+    page = irl.describe(name)
+    texts = [getattr(page, field) for field in ("title", "meaning", "formula", "plain", "symbols")]
+    texts += [getattr(page, field) for field in ("values", "zero", "ties", "use")]
+    assert all(isinstance(text, str) and text for text in texts)
+    assert "$" not in page.formula
+    assert page.formula.count("{") == page.formula.count("}")
+    assert page.source.bibtex.startswith("@")
+    assert page.see_also
+    assert set(page.see_also) <= NAMES - {name}
+    measure = ir_measures.measures.registry[name]
+    parameters = {item.name.removeprefix("@"): item for item in page.parameters}
+    assert list(parameters) == list(measure.SUPPORTED_PARAMS)
+    for key, param in measure.SUPPORTED_PARAMS.items():
+        assert (parameters[key].default == "required") == param.required
+        assert parameters[key].meaning
+        assert parameters[key].allowed
+    for text in (*texts, str(page.example)):
+        assert text in html.unescape(page._repr_html_()) or text == page.plain
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_page_has_its_width(name: str, width: int) -> None:
+    lines = irl.describe(name).page(width).splitlines()
+    too_long = [line for line in lines if len(line) > width]
+    assert all(len(line.split()) == 1 or len(max(line.split(), key=len)) > width / 2 for line in too_long)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.filterwarnings(
+    "ignore:the run retrieves nothing:UserWarning", "ignore:RBU. the qrels name one:UserWarning"
+)
+def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
+    """An empty ranking is the plainest case of what every page says of 0; those that are better when smaller differ."""
+    example = irl.describe(name).example
+    assert example is not None
+    measure = ir_measures.parse_measure(example.measure)
+    value = irl.evaluate(example.measure, example.qrels, {"other": {"x": 1.0}}).iloc[0, 0]
+    assert (value == 0) != getattr(measure, "SMALLER_IS_BETTER", False)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_values_lie_in_the_range_that_the_page_names(name: str) -> None:
+    page = irl.describe(name)
+    assert page.example is not None
+    if re.match(r"0 to 1\b|0 or 1\b|0 to less than 1\b", page.values):
+        assert 0 <= page.example.value <= 1
+
+
+def test_the_page_is_of_this_measure() -> None:
+    page = irl.describe("RBU(p=0.9)@20")
+    assert (page.name, page.measure, page.title) == ("RBU", "RBU(p=0.9)@20", "Rank-Biased Utility")
+    shown = {item.name: item.shown for item in page.parameters}
+    assert (shown["@cutoff"], shown["p"], shown["e"]) == ("@cutoff = 20", "p = 0.9", "e")
+    assert irl.describe(irl.RBU(p=0.9) @ 20) == page
+    assert irl.describe(irl.RBU).measure == "RBU"
+    assert str(page).startswith("RBU(p=0.9)@20: Rank-Biased Utility\n")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        page.name = "x"  # type: ignore[misc]
+
+
+def test_aliases_are_said() -> None:
+    assert irl.describe("LR").heading == "LexiRecall (also LR): Lexicographic Recall"
+    assert irl.describe("MRR").name == "RR"
+
+
+@pytest.mark.parametrize("text", ["TOMA", "CWL_ERR10", "P", "INSQ"])
+def test_what_a_measure_requires_may_be_missing(text: str) -> None:
+    assert irl.describe(text).measure == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("LRR", "describe: .*did you mean"),
+        ("lexirecal", "did you mean LexiRecall"),
+        ("RBU(p=2)", "describe: RBU: p must be a number above 0 and at most 1, not 2"),
+        ("CWL_ERR10(phi=3)", "describe: CWL_ERR10: phi must be a number of at least 0 and below 1, not 3"),
+        ("P(foo=1)", "P has no parameter 'foo'"),
+        ("ndcg_cut_10", "nDCG@10"),
+        (3, "describe: "),
+        ("", "describe: "),
+    ],
+)
+def test_what_describe_refuses(text: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        irl.describe(text)
+
+
+def test_a_measure_of_a_user_describes_itself() -> None:
+    class FirstGap(irl.Measure):
+        """Documents above the first relevant one.
+
+        And more.
+        """
+
+        FORMULA = "p_1 - 1"
+        SOURCE = "Me 2026"
+        SMALLER_IS_BETTER = True
+        params = {"cutoff": cutoff()}
+
+        def score(self, run: AlignedRun) -> Floats:
+            return run.depth.astype(float)
+
+    try:
+        page = irl.describe("FirstGap@5")
+        assert (page.measure, page.meaning, page.plain, str(page.source)) == (
+            "FirstGap@5",
+            "Documents above the first relevant one.",
+            "p_1 - 1",
+            "Me 2026",
+        )
+        assert page.example is None
+        assert "p_1 - 1" in str(page)
+        assert "FirstGap@5" in page._repr_html_()
+    finally:
+        for known in (REGISTRY, ir_measures.measures.registry):
+            known.pop("FirstGap", None)
+
+
+def test_bibtex_entries_are_whole() -> None:
+    assert {entry.source for entry in ENTRIES.values()} == set(_FACTS)
+    for key in _FACTS:
+        text = source(key).bibtex
+        assert text.startswith("@")
+        assert f"{{{key}," in text
+        assert text.count("{") == text.count("}")
+        assert re.search(r"year = \{\d{4}\}", text)
+
+
+def test_names_are_escaped_in_notebooks() -> None:
+    page = dataclasses.replace(irl.describe("LR"), meaning="<script>alert(1)</script>", formula="a < b")
+    assert "<script>" not in page._repr_html_()
+    assert "a &lt; b" in page._repr_html_()
+
+
+def test_numbers_of_examples_are_finite() -> None:
+    assert all(math.isfinite(entry.example.value) for entry in ENTRIES.values())
