@@ -350,7 +350,7 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     seen: set[str] = set()
     scattered: set[str] = set()
     for table in _whole_queries(one_ahead(_checked_batches(path))):
-        queries = set(table["query_id"].unique())
+        queries = set(table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list())
         scattered |= queries & seen
         seen |= queries
         if judged := (queries & judgments.place.keys()) - scattered:
