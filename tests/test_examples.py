@@ -265,7 +265,7 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
             "azzopardi_2021",
             "robust2003",
             ["17 runs, 100 topics", "four best cutoffs k, 4 are also the best ones here", "4 of 4 claims hold"],
-            3,
+            4,
         ),
         (
             "beyond --splits 50 --users 40",
@@ -287,7 +287,7 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
                 "  1-25  164  197   155   132   171",
                 "  AP     CAM 0.9946 0.928        58 %      0 %",
             ],
-            7,
+            8,
         ),
     ],
 )
