@@ -101,6 +101,17 @@ def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "i2"], expected.i2)
 
 
+def test_differences_over_collections_are_corrected_whatever_the_test(suite: irl.BenchmarkSuite) -> None:
+    tukey = irl.benchmark(PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test="tukey", **OPTIONS).overall()
+    columns = ["p", "p_corrected", "reject"]
+    expected = suite.overall()
+    pd.testing.assert_frame_equal(
+        tukey[tukey["measure"] == "LR"][columns], expected[expected["measure"] == "LR"][columns]
+    )
+    assert (tukey["p_corrected"] > tukey["p"]).any()
+    assert tukey.attrs["correction"] == "holm"
+
+
 @pytest.mark.parametrize("over", ["queries", "collections"])
 def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # "two" has a query without relevant documents: measures count it, preferences do not.
