@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
+from collections.abc import Container
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall.benchmark import BenchmarkSuite, benchmark
 from ir_lexirecall.benchmark.suite import OVER
@@ -18,10 +19,13 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output
 from ir_lexirecall.collections import DEMO
-from ir_lexirecall.errors import did_you_mean
+from ir_lexirecall.errors import did_you_mean, needs
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.readers import run_files
 from ir_lexirecall.report import report
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")
 
@@ -113,18 +117,29 @@ def _benchmark(options: argparse.Namespace) -> None:
     assert isinstance(result, BenchmarkSuite)
     table = result.overall(over)
     page = Page(options)
-    columns = (
-        [name for name in _SHOWN if name in table]
-        if page.for_people or options.format in ("latex", "markdown")
-        else list(table)
-    )
-    marks = {"difference": result.marks(over)} if "difference" in table else {}
-    page.add_table(table[columns], marks)
-    for sentence in ["", result.caption, *result.diagnostics]:
+    for_readers = page.for_people or options.format in ("latex", "markdown")
+    columns = [name for name in _SHOWN if name in table] if for_readers else list(table)
+    page.add_finding(result.finding, ranking=False)
+    table["mark"] = result.marks(over)
+    if for_readers:
+        table = _best_first(table, result.smaller_is_better)
+    page.add_table(table[columns], {"difference": list(table["mark"])} if "difference" in table else {})
+    for sentence in ["", result.caption]:
         page.add_sentence(sentence)
     if options.report is not None:
         report(result, options.report)
     page.finish()
+
+
+def _best_first(table: pd.DataFrame, falling: Container[str]) -> pd.DataFrame:
+    """The rows of each measure in the order of their means."""
+    rank = [mean if name in falling else -mean for name, mean in zip(table["measure"], table["mean"], strict=True)]
+    group = table["measure"].map({name: i for i, name in enumerate(table["measure"].unique())})
+    return (
+        table.assign(group=group, rank=rank)
+        .sort_values(["group", "rank"], kind="stable")
+        .drop(columns=["group", "rank"])
+    )
 
 
 _SHOWN = (
@@ -168,7 +183,10 @@ def _from_toml(path: Path) -> dict[str, Any]:
     try:
         toml = importlib.import_module("tomllib")
     except ModuleNotFoundError:  # Python 3.10
-        toml = importlib.import_module("tomli")
+        try:
+            toml = importlib.import_module("tomli")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(needs(f"{path}: a benchmark in a file", "tomli", "toml")) from None
     try:
         asked: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
     except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
