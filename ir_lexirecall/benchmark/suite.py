@@ -353,7 +353,7 @@ class BenchmarkSuite:
         if over == "collections":
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
-            combined = inference.random_effects(means, variance, alpha)
+            combined = inference.random_effects(means, variance, np.array([x.shape[1] for x in differences]), alpha)
             columns |= {
                 "effect": combined.mean,
                 "effect_low": np.clip(combined.low, -widest, widest),
