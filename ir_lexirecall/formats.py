@@ -277,8 +277,15 @@ def _table(
     names = list(table)
     table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}")
+        hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{hint}")
     return table
+
+
+_LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
+    ("score", "score", True, False): "; this looks like qrels, not a run",
+    ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
+}
 
 
 def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:

@@ -409,7 +409,7 @@ def _delimited(path: str, kind: str, needed: Sequence[str], *, everything: bool)
     """
     separator, quote = _SEPARATORS[kind]
     names = plain.header_of(first_line(path), separator, quote)
-    wanted = names if everything else [name for name in needed if name in names]
+    wanted = names if everything or not set(needed) <= set(names) else needed
     _check_names(path, names, wanted)
     blocks = _blocks(path)
     for number, block in enumerate(blocks):
@@ -501,7 +501,7 @@ def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.Dat
         return
     with _reading_parquet(path), reader.ParquetFile(content) as file:
         names = file.schema_arrow.names
-        wanted = [name for name in columns or names if name in names]
+        wanted = columns if columns and set(columns) <= set(names) else names
         _check_names(path, names, wanted)
         rows = 0
         for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
@@ -552,7 +552,7 @@ def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -
     with _reading_parquet(path):
         rows = pl.scan_parquet(content)
         names = rows.collect_schema().names()
-        rows = rows.select([name for name in columns or names if name in names])
+        rows = rows.select(columns if columns and set(columns) <= set(names) else names)
         total = rows.select(pl.len()).collect().item()
         for start in range(0, max(total, 1), _ROWS):
             yield rows.slice(start, _ROWS).collect()
@@ -563,7 +563,7 @@ import sys, polars
 path, step, *columns = sys.argv[1:]
 rows = polars.scan_parquet(path)
 names = rows.collect_schema().names()
-rows = rows.select([name for name in columns or names if name in names])
+rows = rows.select(columns if columns and set(columns) <= set(names) else names)
 total = rows.select(polars.len()).collect().item()
 for start in range(0, max(total, 1), int(step)):
     rows.slice(start, int(step)).collect()

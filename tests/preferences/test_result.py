@@ -765,3 +765,15 @@ def test_progress_is_shown_on_request(capfd, test, bars):
     assert out == ""
     for bar in bars:
         assert f"{bar}:" in err
+
+
+def test_errors_name_the_method_that_was_called() -> None:
+    result = irl.compare(QRELS, {"bm25": RUNS["good"], "ql": RUNS["fair"]})
+    for name in ("matrix", "per_query", "scores", "tensor", "table_of", "plot"):
+        with pytest.raises(ValueError, match=rf"^{name}: unknown preference 'rpp'; choose from lexirecall"):
+            getattr(result, name)("rpp")
+    for name in ("explain", "plot_pair"):
+        with pytest.raises(
+            ValueError, match=rf"^{name}: unknown run 'bm26'; choose from bm25, ql; did you mean 'bm25'"
+        ):
+            getattr(result, name)("ql", "bm26")
