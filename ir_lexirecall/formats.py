@@ -264,7 +264,7 @@ def _table(
         table = _columns(data)
     elif isinstance(data, pl.LazyFrame):
         if not engine.computes():
-            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.WHERE}; collect it before")
+            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.where()}; collect it before")
         table = _columns(data.collect())
     elif hasattr(data, "itertuples"):
         table = _series(_pandas_columns(data, what, needed, everything), what)
@@ -317,7 +317,7 @@ def _arrow_columns(data: Any, what: str, needed: tuple[str, ...]) -> dict[str, p
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             raise _unreadable(data, what, needed) from None
     if not hasattr(data, "column_names"):
-        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.WHERE}; give a pandas DataFrame")
+        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.where()}; give a pandas DataFrame")
     return _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
 
 

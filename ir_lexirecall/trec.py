@@ -525,8 +525,8 @@ def _reading_parquet(path: str) -> Iterator[None]:
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
-    if engine.computes():
-        return pl.DataFrame(table)
+    if engine.computes():  # without what programs noted beside the columns: Polars panics where that is no text
+        return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
     columns = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
         values = column.to_pylist()
@@ -539,7 +539,7 @@ def _of_arrow(table: Any) -> pl.DataFrame:
 
 def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
     if not engine.computes():
-        raise ValueError(needs(f"{path}: reading Parquet {engine.WHERE}", "PyArrow", "all"))
+        raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
     with open(content, "rb") as stream:
         if stream.read(4) != b"PAR1":
             raise ValueError(f"{path} cannot be read as Parquet: it does not begin with PAR1")

@@ -320,7 +320,7 @@ class Preferences:
         a, b = self._pair_places
         tables = []
         for name in self.preferences:
-            measure = self.counts.values.get(name)
+            measure = self.counts.rising(name) if self.is_measure(name) else None
             if self.test.name == "tukey":
                 values = (
                     self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
