@@ -253,9 +253,12 @@ def _compare(options: argparse.Namespace) -> None:
             if len(result.preferences) > 1:
                 page.add_sentence(f"{name}:")
             page.add_table(result.explain(a, b, name))
+        notes = result.diagnostics
     else:
+        page.add_finding(result.finding)
         _add_pairs(page, result)
-    for sentence in ["", result.caption, *result.diagnostics]:
+        notes = []  # they are part of the finding
+    for sentence in ["", result.caption, *notes]:
         page.add_sentence(sentence)
     if options.plot:
         save_picture(result.plot_pair(*options.explain) if options.explain else result.plot(), options.plot)
@@ -269,6 +272,7 @@ def _add_pairs(page: Page, result: Preferences) -> None:
     if page.for_people:
         first = [name for name in _FIRST if name in table]
         table = table[[*first, *(name for name in table.columns if name not in (*first, "reject"))]]
+        page.add_sentence("Pairs:")
     page.add_table(table, {"mean": signs})
     if any(signs):
         page.add_sentence(f"{BETTER} run_a is better, {WORSE} worse than run_b ({_described(result)})")
@@ -290,6 +294,7 @@ def _report(options: argparse.Namespace) -> None:
         result,
         options.output,
         **({"title": options.title} if options.title else {}),
+        runs=inputs.runs,
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )
