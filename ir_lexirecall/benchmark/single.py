@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall import text
+from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
@@ -26,10 +26,24 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
-from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, grouped, html, leading, listed, ranked
+from ir_lexirecall.summary import (
+    Finding,
+    Note,
+    Standing,
+    best_first,
+    count,
+    gravest_first,
+    grouped,
+    html,
+    leading,
+    listed,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MOST_DRAWN = 60  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True)
@@ -193,11 +207,7 @@ class Benchmark:
         """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
         name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
         rows = self._means[self._means["measure"] == name]
-        order = (
-            rows["mean"].argsort(kind="stable")
-            if name in self.smaller_is_better
-            else (-rows["mean"]).argsort(kind="stable")
-        )
+        order = best_first(rows["mean"], name not in self.smaller_is_better)
         ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
         pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
         return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
@@ -283,8 +293,25 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        picture = "" if self.preferences is None else self.preferences.picture()
-        return html(self.finding, picture, self.caption)
+        drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
+        size = plots.means_size(len(self.runs))
+        return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Means of a measure (by default the first one) with their intervals, best first.
+
+        Args:
+            measure: its name.
+            ax: matplotlib axes; new ones by default.
+
+        Returns:
+            The axes.
+        """
+        standing = self.standing(measure)
+        confidence = 1 - self.test.alpha
+        return plots.means(
+            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
+        )
 
 
 def _letter(place: int) -> str:

@@ -5,6 +5,7 @@ from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.comparison import heatmap, pair
 from ir_lexirecall.plots.inline import inline
+from ir_lexirecall.plots.standings import means, means_size
 from ir_lexirecall.plots.studies import plot
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "inline",
     "joined_ranks",
     "labels",
+    "means",
+    "means_size",
     "new_axes",
     "pair",
     "plot",
