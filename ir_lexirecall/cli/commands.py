@@ -83,6 +83,7 @@ def add_commands(commands: Any) -> None:
         help="test all others against this run: + is better, - is worse (its name in the table)",
     )
     add_rel(parser)
+    _add_allow_empty(parser)
     add_test(parser, "t")
     add_output(parser)
     parser.set_defaults(command=_evaluate)
@@ -155,7 +156,9 @@ def _evaluate(options: argparse.Namespace) -> None:
         if options.by_query:
             raise ValueError("eval: --baseline tests means, of which --by-query shows none; choose one of the two")
         check_baseline("eval", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=True, caller="eval")
+    scored = ScoredRuns.from_runs(
+        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty, caller="eval"
+    )
     page = Page(options)
     if options.by_query:
         page.add_table(scored.per_query.reset_index())
