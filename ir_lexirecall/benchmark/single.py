@@ -23,6 +23,7 @@ from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
+from ir_lexirecall.plots import standings
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
@@ -204,7 +205,11 @@ class Benchmark:
     # -- the finding -------------------------------------------------------------------------------
 
     def standing(self, measure: str | None = None) -> Standing:
-        """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
+        """How the runs stand by a measure: by its mean, with the intervals of ``means``.
+
+        Args:
+            measure: its name; by default the first one.
+        """
         name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
         rows = self._means[self._means["measure"] == name]
         order = best_first(rows["mean"], name not in self.smaller_is_better)
@@ -294,7 +299,7 @@ class Benchmark:
 
     def _repr_html_(self) -> str:
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        size = plots.means_size(len(self.runs))
+        size = standings.means_size(len(self.runs))
         return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
 
     def plot(self, measure: str | None = None, ax: Any = None) -> Any:
@@ -309,7 +314,7 @@ class Benchmark:
         """
         standing = self.standing(measure)
         confidence = 1 - self.test.alpha
-        return plots.means(
+        return standings.means(
             standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
         )
 

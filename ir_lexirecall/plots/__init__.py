@@ -5,7 +5,6 @@ from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.comparison import heatmap, pair
 from ir_lexirecall.plots.inline import inline
-from ir_lexirecall.plots.standings import means, means_size
 from ir_lexirecall.plots.studies import plot
 
 __all__ = [
@@ -15,8 +14,6 @@ __all__ = [
     "inline",
     "joined_ranks",
     "labels",
-    "means",
-    "means_size",
     "new_axes",
     "pair",
     "plot",

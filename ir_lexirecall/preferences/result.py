@@ -19,6 +19,7 @@ from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.plots import standings
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns
 from ir_lexirecall.significance import (
@@ -522,6 +523,9 @@ class Preferences:
         """How the runs stand by a preference: by their mean over all other runs; by a measure: by its mean.
 
         The intervals of these means are those of Student's t over the queries, at 1 - alpha.
+
+        Args:
+            preference: which of the preferences compared; by default the first one.
         """
         import pandas as pd
 
@@ -596,7 +600,7 @@ class Preferences:
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot_means, plots.means_size(len(self.runs)), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, standings.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
@@ -617,7 +621,7 @@ class Preferences:
         """
         standing = self.standing(preference)
         confidence = 1 - self.test.alpha
-        return plots.means(
+        return standings.means(
             standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
         )
 
