@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,17 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 def printed_by(script: str, *arguments: str) -> str:
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / script), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def shown_by(tutorial: str, **environment: str) -> str:
+    """What the cells of a tutorial print and show, without the larger data that a developer may have."""
+    command = [sys.executable, str(Path(__file__).parent / "cells.py"), str(EXAMPLES / "tutorials" / f"{tutorial}.py")]
+    plain = {"IR_DATASETS_HOME": os.devnull, "IR_LEXIRECALL_DATA": os.devnull}
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **plain, **environment}
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -59,6 +72,93 @@ def test_the_embedded_runs_are_what_the_script_makes(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {
         file.name: file.read_bytes() for file in runs.iterdir()
     }
+
+
+# -- tutorials ---------------------------------------------------------------------------------------
+
+
+def test_pipelines_up_to_a_papers_table(tmp_path: Path) -> None:
+    for package in ("pyterrier.measures", "bm25s", "sklearn"):
+        pytest.importorskip(package)
+    shown = shown_by("pyterrier_pipelines", IR_DATASETS_HOME=str(tmp_path))
+    assert "lexirecall/demo: 90 documents, 16 queries" in shown
+    assert "Only 8 queries: a test sees no difference but a large one." in shown
+    assert re.search(r"c & BM25 \+ letters +& +0.593 & \\textbf{0.044} & \\textbf{0.887}", shown)
+
+
+def test_pipelines_on_vaswani_show_what_the_page_says_of_it(data: Any) -> None:
+    for package in ("pyterrier.measures", "bm25s", "sklearn"):
+        pytest.importorskip(package)
+    shown = shown_by("pyterrier_pipelines", IR_DATASETS_HOME=data.path("ir_datasets_home"))
+    assert "vaswani: 11429 documents, 93 queries" in shown
+    for system, value, wins in (("letters", "0.279", "35.0"), ("BM25 + letters", "0.380", "37.0")):
+        assert re.search(rf"& {re.escape(system)} +& +{value}", shown)
+        assert re.search(rf"^\d +{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
+
+
+def test_predictions_of_an_embedding_model() -> None:
+    pytest.importorskip("sklearn")
+    shown = shown_by("mteb_predictions")
+    values = re.findall(r"nDCG@10 +([\d.]+)\n", shown)
+    assert values[1] == values[2]  # MTEB's file and sentence-transformers' hold the same run
+    assert float(values[0]) < float(values[1])  # documents that find themselves
+    trained = "dev_cosine_LR = 0." in shown
+    assert trained != ("sentence-transformers is not installed" in shown)
+
+
+def test_recommenders_without_lenskit() -> None:
+    shown = shown_by("lenskit_movielens")
+    assert "Made-up ratings: 14353 films liked by 300 users" in shown
+    assert re.search(r"EASE +0.505 +0.966 +0.114 +0.873", shown)
+    assert ("LensKit is not installed" in shown) != ("RBP(p=0.9)" in shown)
+
+
+def test_recommenders_on_movielens(data: Any) -> None:
+    shown = shown_by("lenskit_movielens", IR_LEXIRECALL_DATA=str(Path(data.path("movielens-small")).parent))
+    assert "MovieLens: 43362 films liked by 554 users" in shown
+
+
+def test_what_may_be_concluded_from_several_collections() -> None:
+    shown = shown_by("several_collections")
+    for line in (
+        r"twin +equal +[\d.]+ +[\d.]+ +no difference shown",
+        r"better +better everywhere +0.0\d+ +0.0\d+ +a difference on these and on others",
+        r"specialist +depends +0.0\d+ +[\d.]+ +a difference on these collections only",
+        r"worse +worse everywhere +0.0\d+ +0.0\d+ +a difference on these and on others",
+    ):
+        assert re.search(line, shown)
+
+
+def test_a_measure_from_its_definition_to_a_paragraph() -> None:
+    shown = shown_by("proposing_a_measure")
+    assert re.search(r"strict swap +\[1 1 0\] scores 1, not more than \[1 0 1\], 1", shown)
+    table = shown[shown.index("axioms failed") :]
+    fails, power = (
+        {m: float(re.search(rf"{m} +(\S+) +\S+ +(\S+)", table)[column]) for m in ("HalfRecall", "AnyShare", "AP")}  # type: ignore[index]
+        for column in (1, 2)
+    )
+    assert fails["AnyShare"] < fails["HalfRecall"]
+    assert power["HalfRecall"] < power["AnyShare"] < power["AP"]
+
+
+def test_the_index_lists_every_example() -> None:
+    index = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"\]\(([\w/]+\.py)\)", index))
+    assert listed == {path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*.py")}
+
+
+@pytest.mark.parametrize(
+    "path", sorted([*EXAMPLES.glob("*.py"), *EXAMPLES.glob("tutorials/*.py")]), ids=lambda p: p.stem
+)
+def test_every_page_begins_with_a_title(path: Path) -> None:
+    if path.stem == "make_demo_runs":
+        pytest.skip("a tool, not a page")
+    title, line = path.read_text(encoding="utf-8").splitlines()[1:3]
+    assert title
+    assert line == "=" * len(title)
+
+
+# -- papers ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -289,6 +289,7 @@ def _report(options: argparse.Namespace) -> None:
         result,
         options.output,
         **({"title": options.title} if options.title else {}),
+        runs=inputs.runs,
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )
