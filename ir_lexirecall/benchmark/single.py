@@ -20,10 +20,10 @@ from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.plots import standings
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult

@@ -16,10 +16,10 @@ from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
-from ir_lexirecall.plots import standings
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns
 from ir_lexirecall.significance import (
