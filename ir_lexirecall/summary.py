@@ -328,7 +328,7 @@ def leading(standings: Sequence[Standing], test: Any, baseline: str | None) -> l
     runs = len(standings[0].ranking)
     sentences = [_leaders(standings)] if runs > 1 else []
     if baseline is None and runs > 1:
-        sentences.append(_levels(standings))
+        sentences += [*_leading_everywhere(standings), _levels(standings)]
         pairs = len(standings[0].pairs)
         differ = ", ".join(f"{standing.name} {standing.rejected:,}" for standing in standings)
         sentences.append(f"Of {count(pairs, 'pair')}, so many differ ({how_tested(test, pairs)}): {differ}.")
@@ -392,6 +392,18 @@ def _leaders(standings: Sequence[Standing]) -> str:
         return f"{listed(leaders)} {'leads' if len(leaders) == 1 else 'lead'} by {listed(groups[leaders])}."
     parts = [f"by {listed(names)}, {listed(leaders)}" for leaders, names in groups.items()]
     return f"Who leads depends on the measure: {'; '.join(parts)}."
+
+
+def _leading_everywhere(standings: Sequence[Standing]) -> list[str]:
+    """Which runs lead, or cannot be told from the leader, by every measure; nothing where that is said already."""
+    if len(_grouped(standings, lambda standing: tuple(standing.leaders))) == 1:
+        return []
+    groups = [{*standing.leaders, *standing.level} for standing in standings]
+    everywhere = [run for run in standings[0].runs if all(run in group for group in groups)]
+    if not everywhere:
+        return ["No run is in the leading group by all of them."]
+    verb = "leads or is" if len(everywhere) == 1 else "lead or are"
+    return [f"{listed(everywhere)} {verb} not told from the leader by all of them."]
 
 
 def _levels(standings: Sequence[Standing]) -> str:

@@ -134,6 +134,19 @@ def test_golden_texts(text: str, make: Any) -> None:
     assert str(result) == text
 
 
+def test_who_leads_by_all_measures_is_said() -> None:
+    result = irl.benchmark("lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "TSE"])
+    groups = [{standing.leader, *standing.level} for standing in map(result.standing, result.measures)]
+    assert result.preferences is not None
+    groups.append({result.preferences.standing().leader, *result.preferences.standing().level})
+    everywhere = set.intersection(*groups)
+    (sentence,) = [sentence for sentence in result.finding.sentences if "by all of them" in sentence]
+    assert {run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)} == everywhere
+    assert (
+        "Who leads depends on the measure: by nDCG@10 and AP, bm25; by TSE and lexirecall, tfidf." in result.summary()
+    )
+
+
 def test_two_runs_have_one_p() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     result = irl.compare("lexirecall/demo", runs, "AP")
