@@ -327,7 +327,11 @@ def _zeros(scored: ScoredRuns) -> str:
 
 
 def _explain_measure(options: argparse.Namespace) -> None:
-    page = describe(options.measure)
+    try:
+        page = describe(options.measure)
+    except ValueError as error:
+        said = str(error).replace("describe: ", "explain-measure: ", 1)
+        raise ValueError(f"{said}; `ir-lexirecall measures` lists those of this library") from None
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 

@@ -16,6 +16,7 @@ from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
@@ -38,6 +39,7 @@ from ir_lexirecall.summary import (
     Finding,
     Note,
     Standing,
+    best_first,
     count,
     gravest_first,
     grouped,
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PREFERENCE_RANGE = (-1.0, 1.0)
-_MOST_DRAWN = 20  # runs in the picture of a notebook
+_MOST_DRAWN = 60  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,7 +445,9 @@ class Preferences:
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
             yield Note(
-                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.", ASIDE
+                f"{count(self.excluded, 'query')} {'has' if self.excluded == 1 else 'have'} no relevant document "
+                f"(rel={self.counts.rel:g}) and {'takes' if self.excluded == 1 else 'take'} no part.",
+                ASIDE,
             )
         if queries < 25:
             sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
@@ -519,6 +523,9 @@ class Preferences:
         """How the runs stand by a preference: by their mean over all other runs; by a measure: by its mean.
 
         The intervals of these means are those of Student's t over the queries, at 1 - alpha.
+
+        Args:
+            preference: which of the preferences compared; by default the first one.
         """
         import pandas as pd
 
@@ -529,7 +536,7 @@ class Preferences:
         else:
             values, sign, bounds = self.counts.count(name).against_others.T, 1, _PREFERENCE_RANGE
         tested = SignificanceTest("t", alpha=self.test.alpha).of_pairs(values, bounds=bounds)
-        order = np.argsort(-sign * tested.estimate, kind="stable")
+        order = best_first(sign * tested.estimate)
         columns = {
             "run": [self.runs[i] for i in order],
             "mean": tested.estimate[order],
@@ -592,9 +599,8 @@ class Preferences:
 
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
-        size = 2.5 + 0.55 * len(self.runs)
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot, (size + 1, size), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, standings.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
@@ -602,6 +608,22 @@ class Preferences:
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
+
+    def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Means of the runs with their intervals, best first: of a preference over all other runs, of a measure its values.
+
+        Args:
+            preference: which of the preferences compared; by default the first one.
+            ax: matplotlib axes; new ones by default.
+
+        Returns:
+            The axes.
+        """
+        standing = self.standing(preference)
+        confidence = 1 - self.test.alpha
+        return standings.means(
+            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
+        )
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""
