@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall import text
+from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
@@ -26,7 +26,18 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
-from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, html, leading, listed, ranked
+from ir_lexirecall.summary import (
+    Finding,
+    Note,
+    Standing,
+    count,
+    estimate_words,
+    gravest_first,
+    html,
+    leading,
+    listed,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,11 +259,27 @@ class Benchmark:
     @property
     def caption(self) -> str:
         """How differences are tested, and with what, in one line."""
+        return f"superscripts: better than the runs of these letters, {self._how}"
+
+    @property
+    def _how(self) -> str:
         test = self.test
-        how = f"superscripts: better than the runs of these letters, {test.name} test on {len(self.query_ids)} queries"
         corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
         numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
-        return f"{how}{corrected}, alpha {test.alpha:g}; {numbers}"
+        return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes."""
+        shown = self.standing(measure)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
+
+    def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(measure)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self._how, ax=ax)
 
     def to_markdown(self, places: int = 4) -> str:
         """The means in Markdown, the best of a column bold, with superscript letters of the runs that each one beats."""

@@ -38,6 +38,7 @@ from ir_lexirecall.summary import (
     Note,
     Standing,
     count,
+    estimate_words,
     gravest_first,
     html,
     leading,
@@ -482,7 +483,9 @@ class Preferences:
         """The smallest p of the test, where the test cannot reject, or queries are few."""
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
-        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        sentence = (
+            f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        )
         if adjusted > least:
             correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
@@ -584,6 +587,35 @@ class Preferences:
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
+
+    def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
+        shown = self.standing(preference)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
+
+    def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(preference)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self.caption, ax=ax)
+
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes.
+
+        Raises:
+            ValueError: the query is none of those compared.
+        """
+        query = self.query_ids.index(check_choice("plot_query", "query_id", str(query_id), self.query_ids))
+        positions = self.counts.positions
+        ranks, depths = {}, {}
+        for name in self.ranking().index:
+            place = self._place(name)
+            start = positions.start[place, query]
+            ranks[name] = positions.rank[start : start + positions.r[place, query]]
+            depths[name] = int(self.counts.runs[name].depth[self.counts.queries[query]])
+        return plots.rank_profile(ranks, depths, str(query_id), caption=self.caption, ax=ax)
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""
