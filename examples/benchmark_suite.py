@@ -1,17 +1,29 @@
-"""Runs on several collections: what holds over all of them, and how surely?
+"""
+Runs on several collections
+===========================
 
-Splits the embedded collection in three by subject and compares its runs on all parts: macro means with intervals, ranks, and
-differences to a baseline, once with these collections as the benchmark and once as a sample of tasks. With a folder of evaluation
-data (``--data``), the same for runs of TREC 2003 Robust, CLEF eHealth 2016, and the Web Track's ad hoc tasks.
+What holds over all collections, and how surely? You will see macro means with intervals, ranks, and differences to a
+baseline, once with these collections as the benchmark and once as a sample of tasks; and three pictures of them.
+
+The embedded collection is split in three by subject. Needs the package with its pictures and comparisons; a script with
+arguments::
+
+    python examples/benchmark_suite.py
+    python examples/benchmark_suite.py --plots out   # the pictures as files
+    python examples/benchmark_suite.py --data DATA   # also runs of TREC 2003 Robust, CLEF eHealth 2016, the Web Track
 """
 
 import argparse
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+
+# %%
+# Three collections out of one, by the subject of the queries.
 
 SUBJECTS = {"nature": ("bee", "volcano", "tide"), "kitchen": ("bread", "coffee"), "body": ("bike", "sleep")}
 
@@ -24,6 +36,11 @@ def by_subject() -> dict[str, object]:
     subject = relevant["doc_id"].str.split("-").str[0].map(subject_of_word).groupby(relevant["query_id"])
     of_query = subject.agg(lambda several: several.mode()[0])
     return {name: qrels[qrels["query_id"].map(of_query) == name] for name in SUBJECTS}
+
+
+# %%
+# What a suite says: ``overall()`` for these collections, ``overall("collections")`` for collections like these, and
+# Friedman's test on ranks.
 
 
 def show(result: irl.BenchmarkSuite) -> None:
@@ -55,6 +72,10 @@ def embedded(n_resamples: int) -> irl.BenchmarkSuite:
     return result
 
 
+# %%
+# Collections from a folder of evaluation data, where there is one.
+
+
 def evaluation_data(folder: Path, n_resamples: int) -> None:
     """Four submitted runs on each of two collections, and one run per year of the Web Track."""
     places = {
@@ -82,11 +103,20 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
     print(result.means().round(3).to_string(index=False))
 
 
+# %%
+# The tables and pictures of the embedded collection.
+
+
 def main(n_resamples: int, plots: Path | None, data: Path | None) -> None:
     result = embedded(n_resamples)
+    pictures = {"forest": result.plot(), "ranks": result.plot_ranks(), "cd": result.plot_cd()}
+    pictures["forest"].set_title("Difference of nDCG@10 to bm25, by subject and over all")
+    pictures["ranks"].set_title("Which ranks are possible, by mean nDCG@10")
     if plots is not None:
-        for name, axes in {"forest": result.plot(), "ranks": result.plot_ranks(), "cd": result.plot_cd()}.items():
+        for name, axes in pictures.items():
             axes.figure.savefig(plots / f"{name}.svg")
+    else:
+        plt.show()
     if data is not None:
         evaluation_data(data, n_resamples)
 

@@ -1,7 +1,12 @@
-"""Which recommender serves the user who wants to see everything relevant, and on which users does it win?
+"""
+Recommenders in LensKit, compared user by user
+==============================================
 
-Trains three of LensKit's models on generated interactions, measures their recommendations with LensKit's run analysis,
-its own nDCG and recall beside measures of this library, and compares them by exact preferences between their lists.
+Which recommender serves the user who wants to see everything relevant, and on which users does it win? Trains three of
+LensKit's models on generated interactions, measures their recommendations with LensKit's run analysis, its own nDCG and
+recall beside measures of this library, and compares them by exact preferences between their lists.
+
+Needs LensKit: ``pip install -e '.[lenskit,compare]'`` in a checkout.
 """
 
 import numpy as np

@@ -80,7 +80,7 @@ checked.loc[checked["result"] == "fails", ["source", "property", "counterexample
 # Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant
 # document counts, by the rank at which it stands; and the best ranking shall score 1:
 #
-# .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \Big/ \sum_{i=1}^{m} \frac{1}{i},
+# .. math:: \frac{\sum_{i=1}^{r} 1 / p_i}{\sum_{i=1}^{m} 1 / i},
 #
 # where r of the m relevant documents were retrieved, at ranks p\ :sub:`1` < ... < p\ :sub:`r`.
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ir_lexirecall import text as texts
+from ir_lexirecall.errors import needs
 
 SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 """Sizes of letters in points: nothing is smaller than the first."""
@@ -36,7 +37,7 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("pictures need matplotlib: pip install 'ir-lexirecall[plots]'") from None
+        raise ModuleNotFoundError(needs("a picture", "matplotlib", "plots")) from None
     options: dict[str, Any] = {"figsize": tuple(min(side, _LARGEST) for side in size), "layout": "constrained"}
     figure = _pyplot().figure(**options) if _is_shown() else Figure(**options)
     figure.set_gid(_OURS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -41,15 +42,26 @@ suppress_warnings = ["myst.header"]
 nitpicky = True
 nitpick_ignore_regex = [
     # What other packages define: their documentation is not at hand where there is no network.
-    (r"py:.*", r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*"),
+    (
+        r"py:.*",
+        r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+    ),
     (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
-    (r"py:.*", r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str)"),
+    (
+        r"py:.*",
+        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame)",
+    ),
     # Fields of results that are for the library itself; the options of a function, which its docstring lists.
     (r"py:class", r"\w*Options"),
     (r"py:class", r"ir_lexirecall\.(significance|preferences|judgments|collections|lookup|alignment)\.\w+(\.\w+)?"),
+    (r"py:class", r"ir_lexirecall\.(summary\.Standing|descriptions\.base\.\w+|arrays\.\w+)"),
     (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
 ]
 
+# The integrations' signatures can be read without the frameworks.
+autodoc_mock_imports = [
+    name for name in ("lenskit", "pyspark", "sentence_transformers", "torch") if find_spec(name) is None
+]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -79,6 +91,7 @@ sphinx_gallery_conf = {
 
 # -- pages ---------------------------------------------------------------------------------------------------------------
 
+smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
 html_static_path = ["_static"]
@@ -88,7 +101,7 @@ html_copy_source = False
 html_math_renderer = "mathml"
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

@@ -1,22 +1,30 @@
 """Sphinx extension: put in the pages what is made when they are built, in place of comments ``.. made: NAME``.
 
-``gallery``, ``tutorials``: tables of contents of what sphinx-gallery makes of the examples. ``changelog``, ``contributing``:
-the files of the checkout.
+``contents``: a table of contents of what sphinx-gallery makes of the examples. ``changelog``: the file of the checkout. ``picture``, ``output``:
+a drawing, or what a command prints. ``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import commands
+import drawings
+import measure_pages
+
+from ir_lexirecall.measures.base import REGISTRY
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"__init__\.py|conftest\.py|printed\.py|make_demo_runs\.py|lenskit_recommenders\.py"
+NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py)"
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 HIDDEN_COLON = "\ue000"
-PLACE = re.compile(r"^\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
+PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
 
 def setup(app: Any) -> dict[str, Any]:
@@ -29,7 +37,16 @@ def setup(app: Any) -> dict[str, Any]:
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
     """Replace the comments of a page by what they stand for."""
-    source[0] = PLACE.sub(lambda place: MAKERS[place["name"]](place["argument"]), source[0])
+    folder, _, name = docname.rpartition("/")
+    if folder == "measures" and name in REGISTRY:
+        source[0] = measure_pages.page(name)
+    else:
+        source[0] = PLACE.sub(made, source[0])
+
+
+def made(place: re.Match[str]) -> str:
+    """What a comment stands for, as far to the right as the comment."""
+    return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
 
 
 def hide_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -44,8 +61,9 @@ def show_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines:
 
 
 def contents(argument: str) -> str:
-    """A table of contents that is not shown on the page, but in the navigation."""
-    return "\n".join([".. toctree::", "   :hidden:", "", *(f"   {page}" for page in argument.split())])
+    """A table of contents, ``Title:page`` by ``Title:page``, that shows in the navigation only."""
+    entries = (entry.partition(":") for entry in argument.split())
+    return "\n".join([".. toctree::", "   :hidden:", "", *(f"   {title} <{page}>" for title, _, page in entries)])
 
 
 def changelog(_: str) -> str:
@@ -54,8 +72,54 @@ def changelog(_: str) -> str:
 
 
 def picture(name: str) -> str:
-    """A picture that is drawn now."""
-    return ""
+    """A picture that is drawn now, from the embedded collection."""
+    drawing = drawings.DRAWINGS[name]("")
+    return measure_pages.figure(drawing.inline(name), drawing.text + ".")
 
 
-MAKERS = {"frameworks": lambda _: "","contents": contents, "changelog": changelog, "picture": picture}
+def output(command: str) -> str:
+    """What a command prints, run on the files of the embedded collection."""
+    return measure_pages.block("text", commands.output(command))
+
+
+def frameworks(_: str) -> str:
+    """The reference of integrations whose frameworks need not be there."""
+    return FRAMEWORKS
+
+
+FRAMEWORKS = """
+LensKit
+-------
+
+Extra ``lenskit``.
+
+.. autoclass:: lenskit_lexirecall.TSE
+.. autoclass:: lenskit_lexirecall.LexiRecall
+.. autoclass:: lenskit_lexirecall.Metric
+.. autofunction:: lenskit_lexirecall.compare
+
+Spark
+-----
+
+Extra ``spark``.
+
+.. autofunction:: spark_lexirecall.evaluate
+.. autofunction:: spark_lexirecall.compare
+
+sentence-transformers
+---------------------
+
+Extra ``sentence-transformers``.
+
+.. autoclass:: sentence_transformers_lexirecall.LexiRecallEvaluator
+   :members:
+"""
+MAKERS: dict[str, Callable[[str], str]] = {
+    "changelog": changelog,
+    "contents": contents,
+    "frameworks": frameworks,
+    "measures": lambda _: measure_pages.table_of_ours(),
+    "output": output,
+    "picture": picture,
+    "standard": lambda _: measure_pages.standard(),
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -29,6 +30,7 @@ def visit_math_block(writer: Any, node: Any) -> None:
 
 def _mathml(node: Any, *, as_block: bool) -> str:
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        written = str(tex2mathml(node.astext(), as_block=as_block))
+        return re.sub(r"<mo>([{}|\[\]])</mo>", r'<mo stretchy="false">\1</mo>', written)  # as in LaTeX without \left
     except MathError as error:
         raise ValueError(f"formula {node.astext()!r} at {node.source}:{node.line}: {error}") from error

@@ -16,6 +16,7 @@ from typing import Any
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.collections import Collection
+from ir_lexirecall.errors import needs
 from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report import forests, rewards
@@ -118,7 +119,7 @@ class Report:
         try:
             import jinja2
         except ModuleNotFoundError:
-            raise ModuleNotFoundError("reports need Jinja2: pip install 'ir-lexirecall[report]'") from None
+            raise ModuleNotFoundError(needs("a report", "Jinja2", "report"), name="jinja2") from None
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ir_lexirecall.report"),
             autoescape=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -11,8 +10,6 @@ from typing import Any
 
 import ir_measures
 import pytest
-
-import ir_lexirecall as irl
 
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 INTEGRATIONS = [
@@ -66,9 +63,17 @@ def test_every_parameter_is_explained(module: str) -> None:
     missing = []
     for name, function, text in functions(module):
         names = [p for p in inspect.signature(function).parameters if p not in ("self", "cls", "args", "kwargs")]
-        explained = set(re.findall(r"``\*{0,2}(\w+)", text)) | set(re.findall(r"^\s+\*{0,2}(\w+)[,:(]", text, re.MULTILINE))
-        explained |= {name for line in re.findall(r"^\s+((?:\w+, )+\w+):", text, re.MULTILINE) for name in line.split(", ")}
-        missing += [f"{name}({parameter})" for parameter in names if parameter not in explained and not parameter.startswith("_")]
+        explained = set(re.findall(r"``\*{0,2}(\w+)", text)) | set(
+            re.findall(r"^\s+\*{0,2}(\w+)[,:(]", text, re.MULTILINE)
+        )
+        explained |= {
+            name for line in re.findall(r"^\s+((?:\w+, )+\w+):", text, re.MULTILINE) for name in line.split(", ")
+        }
+        missing += [
+            f"{name}({parameter})"
+            for parameter in names
+            if parameter not in explained and not parameter.startswith("_")
+        ]
     assert missing == []
 
 

@@ -1,0 +1,364 @@
+"""Pictures of the documentation, drawn from the library's own numbers as SVG texts with a description for those who cannot see them.
+
+``python ir_lexirecall/pt_docs/drawings.py`` writes the two pictures of the README, for light and dark pages, beside this file.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.measures.base import REGISTRY
+
+INK, PAPER = "#010203", "#fdfefd"  # stand for the colours of the page around the picture
+BLUES = {"1": "#9ecae1", "2": "#3182bd", "3": "#08519c"}
+SUBTOPICS = {"a": "#3182bd", "b": "#e6862f", "c": "#4d9d4d"}
+EMPTY = "#8884"
+ACCENT = "#d9480f"
+SHOWN = 13  # documents of a ranking in the overview
+
+# Rankings of at most ten documents, one character or group for each; '.' is a document that is not relevant.
+BINARY = [
+    "111.......",
+    ".111......",
+    "1.1.1.....",
+    "11.......1",
+    "1....1...1",
+    "...1.1.1..",
+    ".......111",
+    "11........",
+]
+GRADED = [
+    "211.......",
+    "112.......",
+    "2..1..1...",
+    ".211......",
+    "...2.1.1..",
+    "1.1.....2.",
+    "......211.",
+    "2.........",
+]
+COVERED = [
+    "a b c . . . . .",
+    "abc . . . . . . .",
+    "a a a b c . . .",
+    "ab ab c . . . . .",
+    ". a . b . c . .",
+    ". . ab . . c . .",
+    "a b . . . . . .",
+]
+JUDGED = [
+    "22 22 11 . . .",
+    "22 20 02 . . .",
+    "20 22 11 . . .",
+    "11 11 22 . . .",
+    "20 20 22 . . .",
+    "02 02 22 . . .",
+    ". . 22 22 11 .",
+]
+ASPECTS = {"relevance": 2, "quality": 2}
+FAMILIES = {
+    "RBU": COVERED,
+    "IA": COVERED,
+    "D_nDCG": COVERED,
+    "DSharp": COVERED,
+    "EU": COVERED,
+    "CT": COVERED,
+    "SRR": COVERED,
+}
+FAMILIES |= {"TOMA": JUDGED, "CAM": JUDGED, "MM": JUDGED}
+FAMILIES |= {"TSE": BINARY, "LexiRecall": BINARY, "SL3": BINARY, "RE": BINARY}
+
+
+class Drawing:
+    """A figure as SVG with a text for those who cannot see it."""
+
+    def __init__(self, figure: Figure, text: str, letters: str = "none") -> None:
+        self.text = text
+        written = io.StringIO()
+        with matplotlib.rc_context({"svg.fonttype": letters, "svg.hashsalt": "ir-lexirecall", "font.size": 9}):
+            figure.savefig(written, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
+        self._svg = written.getvalue()
+
+    def inline(self, name: str) -> str:
+        """The picture as a part of an HTML page, in the page's colours."""
+        svg = self._svg[self._svg.index("<svg") :].replace(INK, "currentColor")
+        svg = svg.replace(PAPER, "var(--pst-color-background, Canvas)")
+        svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+        used = set(re.findall(r"#([\w-]+)", svg))
+        svg = re.sub(r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg)
+        svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
+        head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"'
+        width = re.search(r'width="([\d.]+)pt"', svg)
+        size = f' style="max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
+        svg = re.sub(
+            r'<svg([^>]*?) height="[^"]*"([^>]*?) width="[^"]*"|<svg([^>]*?) width="[^"]*" height="[^"]*"',
+            lambda m: f"<svg{m[1] or ''}{m[2] or ''}{m[3] or ''}",
+            svg,
+            count=1,
+        )
+        return re.sub(r"\s*\n\s*", " ", svg.replace("<svg", f"{head}{size}", 1))
+
+    def file(self, ink: str, paper: str) -> str:
+        """The picture as a file for pages of one colour."""
+        svg = re.sub(r"<metadata>.*?</metadata>\s*", "", self._svg, flags=re.DOTALL)
+        svg = svg.replace(INK, ink).replace(PAPER, paper).replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
+        return svg.replace(' version="1.1">', f' version="1.1">\n <title>{escape(self.text)}</title>', 1)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure whose letters and lines take the colour of the page."""
+    with matplotlib.rc_context({"font.size": 9}):
+        return Figure(figsize=(width, height))
+
+
+def plain(ax: Any) -> Any:
+    """Axes without a frame, in the colour of the page."""
+    for side in ax.spines.values():
+        side.set_visible(False)
+    ax.tick_params(length=0, colors=INK, labelsize=9)
+    ax.title.set_color(INK)
+    ax.xaxis.label.set_color(INK)
+    ax.yaxis.label.set_color(INK)
+    return ax
+
+
+# -- what a measure rewards ------------------------------------------------------------------------------------------------
+
+
+def rewards(name: str) -> Drawing:
+    """Rankings ordered by a measure; and what one relevant document is worth at each rank, where that says something."""
+    rankings = FAMILIES.get(name, GRADED)
+    measure = with_required(name)
+    cells = [ranking.split() if " " in ranking else list(ranking) for ranking in rankings]
+    value = irl.evaluate(measure, *collection(cells, rankings))[measure]
+    smaller = REGISTRY[name].SMALLER_IS_BETTER
+    order = sorted(range(len(cells)), key=lambda i: value[f"q{i}"], reverse=not smaller)
+    curve = rankings in (BINARY, GRADED)
+    figure = new_figure(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5)
+    left, right = figure.subplots(1, 2, width_ratios=[3, 2]) if curve else (figure.subplots(), None)
+    values = [float(value[f"q{i}"]) for i in order]
+    ladder(plain(left), [cells[i] for i in order], values, measure)
+    if right is not None:
+        worth(plain(right), measure, "2" if rankings is GRADED else "1")
+    texts = [f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order]
+    what = {id(BINARY): "1 is relevant", id(GRADED): "grades", id(COVERED): "letters are subtopics"}
+    about = what.get(id(rankings), "grades for relevance and quality")
+    return Drawing(
+        figure, f"{len(cells)} rankings ({about}, a dot is not relevant), best first by {measure}: " + "; ".join(texts)
+    )
+
+
+def with_required(name: str) -> str:
+    """The measure as text, with a value for every parameter that it requires."""
+    given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS}
+    params = {p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required}
+    if name in ("SL3", "RE"):
+        params["n"] = 20
+    return str(REGISTRY[name](**params))
+
+
+def collection(
+    cells: Sequence[Sequence[str]], rankings: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+    """Qrels and run in which the i-th ranking answers query ``q{i}``; what a ranking lacks of the first one was not retrieved."""
+    rows, run = [], {}
+    everything = sorted(c for c in cells[0] if c != ".")
+    for i, ranking in enumerate(cells):
+        run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
+        missing = list(everything) if rankings in (BINARY, GRADED) else []
+        for place, cell in enumerate(ranking):
+            if cell in missing:
+                missing.remove(cell)
+            rows += labels(f"q{i}", f"d{place}", cell, rankings)
+        for place, cell in enumerate(missing):
+            rows += labels(f"q{i}", f"missing{place}", cell, rankings)
+        if rankings is COVERED and "c" not in "".join(ranking):
+            rows += labels(f"q{i}", "missing", "c", rankings)
+    return pd.DataFrame(rows), run
+
+
+def labels(query: str, doc: str, cell: str, rankings: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of the qrels for a document."""
+    row: dict[str, Any] = {"query_id": query, "doc_id": doc}
+    if cell == ".":
+        return []
+    if rankings is COVERED:
+        return [{**row, "subtopic_id": letter, "relevance": 1} for letter in cell]
+    if rankings is JUDGED:
+        return [{**row, "relevance": int(cell[0]), "quality": int(cell[1])}]
+    return [{**row, "relevance": int(cell)}]
+
+
+def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float], measure: str) -> None:
+    """A strip of cells for each ranking, and its value."""
+    width = max(map(len, rankings))
+    for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
+        for x, cell in enumerate(ranking):
+            paint(ax, x, y, cell)
+        ax.text(width + 0.4, y + 0.5, f"{value:.3f}", va="center", color=INK)
+    ax.set_xlim(0, width + 2.6)
+    ax.set_ylim(len(rankings), 0)
+    ax.set_yticks([0.5, len(rankings) - 0.5], ["best", "worst"])
+    ax.set_xticks([0.5, width - 0.5, width + 1.3], ["rank 1", str(width), "value"])
+    ax.xaxis.tick_top()
+    ax.tick_params(colors=INK)
+
+
+def paint(ax: Any, x: float, y: float, cell: str) -> None:
+    """A document: its grade, its subtopics, or its two grades, as colour and text."""
+    if cell == ".":
+        ax.add_patch(Rectangle((x + 0.06, y + 0.12), 0.88, 0.76, facecolor=EMPTY, linewidth=0))
+        return
+    parts = [BLUES.get(part, SUBTOPICS.get(part, EMPTY)) for part in cell]
+    for i, colour in enumerate(parts):
+        share = 0.88 / len(parts)
+        ax.add_patch(Rectangle((x + 0.06 + i * share, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
+    dark = [part in ("2", "3", "a") for part in cell]
+    for i, part in enumerate(cell):
+        at = x + 0.06 + (i + 0.5) * 0.88 / len(cell)
+        ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color="white" if dark[i] else "black")
+
+
+def worth(ax: Any, measure: str, grade: str) -> None:
+    """The value of a ranking with one relevant document, by its rank."""
+    ranks = range(1, 21)
+    qrels = {f"q{i}": {"d": int(grade)} for i in ranks}
+    run = {f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks}
+    value = irl.evaluate(measure, qrels, run)[measure]
+    ax.plot(list(ranks), [value[f"q{i}"] for i in ranks], color=BLUES["2"], marker="o", markersize=3, linewidth=1)
+    ax.set_ylim(bottom=0)
+    ax.set_xticks([1, 5, 10, 15, 20])
+    ax.set_xlabel("rank of the only relevant document")
+    ax.grid(color=EMPTY, linewidth=0.5)
+
+
+# -- comparisons -----------------------------------------------------------------------------------------------------------
+
+
+def heatmap(_: str = "") -> Drawing:
+    """The mean preferences of the embedded runs."""
+    figure = new_figure(4.6, 3.8)
+    result = irl.compare(demo.qrels(), demo.runs())
+    result.plot(ax=plain(figure.subplots()))
+    best = result.ranking().index[0]
+    return Drawing(
+        in_colour_of_page(figure),
+        f"Heatmap of mean preferences between five runs by lexicographic recall; {best} is preferred to all others",
+        "path",
+    )
+
+
+def pair(_: str = "") -> Drawing:
+    """What separates two embedded runs, query by query."""
+    figure = new_figure(6.4, 3.4)
+    runs = demo.runs()
+    result = irl.compare(demo.qrels(), {name: runs[name] for name in ("bm25", "ql")})
+    result.plot_pair("bm25", "ql", ax=figure.subplots())
+    row = result.table().iloc[0]
+    text = f"A bar for each query: bm25 is preferred on {row['wins']}, ql on {row['losses']}, {row['ties']} are ties"
+    return Drawing(in_colour_of_page(figure), text, "path")
+
+
+def in_colour_of_page(figure: Figure) -> Figure:
+    """Black letters and lines take the colour of the page."""
+    for ax in figure.axes:
+        for item in [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.title, ax.xaxis.label, ax.yaxis.label]:
+            item.set_color(INK)
+        for side in ax.spines.values():
+            side.set_edgecolor(INK)
+        ax.tick_params(color=INK)
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.get_frame().set_alpha(0)
+            for item in legend.get_texts():
+                item.set_color(INK)
+    for item in figure.texts:
+        item.set_color(INK)
+    return figure
+
+
+def overview(_: str = "") -> Drawing:
+    """Two rankings of one query and what decides between them; and all queries, against a baseline."""
+    runs, qrels = demo.runs(), demo.qrels()
+    names = {"A": "bm25", "B": "bm25_rerank"}
+    relevant = set(qrels[(qrels["query_id"] == "q06") & (qrels["relevance"] > 0)]["doc_id"])
+    result = irl.compare(qrels, runs, ["lexirecall", "nDCG@10"], baseline="bm25")
+    decided = result.explain("bm25", "bm25_rerank").set_index("query_id").loc["q06"]
+    figure = new_figure(8.2, 2.5)
+    left, right = figure.subplots(1, 2, width_ratios=[1, 1], gridspec_kw={"wspace": 0.55})
+    plain(left)
+    for y, (label, name) in enumerate(names.items()):
+        run = runs[name][runs[name]["query_id"] == "q06"].sort_values(["score", "doc_id"], ascending=False).head(SHOWN)
+        for x, doc in enumerate(run["doc_id"]):
+            at = decided["rank_a"] if label == "A" else decided["rank_b"]
+            colour = EMPTY if doc not in relevant else ACCENT if x + 1 == at else BLUES["2"]
+            left.add_patch(Rectangle((x + 0.06, 1.5 * y + 0.1), 0.88, 0.8, facecolor=colour, linewidth=0))
+    left.set_xlim(0, SHOWN)
+    left.set_ylim(3.1, -0.1)
+    left.set_yticks([0.5, 2.0], list(names))
+    left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
+    left.set_xlabel("rank (blue: relevant)")
+    left.set_title(
+        "One query, five relevant documents in both:\nthe last one decides, A shows it earlier",
+        fontsize=9,
+        color=INK,
+        loc="left",
+    )
+    plain(right)
+    table = result.table()
+    table = table[table["preference"] == "lexirecall"].reset_index(drop=True)
+    for y, row in table.iterrows():
+        start = 0
+        for count, colour in ((row["wins"], BLUES["2"]), (row["ties"], EMPTY), (row["losses"], ACCENT)):
+            right.barh(y, count, left=start, color=colour, height=0.7)
+            if count:
+                right.text(
+                    start + count / 2,
+                    y,
+                    str(count),
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if colour != EMPTY else INK,
+                )
+            start += count
+    right.set_yticks(range(len(table)), table["run_a"])
+    right.invert_yaxis()
+    right.set_xticks([])
+    right.set_title("All 16 queries, against bm25:\nbetter, tie, worse", fontsize=9, color=INK, loc="left")
+    counts = "; ".join(f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}" for _, row in table.iterrows())
+    return Drawing(
+        figure,
+        f"Two rankings of one query with five relevant documents each, of which the last one decides; and all queries, better, tied and worse than bm25: {counts}",
+    )
+
+
+DRAWINGS: dict[str, Callable[[str], Drawing]] = {
+    "rewards": rewards,
+    "heatmap": heatmap,
+    "pair": pair,
+    "overview": overview,
+}
+
+
+def main() -> None:
+    """Write the pictures of the README."""
+    drawing = overview()
+    for name, ink, paper in (("light", "#1f2328", "#ffffff"), ("dark", "#e6edf3", "#0d1117")):
+        (Path(__file__).parent / f"overview-{name}.svg").write_text(drawing.file(ink, paper), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

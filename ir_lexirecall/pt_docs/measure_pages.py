@@ -1,0 +1,176 @@
+"""The pages of the measures, made from what ``irl.describe`` says of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import drawings
+
+import ir_lexirecall as irl
+from ir_lexirecall.measures.base import REGISTRY
+
+HERE = Path(__file__).parent
+
+
+def page(name: str) -> str:
+    """The page of a measure, in reStructuredText."""
+    about = irl.describe(name)
+    title = f"{name}: {about.title}"
+    aliases = f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
+    direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
+    parts = [
+        f"{title}\n{'=' * len(title)}",
+        f"{about.meaning}{direction}{aliases}",
+        f".. math::\n\n   {formula(name, about)}" if about.formula else "",
+        "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols)),
+        drawing(name),
+        at_a_glance(about),
+        "By hand\n-------",
+        f"{about.example}",
+        in_python(about),
+        "Parameters\n----------",
+        parameters(name, about),
+        "Source\n------",
+        about.source.line,
+        block("bibtex", about.source.bibtex),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def formula(name: str, about: irl.Description) -> str:
+    """The formula with the measure on its left side."""
+    if re.match(r"\\mathrm\{\w+\}\S* = ", about.formula):
+        return about.formula
+    return rf"\mathrm{{{name}}} = ".replace("_", r"\_") + about.formula
+
+
+def split(symbols: str) -> list[str]:
+    """The symbols of a formula with their meanings, one by one."""
+    return [part.strip() for part in re.split(r";(?![^()]*\))", symbols) if part.strip()]
+
+
+def typeset(symbol: str) -> str:
+    """A symbol in bold before what it means."""
+    letter, colon, meaning = symbol.partition(": ")
+    return f"**{letter}**: {meaning}" if colon and len(letter) < 40 else symbol
+
+
+def drawing(name: str) -> str:
+    """What the measure rewards, as a picture with words below."""
+    picture = drawings.rewards(name)
+    family = drawings.FAMILIES.get(name, drawings.GRADED)
+    which = {id(drawings.COVERED): "letters are subtopics", id(drawings.JUDGED): "left: relevance, right: quality"}
+    told = which.get(id(family), "three relevant documents, in one ranking not all of them retrieved")
+    also = "; right, one relevant document alone" if family in (drawings.BINARY, drawings.GRADED) else ""
+    words = f"What {drawings.with_required(name)} rewards: rankings, best first ({told}){also}."
+    return figure(picture.inline(name), words)
+
+
+def figure(svg: str, words: str) -> str:
+    """A picture in the page."""
+    return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
+
+
+def at_a_glance(about: irl.Description) -> str:
+    """What a value means, row by row."""
+    others = ", ".join(link(name) for name in about.see_also)
+    rows = [
+        ("Values", about.values),
+        ("0 means", about.zero),
+        ("Ties", about.ties),
+        ("Use it", about.use),
+        ("See also", others),
+    ]
+    cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows if text)
+    return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
+
+
+def link(name: str) -> str:
+    """A link to the page of a measure, or to the list of standard ones."""
+    if (HERE / "measures" / f"{name}.rst").exists():
+        return f":doc:`{name}`"
+    return f":doc:`{name} <standard>`"
+
+
+def in_python(about: irl.Description) -> str:
+    """The worked example as code."""
+    rows = about.example.qrels
+    if {row.iteration for row in rows} == {"0"}:
+        qrels = '{"q": {' + ", ".join(f'"{row.doc_id}": {row.relevance}' for row in rows) + "}}"
+        imports = "import ir_lexirecall as irl"
+    else:
+        lines = [
+            ", ".join(f'("q", "{r.doc_id}", {r.relevance}, "{r.iteration}")' for r in rows[i : i + 2])
+            for i in range(0, len(rows), 2)
+        ]
+        listed = "".join(f"    {line},\n" for line in lines)
+        qrels = f'pd.DataFrame([\n{listed}], columns=["query_id", "doc_id", "relevance", "iteration"])'
+        imports = "import pandas as pd\nimport ir_lexirecall as irl"
+    run = ", ".join(f'"{doc}": {score:g}' for doc, score in about.example.run["q"].items())
+    call = f'irl.evaluate("{about.example.measure}", qrels, run)'
+    code = f'{imports}\n\nqrels = {qrels}\nrun = {{"q": {{{run}}}}}  # scores\n{call}  # {about.example.value:.4g}'
+    return block("python", code)
+
+
+def parameters(name: str, about: irl.Description) -> str:
+    """The measure's signature and a row for each parameter."""
+    declared = REGISTRY[name].SUPPORTED_PARAMS
+    signature = ", ".join(p if d.required or d.default is None else f"{p}={d.default!r}" for p, d in declared.items())
+    rows = "\n".join(
+        f"   * - ``{parameter.name}``\n     - {literal(parameter.default)}\n     - {escape(parameter.meaning)} ({escape(parameter.allowed)})"
+        for parameter in about.parameters
+    )
+    table = f".. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning\n{rows}"
+    return f".. py:class:: {name}({signature})\n   :module: ir_lexirecall\n\n{table}"
+
+
+def literal(text: str) -> str:
+    """A default as code, words as words."""
+    return text if text in ("required", "none") else f"``{text}``"
+
+
+def escape(text: str) -> str:
+    """Text that reStructuredText takes as it is."""
+    return re.sub(r"([*_`|\\])", r"\\\1", text)
+
+
+def block(language: str, text: str) -> str:
+    """Code."""
+    indented = "\n".join(f"   {line}".rstrip() for line in text.strip().splitlines())
+    return f".. code-block:: {language}\n\n{indented}" if text else ""
+
+
+def table_of_ours() -> str:
+    """All measures of this library, a row each."""
+    rows = []
+    for path in sorted((HERE / "measures").glob("*.rst"), key=lambda path: path.stem.lower()):
+        if path.stem not in ("index", "standard"):
+            about = irl.describe(path.stem)
+            rows.append(f"   * - :doc:`{path.stem}`\n     - {about.title}\n     - {escape(about.use)}")
+    return (
+        ".. list-table::\n   :header-rows: 1\n   :widths: 18 30 52\n\n   * - Measure\n     - Name\n     - Use it\n"
+        + "\n".join(rows)
+    )
+
+
+def standard() -> str:
+    """The measures of ir_measures, a section each."""
+    ours = {measure.NAME for measure in REGISTRY.values()}
+    parts = []
+    for name in sorted(standard_names() - ours, key=str.lower):
+        about = irl.describe(name)
+        formula = f".. math::\n\n   {about.formula}" if about.formula else ""
+        rows = at_a_glance(about) if about.values else ""
+        symbols = "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols))
+        source = f"Source: {about.source.line}" if about.source.line else ""
+        title = f"{name}: {about.title}" if about.title != name else name
+        parts += [title, "-" * len(title), "", escape(about.meaning), formula, symbols, rows, source]
+    return "\n\n".join(parts).replace("\n\n---", "\n---")
+
+
+def standard_names() -> set[str]:
+    """Names of the measures that are described beside those of this library."""
+    from ir_lexirecall.descriptions.describing import ENTRIES
+
+    return set(ENTRIES)
