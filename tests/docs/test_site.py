@@ -15,7 +15,9 @@ from chromium import CHROMIUM, Browser
 
 SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", Path(__file__).parents[2] / "site"))
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
-pytestmark = pytest.mark.skipif(not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site")
+pytestmark = pytest.mark.skipif(
+    not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
+)
 
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 MISSING = "[...document.images].filter(i => i.loading != 'lazy' && !(i.complete && i.naturalWidth)).map(i => i.src)"
@@ -58,7 +60,9 @@ def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, 
     assert wrong == {}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if re.fullmatch(r"measures/(?!index|standard)\w+\.html", page)])
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if re.fullmatch(r"measures/(?!index|standard)\w+\.html", page)]
+)
 def test_a_measure_prints_on_one_sheet(browser: Browser, page: str) -> None:
     browser.open(SITE / page)
     printed = base64.b64decode(browser("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
