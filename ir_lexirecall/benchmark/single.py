@@ -52,6 +52,8 @@ _MOST_DRAWN = 60  # runs in the picture of a notebook
 class Benchmark:
     """What ``benchmark`` found on one collection.
 
+    Methods take ``measure``, one of the measures, and ``places``, decimal places.
+
     Attributes:
         table: means, a row per run (index ``run``), a column per measure.
         per_query: values, a row per run and query (index ``run``, ``query_id``), a column per measure.

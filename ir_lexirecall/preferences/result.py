@@ -60,7 +60,8 @@ _MOST_DRAWN = 60  # runs in the picture of a notebook
 class Preferences:
     """Preferences between runs, per query, and what follows from them. ``compare`` makes it.
 
-    Methods take the name of a preference where several were compared; the first one is the default.
+    Methods take ``preference``, the name of one where several were compared (the first one by default); ``a`` and ``b``, names of
+    runs; ``places``, decimal places; ``ax``, matplotlib's axes to draw on (new ones by default).
 
     Attributes:
         preferences: names of the preferences.
