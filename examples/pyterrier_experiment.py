@@ -64,7 +64,7 @@ print(preferences.explain("bm25", "bm25_rerank").to_string(index=False))
 # All pairs of systems at a glance, and what speaks against trusting them:
 
 axes = preferences.plot()
-axes.set_title("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
+axes.figure.suptitle("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
 plt.show()
 for note in preferences.diagnostics:
     print(f"- {note}")

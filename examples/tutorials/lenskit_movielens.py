@@ -147,7 +147,7 @@ shares.round(2)
 # And one user after the other: at which rank does each recommender reach the film that decided?
 
 axes = result.preferences.plot_pair("popularity", "EASE")
-axes.set_title("The film that decided, for every user: popularity (blue) and EASE (red)", fontsize="medium")
+axes.figure.suptitle("The film that decided, for every user: popularity (blue) and EASE (red)", fontsize="medium")
 plt.show()
 
 # %%

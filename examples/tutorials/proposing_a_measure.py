@@ -106,7 +106,7 @@ measures = ["HalfRecall", "AnyShare", "AP", "RR", "LR"]
 table = meta.axioms(measures, size=6, cases=50)
 differ = table.groupby("property")["result"].nunique() > 1
 axes = meta.plot(table[table["property"].map(differ)])
-axes.set_title("Axioms: + holds, - fails", fontsize="medium")
+axes.figure.suptitle("Axioms: + holds, - fails", fontsize="medium")
 plt.show()
 
 # %%
@@ -138,7 +138,7 @@ ties = meta.ties(measures, qrels, runs).groupby("measure", sort=False)[["ties", 
 
 power = meta.achieved_significance(measures, qrels, runs, n_resamples=2000, seed=1)
 axes = meta.plot(power)
-axes.set_title("Achieved significance of all pairs of systems", fontsize="medium")
+axes.figure.suptitle("Achieved significance of all pairs of systems", fontsize="medium")
 plt.show()
 
 # %%
@@ -151,7 +151,7 @@ plt.show()
 
 stability = meta.split_half(measures, qrels, runs, targets=measures, n_splits=200, seed=1)
 axes = meta.plot(stability)
-axes.set_title("Kendall's tau between halves of the queries", fontsize="medium")
+axes.figure.suptitle("Kendall's tau between halves of the queries", fontsize="medium")
 plt.show()
 
 # %%
@@ -162,7 +162,7 @@ plt.show()
 
 relation = meta.per_query_kendall(measures, qrels, runs)
 axes = meta.plot(relation)
-axes.set_title("Agreement on each query: mean Kendall's tau between measures", fontsize="medium")
+axes.figure.suptitle("Agreement on each query: mean Kendall's tau between measures", fontsize="medium")
 plt.show()
 
 # %%

@@ -184,7 +184,7 @@ table[["name", *preference]]
 
 preferences = table.attrs["preferences"]
 axes = preferences.plot()
-axes.set_title("Preferences by lexirecall between all systems (blue: the row's ranking is better)", fontsize="small")
+axes.figure.suptitle("Mean preference (lexirecall) of the row's system over the column's", fontsize="medium")
 plt.show()
 
 # %%
@@ -203,7 +203,7 @@ decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 # are equal, as both systems share what lies below the cut. (The table has them, too: ``tied_levels``.)
 
 axes = preferences.plot_pair("reranked ^ BM25", "BM25")
-axes.set_title("The reranker (blue) against BM25 (red): the rank that decided each query", fontsize="medium")
+axes.figure.suptitle("The reranker (blue) against BM25 (red): the rank that decided each query", fontsize="medium")
 plt.show()
 
 # %%

@@ -66,7 +66,7 @@ result.table["LR"].unstack("run")[list(QUALITY)].round(3)
 # the specialist: the mean hides that there are two kinds of collections.
 
 axes = result.plot("LR")
-axes.set_title("LexiRecall: difference to the baseline, by collection and over all")
+axes.figure.suptitle("LexiRecall: difference to the baseline, by collection and over all", fontsize="medium")
 plt.show()
 
 # %%
@@ -95,7 +95,7 @@ here.loc[here["measure"] == "LR", columns].round(3)
 # intervals overlap have not been told apart.
 
 axes = result.plot_ranks("LR")
-axes.set_title("Which ranks are possible, by mean LexiRecall")
+axes.figure.suptitle("Which ranks are possible, by mean LexiRecall", fontsize="medium")
 plt.show()
 
 # %%
@@ -144,7 +144,7 @@ print(
     f"Friedman's test: p = {friedman['p']:.3f}; mean ranks closer than {friedman['critical_difference']:.2f} do not differ"
 )
 axes = result.plot_cd("LR")
-axes.set_title("Mean ranks by LexiRecall: systems under one bar are not told apart", fontsize="medium")
+axes.figure.suptitle("Mean ranks by LexiRecall: systems under one bar are not told apart", fontsize="medium")
 plt.show()
 
 # %%

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from ir_lexirecall import text as texts
 
 _LARGEST = 40.0  # inches
 _LONGEST = 40  # columns of a name
+_SMALL_PRINT = 4  # points
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -75,20 +77,39 @@ def colour_bar(ax: Any, image: Any, meaning: str) -> None:
 
 
 def finish(ax: Any, caption: str = "") -> Any:
-    """Add small print, and have all texts on the axes taken as they are; returns the axes."""
+    """Add small print below, and have all names on the axes taken as they are; returns the axes."""
     from matplotlib.text import Text
+    from matplotlib.ticker import LogFormatter
 
     if caption:
-        ax.annotate(
-            texts.printable(caption),
-            (0, 0),
-            (2, 2),
-            "figure points",
-            "offset points",
-            fontsize=4,
-            color="grey",
-            annotation_clip=False,
-        )
-    for shown in ax.findobj(Text):
+        _small_print(ax, texts.printable(caption))
+    powers = {  # the numbers of a logarithmic axis are formulas
+        shown
+        for axis in (ax.xaxis, ax.yaxis)
+        if isinstance(axis.get_major_formatter(), LogFormatter)
+        for shown in axis.get_ticklabels(which="both")
+    }
+    for shown in ax.findobj(lambda artist: isinstance(artist, Text) and artist not in powers):
         shown.set_parse_math(False)
     return ax
+
+
+def _small_print(ax: Any, caption: str) -> None:
+    """Write a caption at the bottom of the figure, in as many lines as it takes; the axes make room for it."""
+    width, height = ax.figure.get_size_inches()
+    lines = textwrap.wrap(caption, max(20, int(width * 72 / (0.58 * _SMALL_PRINT))))
+    written = ax.annotate(
+        "\n".join(lines),
+        (0, 0),
+        (2, 2),
+        "figure points",
+        "offset points",
+        fontsize=_SMALL_PRINT,
+        color="grey",
+        annotation_clip=False,
+    )
+    written.set_in_layout(False)  # a long line would leave no room for the axes
+    engine = ax.figure.get_layout_engine()
+    if engine is not None and "rect" in engine.get():
+        share = min(0.5, (1.3 * _SMALL_PRINT * len(lines) + 4) / (72 * height))
+        engine.set(rect=(0, share, 1, 1 - share))

@@ -42,9 +42,15 @@ suppress_warnings = ["myst.header"]
 nitpicky = True
 nitpick_ignore_regex = [
     # What other packages define: their documentation is not at hand where there is no network.
-    (r"py:.*", r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*"),
+    (
+        r"py:.*",
+        r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+    ),
     (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
-    (r"py:.*", r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame)"),
+    (
+        r"py:.*",
+        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame)",
+    ),
     # Fields of results that are for the library itself; the options of a function, which its docstring lists.
     (r"py:class", r"\w*Options"),
     (r"py:class", r"ir_lexirecall\.(significance|preferences|judgments|collections|lookup|alignment)\.\w+(\.\w+)?"),
@@ -53,7 +59,9 @@ nitpick_ignore_regex = [
 ]
 
 # The integrations' signatures can be read without the frameworks.
-autodoc_mock_imports = [name for name in ("lenskit", "pyspark", "sentence_transformers", "torch") if find_spec(name) is None]
+autodoc_mock_imports = [
+    name for name in ("lenskit", "pyspark", "sentence_transformers", "torch") if find_spec(name) is None
+]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"

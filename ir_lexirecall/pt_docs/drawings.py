@@ -29,12 +29,54 @@ ACCENT = "#d9480f"
 SHOWN = 15  # documents of a ranking in the overview
 
 # Rankings of at most ten documents, one character or group for each; '.' is a document that is not relevant.
-BINARY = ["111.......", ".111......", "1.1.1.....", "11.......1", "1....1...1", "...1.1.1..", ".......111", "11........"]
-GRADED = ["211.......", "112.......", "2..1..1...", ".211......", "...2.1.1..", "1.1.....2.", "......211.", "2........."]
-COVERED = ["a b c . . . . .", "abc . . . . . . .", "a a a b c . . .", "ab ab c . . . . .", ". a . b . c . .", ". . ab . . c . .", "a b . . . . . ."]
-JUDGED = ["22 22 11 . . .", "22 20 02 . . .", "20 22 11 . . .", "11 11 22 . . .", "20 20 22 . . .", "02 02 22 . . .", ". . 22 22 11 ."]
+BINARY = [
+    "111.......",
+    ".111......",
+    "1.1.1.....",
+    "11.......1",
+    "1....1...1",
+    "...1.1.1..",
+    ".......111",
+    "11........",
+]
+GRADED = [
+    "211.......",
+    "112.......",
+    "2..1..1...",
+    ".211......",
+    "...2.1.1..",
+    "1.1.....2.",
+    "......211.",
+    "2.........",
+]
+COVERED = [
+    "a b c . . . . .",
+    "abc . . . . . . .",
+    "a a a b c . . .",
+    "ab ab c . . . . .",
+    ". a . b . c . .",
+    ". . ab . . c . .",
+    "a b . . . . . .",
+]
+JUDGED = [
+    "22 22 11 . . .",
+    "22 20 02 . . .",
+    "20 22 11 . . .",
+    "11 11 22 . . .",
+    "20 20 22 . . .",
+    "02 02 22 . . .",
+    ". . 22 22 11 .",
+]
 ASPECTS = {"relevance": 2, "quality": 2}
-FAMILIES = {"RBU": COVERED, "IA": COVERED, "D_nDCG": COVERED, "DSharp": COVERED, "EU": COVERED, "CT": COVERED, "SRR": COVERED}
+FAMILIES = {
+    "RBU": COVERED,
+    "IA": COVERED,
+    "D_nDCG": COVERED,
+    "DSharp": COVERED,
+    "EU": COVERED,
+    "CT": COVERED,
+    "SRR": COVERED,
+}
 FAMILIES |= {"TOMA": JUDGED, "CAM": JUDGED, "MM": JUDGED}
 FAMILIES |= {"TSE": BINARY, "LexiRecall": BINARY, "SL3": BINARY, "RE": BINARY}
 
@@ -60,7 +102,12 @@ class Drawing:
         head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"'
         width = re.search(r'width="([\d.]+)pt"', svg)
         size = f' style="max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
-        svg = re.sub(r'<svg([^>]*?) height="[^"]*"([^>]*?) width="[^"]*"|<svg([^>]*?) width="[^"]*" height="[^"]*"', lambda m: f"<svg{m[1] or ''}{m[2] or ''}{m[3] or ''}", svg, count=1)
+        svg = re.sub(
+            r'<svg([^>]*?) height="[^"]*"([^>]*?) width="[^"]*"|<svg([^>]*?) width="[^"]*" height="[^"]*"',
+            lambda m: f"<svg{m[1] or ''}{m[2] or ''}{m[3] or ''}",
+            svg,
+            count=1,
+        )
         return re.sub(r"\s*\n\s*", " ", svg.replace("<svg", f"{head}{size}", 1))
 
     def file(self, ink: str, paper: str) -> str:
@@ -108,7 +155,9 @@ def rewards(name: str) -> Drawing:
     texts = [f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order]
     what = {id(BINARY): "1 is relevant", id(GRADED): "grades", id(COVERED): "letters are subtopics"}
     about = what.get(id(rankings), "grades for relevance and quality")
-    return Drawing(figure, f"{len(cells)} rankings ({about}, a dot is not relevant), best first by {measure}: " + "; ".join(texts))
+    return Drawing(
+        figure, f"{len(cells)} rankings ({about}, a dot is not relevant), best first by {measure}: " + "; ".join(texts)
+    )
 
 
 def with_required(name: str) -> str:
@@ -120,7 +169,9 @@ def with_required(name: str) -> str:
     return str(REGISTRY[name](**params))
 
 
-def collection(cells: Sequence[Sequence[str]], rankings: Sequence[str]) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+def collection(
+    cells: Sequence[Sequence[str]], rankings: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Qrels and run in which the i-th ranking answers query ``q{i}``; what a ranking lacks of the first one was not retrieved."""
     rows, run = [], {}
     everything = sorted(c for c in cells[0] if c != ".")
@@ -202,7 +253,11 @@ def heatmap(_: str = "") -> Drawing:
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
     best = result.ranking().index[0]
-    return Drawing(in_colour_of_page(figure), f"Heatmap of mean preferences between five runs by lexicographic recall; {best} is preferred to all others", "path")
+    return Drawing(
+        in_colour_of_page(figure),
+        f"Heatmap of mean preferences between five runs by lexicographic recall; {best} is preferred to all others",
+        "path",
+    )
 
 
 def pair(_: str = "") -> Drawing:
@@ -255,7 +310,12 @@ def overview(_: str = "") -> Drawing:
     left.set_yticks([0.5, 2.0], list(names))
     left.set_xticks([i - 0.5 for i in (1, 5, 10, 15)], ["1", "5", "10", "15"])
     left.set_xlabel("rank (blue: relevant)")
-    left.set_title("One query: below rank 11 the two agree, so the\nfifth relevant document decides: A, rank 10", fontsize=9, color=INK, loc="left")
+    left.set_title(
+        "One query: below rank 11 the two agree, so the\nfifth relevant document decides: A, rank 10",
+        fontsize=9,
+        color=INK,
+        loc="left",
+    )
     plain(right)
     table = result.table()
     table = table[table["preference"] == "lexirecall"].reset_index(drop=True)
@@ -264,17 +324,33 @@ def overview(_: str = "") -> Drawing:
         for count, colour in ((row["wins"], BLUES["2"]), (row["ties"], EMPTY), (row["losses"], ACCENT)):
             right.barh(y, count, left=start, color=colour, height=0.7)
             if count:
-                right.text(start + count / 2, y, str(count), ha="center", va="center", fontsize=8, color="white" if colour != EMPTY else INK)
+                right.text(
+                    start + count / 2,
+                    y,
+                    str(count),
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if colour != EMPTY else INK,
+                )
             start += count
     right.set_yticks(range(len(table)), table["run_a"])
     right.invert_yaxis()
     right.set_xticks([])
     right.set_title("All 16 queries, against bm25:\nbetter, tie, worse", fontsize=9, color=INK, loc="left")
     counts = "; ".join(f"{row['run_a']} {row['wins']}, {row['ties']}, {row['losses']}" for _, row in table.iterrows())
-    return Drawing(figure, f"Two rankings of one query, in which the fifth relevant document decides; and queries better, tied, worse than bm25: {counts}")
+    return Drawing(
+        figure,
+        f"Two rankings of one query, in which the fifth relevant document decides; and queries better, tied, worse than bm25: {counts}",
+    )
 
 
-DRAWINGS: dict[str, Callable[[str], Drawing]] = {"rewards": rewards, "heatmap": heatmap, "pair": pair, "overview": overview}
+DRAWINGS: dict[str, Callable[[str], Drawing]] = {
+    "rewards": rewards,
+    "heatmap": heatmap,
+    "pair": pair,
+    "overview": overview,
+}
 
 
 def main() -> None:

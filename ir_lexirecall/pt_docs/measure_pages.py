@@ -69,13 +69,19 @@ def drawing(name: str) -> str:
 
 def figure(svg: str, words: str) -> str:
     """A picture in the page."""
-    return f".. raw:: html\n\n   <figure class=\"align-default\">{svg}<figcaption>{words}</figcaption></figure>"
+    return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
 
 
 def at_a_glance(about: irl.Description) -> str:
     """What a value means, row by row."""
     others = ", ".join(link(name) for name in about.see_also)
-    rows = [("Values", about.values), ("0 means", about.zero), ("Ties", about.ties), ("Use it", about.use), ("See also", others)]
+    rows = [
+        ("Values", about.values),
+        ("0 means", about.zero),
+        ("Ties", about.ties),
+        ("Use it", about.use),
+        ("See also", others),
+    ]
     cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows if text)
     return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
 
@@ -91,10 +97,13 @@ def in_python(about: irl.Description) -> str:
     """The worked example as code."""
     rows = about.example.qrels
     if {row.iteration for row in rows} == {"0"}:
-        qrels = "{\"q\": {" + ", ".join(f'"{row.doc_id}": {row.relevance}' for row in rows) + "}}"
+        qrels = '{"q": {' + ", ".join(f'"{row.doc_id}": {row.relevance}' for row in rows) + "}}"
         imports = "import ir_lexirecall as irl"
     else:
-        lines = [", ".join(f'("q", "{r.doc_id}", {r.relevance}, "{r.iteration}")' for r in rows[i : i + 2]) for i in range(0, len(rows), 2)]
+        lines = [
+            ", ".join(f'("q", "{r.doc_id}", {r.relevance}, "{r.iteration}")' for r in rows[i : i + 2])
+            for i in range(0, len(rows), 2)
+        ]
         listed = "".join(f"    {line},\n" for line in lines)
         qrels = f'pd.DataFrame([\n{listed}], columns=["query_id", "doc_id", "relevance", "iteration"])'
         imports = "import pandas as pd\nimport ir_lexirecall as irl"
@@ -139,7 +148,10 @@ def table_of_ours() -> str:
         if path.stem not in ("index", "standard"):
             about = irl.describe(path.stem)
             rows.append(f"   * - :doc:`{path.stem}`\n     - {about.title}\n     - {escape(about.use)}")
-    return ".. list-table::\n   :header-rows: 1\n   :widths: 18 30 52\n\n   * - Measure\n     - Name\n     - Use it\n" + "\n".join(rows)
+    return (
+        ".. list-table::\n   :header-rows: 1\n   :widths: 18 30 52\n\n   * - Measure\n     - Name\n     - Use it\n"
+        + "\n".join(rows)
+    )
 
 
 def standard() -> str:

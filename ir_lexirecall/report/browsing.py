@@ -194,7 +194,9 @@ def _decided(preferences: Preferences, a: str, b: str, shown: Ints) -> list[dict
 def _plain(column: Any) -> list[Any]:
     """Numbers as JSON holds them: without more digits than are shown, None for what is missing."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    return [None if np.isnan(value) else int(value) if value == int(value) else round(value, 5) for value in values.tolist()]
+    return [
+        None if np.isnan(value) else int(value) if value == int(value) else round(value, 5) for value in values.tolist()
+    ]
 
 
 def _values(
@@ -207,7 +209,8 @@ def _values(
         arrays |= {name: result.values(name) for name in result.measures}
     return {
         name: [
-            [round(value, 5) if np.isfinite(value) else None for value in row] for row in array[runs][:, queries].tolist()
+            [round(value, 5) if np.isfinite(value) else None for value in row]
+            for row in array[runs][:, queries].tolist()
         ]
         for name, array in arrays.items()
     }
@@ -231,7 +234,9 @@ def _texts(
         return {}
     best: dict[str, int] = {}
     for name, ranking in rankings.items():
-        for query, number, rank in zip(ranking.query.tolist(), numbers[name].tolist(), ranking.rank.tolist(), strict=True):
+        for query, number, rank in zip(
+            ranking.query.tolist(), numbers[name].tolist(), ranking.rank.tolist(), strict=True
+        ):
             doc_id = ids[query][number]
             best[doc_id] = min(rank, best.get(doc_id, rank))
     wanted = sorted(best, key=best.__getitem__)[: _MOST_TEXT // 20]

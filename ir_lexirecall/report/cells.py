@@ -25,7 +25,10 @@ _COLUMNS = {
     "incomparable": ("incomparable", "queries on which a partial order does not say"),
     "mean": ("mean", "mean preference for run A over the queries, from -1 to 1; of a measure, the mean difference"),
     "estimate": ("estimate", "what the test estimates: see the test"),
-    "ci_low": ("CI low", "confidence interval of the estimate, at 1 - alpha: without 0 exactly where p is at most alpha"),
+    "ci_low": (
+        "CI low",
+        "confidence interval of the estimate, at 1 - alpha: without 0 exactly where p is at most alpha",
+    ),
     "ci_high": ("CI high", ""),
     "p": ("p", "of the test, for this pair alone"),
     "p_corrected": ("p corrected", "for all pairs together"),
@@ -35,7 +38,10 @@ _COLUMNS = {
         "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
     ),
     "mean_rank": ("mean rank", "over the collections"),
-    "rank_low": ("rank, low", "interval of the rank by the macro mean, which holds where many runs are nearly equal, too"),
+    "rank_low": (
+        "rank, low",
+        "interval of the rank by the macro mean, which holds where many runs are nearly equal, too",
+    ),
     "rank_high": ("rank, high", ""),
     "rank_from": ("rank, from", "where 1 - alpha of the resamples put the run"),
     "rank_to": ("rank, to", ""),
@@ -76,7 +82,9 @@ class Table:
         kinds = [(str(name), True, False) for name in table.index.names] + [(name, False, n) for name, n in numbers]
         columns = [Column(name, label_of(name), is_key, is_number) for name, is_key, is_number in kinds]
         rows = [(*(key if table.index.nlevels > 1 else [key]), *row) for key, *row in table.itertuples(name=None)]
-        return cls(columns, [[cell(value, column.name) for value, column in zip(row, columns, strict=True)] for row in rows])
+        return cls(
+            columns, [[cell(value, column.name) for value, column in zip(row, columns, strict=True)] for row in rows]
+        )
 
     def cells(self) -> Iterator[Iterator[tuple[Column, tuple[str, str | None]]]]:
         """Rows of cells with their columns."""

@@ -163,7 +163,9 @@ class Report:
             if isinstance(result, Benchmark) and len(result.runs) > 1
             else None,
             "by_query": values_by_query(result) if isinstance(result, Benchmark) else None,
-            "browser": browser_data(result, self._sources(result), self.details, self.progress) if single or preferences else None,
+            "browser": browser_data(result, self._sources(result), self.details, self.progress)
+            if single or preferences
+            else None,
         }
 
     def _sources(self, result: Benchmark | Preferences) -> Sources:

@@ -129,7 +129,9 @@ def numbered_documents(
         rows = np.flatnonzero(ranking.doc < 0)
         columns = {"query": ranking.query[rows], "doc_id": pl.Series(ranking.doc_id, dtype=pl.String), "row": rows}
         parts.append(pl.DataFrame(columns).with_columns(run=pl.lit(name)))
-    others = pl.concat(parts) if parts else pl.DataFrame(schema={"query": pl.Int64, "doc_id": pl.String, "run": pl.String})
+    others = (
+        pl.concat(parts) if parts else pl.DataFrame(schema={"query": pl.Int64, "doc_id": pl.String, "run": pl.String})
+    )
     different = others.select("query", "doc_id").unique(maintain_order=True).sort("query", maintain_order=True)
     query = different["query"].to_numpy()
     number = position_in_segment(query) + (end - first)[query] if len(query) else query

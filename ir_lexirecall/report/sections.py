@@ -375,7 +375,10 @@ def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQ
     means = []
     for place, row in enumerate(table.itertuples(), start=1):
         mark = Mark(
-            ranks.x(place), ranks.x(row.rank_low), ranks.x(row.rank_high), (ranks.x(row.rank_from), ranks.x(row.rank_to))
+            ranks.x(place),
+            ranks.x(row.rank_low),
+            ranks.x(row.rank_high),
+            (ranks.x(row.rank_from), ranks.x(row.rank_to)),
         )
         kind = "baseline" if row.run == suite.baseline else ""
         words = f"{place} ({row.rank_low} to {row.rank_high})"

@@ -26,8 +26,41 @@ from ir_lexirecall.formats import qrel_table, run_table
 from tests.faults import plain_reader
 from tests.faults.plain_reader import Refused
 
-IDS = ["q1", "q2", "d1", "é", "文", "a,b", '"', '"x"', "'", "1", "#", "\ufeff", "\x00", "\x1c", "\u2028", "\u00a0", "Q0", "query_id"]
-NUMBERS = ["1", "0", "2.5", "-2e3", ".5", "5.", "+1", "1e400", "-inf", "Infinity", "nan", "1e-400", "123456789012345678901234567890"]
+IDS = [
+    "q1",
+    "q2",
+    "d1",
+    "é",
+    "文",
+    "a,b",
+    '"',
+    '"x"',
+    "'",
+    "1",
+    "#",
+    "\ufeff",
+    "\x00",
+    "\x1c",
+    "\u2028",
+    "\u00a0",
+    "Q0",
+    "query_id",
+]
+NUMBERS = [
+    "1",
+    "0",
+    "2.5",
+    "-2e3",
+    ".5",
+    "5.",
+    "+1",
+    "1e400",
+    "-inf",
+    "Infinity",
+    "nan",
+    "1e-400",
+    "123456789012345678901234567890",
+]
 NO_NUMBERS = ["1_0", "0x1", "x", "1e", "٣", "1d", "--1", "1,5", "", "e5", "NA", "None", "true"]
 BLANKS = [b" ", b" ", b" ", b"\t", b"  ", b" \t ", b"\f", b"\v", b"\r", b"\x1c"]
 ENDS = [b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b" \n", b"\n\f\n", b"\n \t\r\n", b"\r"]
