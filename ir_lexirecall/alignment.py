@@ -36,7 +36,8 @@ RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
 
 _NONE = np.zeros(0, dtype=np.int64)
-_FEW_QUERIES, _SHORT = 4, 256  # of a run that is aligned by counting, and documents of each ranking
+_FEW_QUERIES, _SHORT = 4, 256  # of a run that is aligned query by query, and documents of each ranking
+_FINITE = float(np.finfo(np.float32).max)  # scores beyond may be infinite to trec_eval
 _ROWS = 2**18  # of a run that are aligned at once
 
 
@@ -104,28 +105,41 @@ class AlignedRun:
     @property
     def grade(self) -> Floats:
         """Grade of each retrieved judged document."""
-        return self.judgments.grade[self.doc]
+        grade: Floats | None = self._cache.get("grade")
+        if grade is None:
+            grade = self._cache["grade"] = self.judgments.grade[self.doc]
+        return grade
 
     def relevant(self, rel: float = 1, cutoff: int | None = None) -> Relevant:
         """The documents of at least grade ``rel`` among the first ``cutoff``."""
-        keep = self.grade >= rel
-        if cutoff is not None:
-            keep &= self.rank <= cutoff
-        query, rank = self.query[keep], self.rank[keep]
-        r = np.bincount(query, minlength=len(self.judgments))
-        return Relevant(query=query, rank=rank, m=self.judgments.m(rel), r=r)
+        key = ("relevant", rel, cutoff)
+        relevant: Relevant | None = self._cache.get(key)
+        if relevant is None:
+            keep = self.grade >= rel
+            if cutoff is not None:
+                keep &= self.rank <= cutoff
+            row = keep.nonzero()[0]
+            query = self.query[row]
+            r = np.bincount(query, minlength=len(self.judgments))
+            relevant = Relevant(query=query, rank=self.rank[row], m=self.judgments.m(rel), r=r)
+            self._cache[key] = relevant
+        return relevant
+
+    def aspect_places(self) -> tuple[Ints, Ints]:
+        """The retrieved documents once per judged aspect: row in ``judgments.aspects`` and rank, by query, rank and aspect."""
+        aspects = self.judgments.aspects
+        if len(aspects.doc) == len(self.judgments.grade):  # one for each document
+            return self.doc, self.rank
+        first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
+        return ranges(first, end), np.repeat(self.rank, end - first)
 
     def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
         """The retrieved documents once per judged aspect: number of the (query, aspect) pair, rank, grade for it.
 
         Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
         """
-        aspects = self.judgments.aspects
-        if len(aspects.doc) == len(self.judgments.grade):  # one for each document
-            return aspects.aspect[self.doc], self.rank, aspects.grade[self.doc]
-        first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
-        row = ranges(first, end)
-        return aspects.aspect[row], np.repeat(self.rank, end - first), aspects.grade[row]
+        row, rank = self.aspect_places()
+        return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
 
     def with_grades(self, grade: Floats) -> AlignedRun:
         """The same ranking, judged with other grades."""
@@ -461,7 +475,7 @@ def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.
 
 
 def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
-    """Align short rankings of few queries by counting what stands before each judged document; None where that is no way.
+    """Align short rankings of few queries one by one, without looking for ties among others; None where that is no way.
 
     Ties of judged documents are left to the general way, and so is naming what is no number.
     """
@@ -477,24 +491,23 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
             if np.isnan(score).any():
                 return None
             continue
-        own = judgments.rows_of_query(q)
-        hits = [(row, ranking[doc_id]) for row, doc_id in own if doc_id in ranking]
-        if len(hits) > _SHORT:
+        rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
+        in_order = np.sort(score)
+        if not (in_order[0] >= -_FINITE and in_order[-1] <= _FINITE):  # NaN comes last
             return None
-        rows = np.array([row for row, _ in hits], dtype=np.int64)
-        rounded, wanted = _float32(score), _float32(np.array([value for _, value in hits], dtype=np.float64))
-        if np.isnan(rounded).any():
+        in_order = in_order.astype(np.float32)
+        ids = judgments.doc_ids
+        wanted = np.array([ranking[ids[row]] for row in rows], dtype=np.float64).astype(np.float32)
+        end = in_order.searchsorted(wanted, "right")
+        if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
             return None
-        before = np.count_nonzero(rounded > wanted[:, None], axis=1)
-        if np.count_nonzero(rounded == wanted[:, None]) > len(wanted):
-            return None
-        order = before.argsort()
-        query.append(np.full(len(rows), q))
-        doc.append(rows[order])
-        rank.append(before[order] + 1)
+        order = end.argsort()[::-1]
+        doc.append(np.array(rows, dtype=np.int64)[order])
+        rank.append(len(score) + 1 - end[order])
+        query.append(judgments.query[doc[-1]])
         depth[q] = len(score)
         ranked.append(q)
-    if any(first > second for first, second in pairwise(ranked)):
+    if len(ranked) > 1 and any(first > second for first, second in pairwise(ranked)):
         return None
     queries, docs, ranks = (
         parts[0] if len(parts) == 1 else np.concatenate([_NONE, *parts]) for parts in (query, doc, rank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FEW_SEGMENTS = 8  # that are quicker one by one
+FEW = 128  # rows that are quicker one by one than as arrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +33,12 @@ def geometric_sum(ratio: float, terms: Floats) -> Floats:
     >>> geometric_sum(0.5, np.array([1.0, 3.0, np.inf]))
     array([1.  , 1.75, 2.  ])
     """
-    return terms if ratio == 1 else np.expm1(terms * np.log(ratio)) / (ratio - 1)
+    return terms if ratio == 1 else np.expm1(terms * _log(ratio)) / (ratio - 1)
+
+
+@lru_cache
+def _log(ratio: float) -> np.float64:
+    return np.log(np.float64(ratio))
 
 
 def starts_segment(segment: NDArray[Any]) -> Bools:

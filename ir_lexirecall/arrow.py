@@ -17,6 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall import engine
 from ir_lexirecall.alignment import AlignedRun, Ties, align
 from ir_lexirecall.arrays import Floats
+from ir_lexirecall.errors import needs
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.judgments import ExcludeLike, Judgments
 from ir_lexirecall.measures.base import Measure
@@ -231,6 +232,6 @@ def _require_engines() -> None:
     try:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("this needs PyArrow: pip install pyarrow") from None
+        raise ModuleNotFoundError(needs("Arrow", "PyArrow", "all")) from None
     if not engine.computes():
         raise ValueError(f"Arrow tables cannot be joined {engine.WHERE}; start processes with spawn or forkserver")

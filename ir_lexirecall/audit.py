@@ -28,6 +28,7 @@ def tie_audit(
     runs: Mapping[str, RunLike | AlignedRun],
     *,
     by_query: bool = False,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Evaluate runs with tied documents in trec_eval's order, best first and worst first (by grade).
@@ -42,6 +43,7 @@ def tie_audit(
         qrels: judgments in any form.
         runs: at least one run by name, in any form.
         by_query: a row for every query whose value is not a point, instead of the means.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -64,7 +66,7 @@ def tie_audit(
 
     check_runs("tie_audit", runs, 1)
     scored = ScoredRuns.from_runs(
-        parse_measures(measures), qrels, runs, caller="tie_audit", allow_empty=True, progress=progress
+        parse_measures(measures), qrels, runs, allow_empty=allow_empty, caller="tie_audit", progress=progress
     )
     tables = []
     for name, measure in scored.measures.items():

@@ -384,7 +384,7 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
     def at_hand() -> bool:
         store = dataset.docs_store() if dataset.has_docs() else None
         path = getattr(store, "path", None)
-        return path is not None and os.path.exists(path) and bool(store.built())
+        return store is not None and path is not None and os.path.exists(path) and bool(store.built())
 
     return Collection(
         dataset_id=dataset_id,

@@ -114,6 +114,15 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
+def needs(what: str, package: str, extra: str) -> str:
+    """What to say where a package is missing that only some functions need.
+
+    >>> needs("a picture", "matplotlib", "plots")
+    "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install '.[plots]')"
+    """
+    return f"{what} needs {package}: install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+
+
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is a real number; truth values are none."""
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))

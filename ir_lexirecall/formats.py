@@ -179,11 +179,11 @@ def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Ma
     """
     if isinstance(data, Mapping):
         return with_string_keys(data, what)
-    columns = _few_rows(data, needed)
+    columns = few_columns(data, needed)
     if columns is None:
         return None
     nested: dict[str, dict[str, Any]] = {}
-    query, doc, value = columns
+    query, doc, value = (columns[name] for name in needed)
     for query_id, doc_id, number in zip(query, doc, value, strict=True):
         ranking = nested.get(query_id)
         if ranking is None:
@@ -192,8 +192,12 @@ def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Ma
     return nested if sum(map(len, nested.values())) == len(doc) else None
 
 
-def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[str], list[Any]] | None:
-    """Ids as strings and values of a small plain table, or of few named tuples."""
+def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()) -> dict[str, list[Any]] | None:
+    """The columns of a small table or of few named tuples: those that are needed, and all ``texts``.
+
+    None of anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
+    are no strings.
+    """
     if isinstance(data, list):
         if (
             not 0 < len(data) <= _FEW_ROWS
@@ -201,31 +205,32 @@ def _few_rows(data: Any, needed: tuple[str, str, str]) -> tuple[list[str], list[
             or set(map(type, data)) != {type(data[0])}
         ):
             return None
-        names, columns = data[0]._fields, list(map(list, zip(*data, strict=True)))
-        if needed[2] == "relevance" and names[3:] == ("iteration",) and set(columns[3]) == {"0"}:
-            names, columns = names[:3], columns[:3]  # ir_measures.Qrel
+        names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
+        if needed[2] == "relevance" and not texts and names[3:] == ("iteration",) and set(lists[3]) == {"0"}:
+            names, lists = names[:3], lists[:3]  # ir_measures.Qrel
     else:
         if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
             return None
-        names = tuple(data.columns)
-        if len(names) != 3 or len(set(names)) != 3:
-            return None
-        columns = [data[name].tolist() for name in names]
-    renamed = tuple(_OUR_NAMES.get(name, name) if name not in needed else name for name in names)
-    if len(renamed) != 3 or set(renamed) != set(needed):
+        names, lists = tuple(data.columns), []
+    wanted = {*needed, *texts}
+    renamed = [_OUR_NAMES.get(name, name) if name not in wanted else name for name in names]
+    if len(renamed) != len(wanted) or set(renamed) != wanted:
         return None
-    by_name = dict(zip(renamed, columns, strict=True))
-    query, doc, value = (by_name[name] for name in needed)
-    ids = [_plain_ids(column) for column in (query, doc)]
-    return None if ids[0] is None or ids[1] is None else (ids[0], ids[1], value)
+    columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
+    for name in (*needed[:2], *texts):
+        plain = _plain_ids(columns[name], integers=name not in texts)
+        if plain is None:
+            return None
+        columns[name] = plain
+    return columns
 
 
-def _plain_ids(column: list[Any]) -> list[str] | None:
-    """Ids as strings, if they are all strings or all integers."""
+def _plain_ids(column: list[Any], integers: bool) -> list[str] | None:
+    """Ids as strings, if they are all strings (or all integers, where they may be)."""
     kinds = set(map(type, column))
     if kinds == {str}:
         return column if "".join(column).isascii() else None
-    return list(map(str, column)) if kinds == {int} else None
+    return list(map(str, column)) if integers and kinds == {int} else None
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:

@@ -20,6 +20,7 @@ from ir_lexirecall.formats import (
     QREL_COLUMNS,
     TableLike,
     changes,
+    few_columns,
     id_pairs,
     id_string,
     is_file,
@@ -245,7 +246,7 @@ class Judgments:
             return judged.with_rules(qrels.rules) if rules else judged
         with naming(os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else "qrels"):
             nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
-            judgments = None if nested is None else cls._from_dicts(nested)
+            judgments = cls._from_few(qrels) if nested is None else cls._from_dicts(nested)
             if judgments is None:
                 judgments = cls._from_table(qrels, qrel_columns(qrels))
             if not judgments.query_ids and isinstance(qrels, (str, os.PathLike)):
@@ -264,8 +265,43 @@ class Judgments:
         )
         if grade is None or not np.isfinite(grade).all():
             return None
-        query = np.repeat(np.arange(len(docs)), np.array([len(ids) for ids in docs], dtype=np.int64))
+        query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
         return cls(query_ids, query, list(chain.from_iterable(docs)), grade)
+
+    @classmethod
+    def _from_few(cls, qrels: QrelsLike) -> Judgments | None:
+        """Judgments from a small table with one column more, which names aspects; None of anything else or odd."""
+        for name in _ASPECT_COLUMNS:
+            columns = few_columns(qrels, QREL_COLUMNS, (name,))
+            if columns is not None:
+                break
+        else:
+            return None
+        query, doc, aspect = (columns[key] for key in ("query_id", "doc_id", name))
+        grade = packed_numbers([columns["relevance"]])
+        keys = sorted(zip(query, doc, aspect, range(len(doc)), strict=True))
+        pairs = list(dict.fromkeys(key[:2] for key in keys))
+        if grade is None or not np.isfinite(grade).all() or len({key[:3] for key in keys}) < len(keys):
+            return None
+        query_ids = list(dict.fromkeys(query_id for query_id, _ in pairs))
+        place = {query_id: q for q, query_id in enumerate(query_ids)}
+        of_query = np.array([place[query_id] for query_id, _ in pairs], dtype=np.int64)
+        docs = [doc_id for _, doc_id in pairs]
+        line = np.array([key[3] for key in keys], dtype=np.int64)
+        names = sorted(set(aspect))
+        if names == ["0"]:
+            return cls(query_ids, of_query, docs, grade[line])
+        number, code = {pair: row for row, pair in enumerate(pairs)}, {text: i for i, text in enumerate(names)}
+        table = AspectRows(
+            np.array([number[key[:2]] for key in keys], dtype=np.int64),
+            np.array([code[key[2]] for key in keys], dtype=np.int64),
+            grade[line],
+            names,
+            {name: pl.Series(name, aspect, dtype=pl.String)},
+            line,
+            np.arange(len(line)),
+        )
+        return cls(query_ids, of_query, docs, _top_grades(table, len(docs)), table)
 
     @classmethod
     def _from_table(cls, qrels: QrelsLike, columns: Mapping[str, pl.Series]) -> Judgments:
@@ -378,7 +414,7 @@ class Judgments:
         """The rows and ids of a query's judged documents."""
         key = ("rows", q)
         if key not in self._cache:
-            first, end = (int(np.searchsorted(self.query, q, side=side)) for side in ("left", "right"))
+            first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
             self._cache[key] = list(zip(range(first, end), self.doc_ids[first:end], strict=True))
         rows: list[tuple[int, str]] = self._cache[key]
         return rows
@@ -580,18 +616,22 @@ class Judgments:
         weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
         return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
 
+    @cached_property
+    def has_weight(self) -> Bools:
+        """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
+        return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
+
     def _one_aspect(self) -> AspectGrades:
         """``aspects`` of judgments that name none: each query has one."""
-        m = np.bincount(self.query, minlength=len(self))
-        judged = np.flatnonzero(m)
-        place = np.cumsum(m > 0) - 1
-        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self))[judged] > 0
+        judged = np.bincount(self.query, minlength=len(self)) > 0
+        query = judged.nonzero()[0]
+        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self)) > 0
         return AspectGrades(
             doc=np.arange(len(self.query)),
-            aspect=place[self.query],
+            aspect=(judged.cumsum() - 1)[self.query],
             grade=self.grade,
-            query=judged,
-            weight=relevant.astype(np.float64),
+            query=query,
+            weight=relevant[query].astype(np.float64),
         )
 
     def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:

@@ -237,7 +237,9 @@ def refuse_empty(caller: str, title: str, judgments: Judgments) -> NoReturn:
     Raises:
         ValueError: always.
     """
-    raise ValueError(f"{caller}: {_nothing_retrieved(title, judgments)}; the option allow_empty takes such a run")
+    raise ValueError(
+        f"{caller}: {_nothing_retrieved(title, judgments)}; allow_empty=True (--allow-empty) takes such a run"
+    )
 
 
 def _read_all(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
 """How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
 
+FEW_QUERIES = "Few queries"  # kind of a note
 LEVEL = "="  # marks runs that cannot be told from the leader
 _MOST_NAMES = 10  # in a sentence; the ranking below shows all
 _MOST_NOTES = 5
@@ -47,20 +48,45 @@ _CORRECTIONS = {
 class Note(str):
     """A sentence on what should be distrusted, with how grave that is.
 
+    Attributes:
+        gravity: one of ``BROKEN``, ``DOUBTFUL``, ``WEAK``, ``ASIDE``.
+        kind: what notes on several runs or pairs have in common, for ``grouped``.
+        subject: the run or pair, with its numbers.
+
     >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
     ['no documents', 'few queries']
     """
 
     gravity: int
+    kind: str
+    subject: str
 
-    def __new__(cls, sentence: str, gravity: int = WEAK) -> Note:
+    def __new__(cls, sentence: str, gravity: int = WEAK, kind: str = "", subject: str = "") -> Note:
         note = super().__new__(cls, sentence)
-        note.gravity = gravity
+        note.gravity, note.kind, note.subject = gravity, kind, subject
         return note
 
     def within(self, name: str) -> Note:
         """The same note on a part of the result that has a name."""
-        return Note(f"{name}: {self}", self.gravity)
+        return Note(f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}")
+
+
+def grouped(notes: Iterable[Note]) -> list[Note]:
+    """Notes of one kind on several runs or pairs as one note.
+
+    >>> notes = [Note(f"{run}: no documents for 2 queries.", BROKEN, "No documents", f"{run} (2 queries)") for run in ("a", "b")]
+    >>> grouped([*notes, Note("Only 3 queries.")])
+    ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.kind or str(note), []).append(note)
+    return [
+        same[0]
+        if len(same) == 1
+        else Note(f"{kind}: {listed([note.subject for note in same])}.", min(note.gravity for note in same))
+        for kind, same in kinds.items()
+    ]
 
 
 def gravest_first(notes: Iterable[Note]) -> list[Note]:
@@ -90,18 +116,15 @@ class Finding:
     def __str__(self) -> str:
         parts = [" ".join(map(texts.printable, self.sentences))]
         if self.notes:
-            parts.append("\n".join(["Distrust:", *(f"- {texts.printable(note)}" for note in self.notes[:_MOST_NOTES])]))
-            if len(self.notes) > _MOST_NOTES:
-                parts[-1] += f"\n- and {len(self.notes) - _MOST_NOTES} more notes, see diagnostics"
+            parts.append("\n".join(["Distrust:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
         if self.ranking is not None and len(self.ranking):
             parts.append(f"{texts.printable(self.title)}\n{ranking_text(self.ranking, self.marks)}")
         return "\n\n".join(parts)
 
-    @property
-    def shown_notes(self) -> list[str]:
-        """The notes that texts show, and how many more there are."""
+    def shown_notes(self, where: str = "see diagnostics") -> list[str]:
+        """The notes that texts show, and how many more there are and ``where``."""
         more = len(self.notes) - _MOST_NOTES
-        return [*self.notes[:_MOST_NOTES], *([f"And {more} more notes, see diagnostics."] if more > 0 else [])]
+        return [*self.notes[:_MOST_NOTES], *([f"and {count(more, 'more note')}: {where}"] if more > 0 else [])]
 
 
 def ranking_text(ranking: pd.DataFrame, marks: Sequence[str] = (), places: int = 4) -> str:
@@ -468,7 +491,7 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
     """
     parts = [f"<p>{texts.escape_html(' '.join(finding.sentences))}</p>"]
     if finding.notes:
-        items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes)
+        items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
         parts.append(f"<p><b>Distrust:</b></p><ul>{items}</ul>")
     if finding.ranking is not None and len(finding.ranking):
         rows, align = ranking_cells(finding.ranking, finding.marks)

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ir_lexirecall import engine, plain
-from ir_lexirecall.errors import and_more
+from ir_lexirecall.errors import and_more, needs
 from ir_lexirecall.files import content_path, rereadable
 from ir_lexirecall.lazy import LazyModule
 from ir_lexirecall.plain import LONGEST, TEXTS
@@ -208,7 +208,7 @@ def _open_zstd(path: str) -> Any:
             return importlib.import_module(name).open(path, "rb")
         except ModuleNotFoundError:
             continue
-    raise ValueError("reading .zst needs a package: pip install 'ir-lexirecall[files]'")
+    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
 
 
 _OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
@@ -539,7 +539,7 @@ def _of_arrow(table: Any) -> pl.DataFrame:
 
 def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
     if not engine.computes():
-        raise ValueError(f"{path}: reading Parquet {engine.WHERE} needs PyArrow: pip install 'ir-lexirecall[files]'")
+        raise ValueError(needs(f"{path}: reading Parquet {engine.WHERE}", "PyArrow", "all"))
     with open(content, "rb") as stream:
         if stream.read(4) != b"PAR1":
             raise ValueError(f"{path} cannot be read as Parquet: it does not begin with PAR1")

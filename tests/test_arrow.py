@@ -298,5 +298,5 @@ def test_pyarrow_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatc
     qrels, run = qrel_table({"q": {"a": 1}}), run_table({"q": {"a": 1.0}})
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
     for work in (lambda: evaluate_arrow(TSE, qrels, run), lambda: align_arrow(qrels, run)):
-        with pytest.raises(ModuleNotFoundError, match="pip install pyarrow"):
+        with pytest.raises(ModuleNotFoundError, match="needs PyArrow"):
             work()

@@ -177,3 +177,19 @@ def test_the_wheel_carries_the_pages_as_text_and_nothing_that_is_made_of_them() 
     assert all(path.read_bytes().decode("utf-8") for path in pages)
     assert sum(path.stat().st_size for path in pages) < 300_000
     assert not [path for path in pages if {"gallery", "made"} & set(path.parts)]
+
+
+def test_what_to_install_is_an_extra_of_a_checkout() -> None:
+    extras: dict[str, list[str]] = pyproject()["project"]["optional-dependencies"]
+    named = set()
+    for folder in ("ir_lexirecall", "integrations"):
+        for path in (ROOT / folder).rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            assert "pip install 'ir-lexirecall" not in source, path
+            named |= set(re.findall(r"\bneeds\([^\n]*?, (\"[\w.]+\"|str\(error\.name\)), \"([\w-]+)\"\)", source))
+    assert {extra for _, extra in named} <= set(extras)
+    for package, extra in named:
+        if package.startswith('"'):
+            distributions = [name.casefold() for name in requirements(extra)]
+            assert package.strip('"').casefold() in distributions, (package, extra)
+    assert len(named) >= 8

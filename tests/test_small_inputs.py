@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -13,23 +13,32 @@ import ir_measures
 import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from ir_measures import Qrel, ScoredDoc
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
 from ir_lexirecall import alignment, formats
+from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
 )
 
-MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
+MEASURES = [
+    *("AP", "nDCG@3", "P@2", "Bpref", "NumRet", "Judged@3", "LR", "TSE", "RBU@5", "RBU(p=1,max_rel=9,gain='linear')"),
+    *("CWL_ERR8(max_rel=9)@3", "CWL_ERR9(max_rel=9)@2", "CWL_ERR10(max_rel=9)", "CWL_ERR10(max_rel=9,phi=0)"),
+    *("CWL_ERR11(max_rel=9,gain='linear')", "CWL_RBP(max_rel=9)", "CWL_ERR10(max_rel=9,unjudged='best')"),
+]
 
 
 @contextmanager
 def the_general_way() -> Iterator[None]:
-    with mock.patch.object(alignment, "_FEW_QUERIES", -1), mock.patch.object(formats, "_FEW_ROWS", 0):
+    names = [(alignment, "_FEW_QUERIES", -1), (formats, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
+    with ExitStack() as patches:
+        for module, name, none in names:
+            patches.enter_context(mock.patch.object(module, name, none))
         yield
 
 
@@ -64,17 +73,17 @@ FORMS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
 }
 
 
-def outcome(qrels: Any, run: Any) -> Any:
+def outcome(qrels: Any, run: Any, measures: list[str]) -> Any:
     try:
-        return irl.evaluate(MEASURES, qrels, run)
+        return irl.evaluate(measures, qrels, run)
     except ValueError as error:
         return str(error)
 
 
-def check_both_ways(qrels: Any, run: Any) -> None:
-    short = outcome(qrels, run)
+def check_both_ways(qrels: Any, run: Any, measures: list[str] = MEASURES) -> None:
+    short = outcome(qrels, run, measures)
     with the_general_way():
-        general = outcome(qrels, run)
+        general = outcome(qrels, run, measures)
     if isinstance(general, str):
         assert short == general
     else:
@@ -100,6 +109,39 @@ def test_aligned_runs_agree(collection: Any) -> None:
     assert [array.tolist() for array in short.tied()] == [array.tolist() for array in general.tied()]
     # Empty rankings aside, queries come in the order of the run.
     assert [q for q in short.ranked if short.depth[q]] == [q for q in general.ranked if general.depth[q]]
+
+
+@st.composite
+def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
+    """Lines of qrels that name aspects, a few of them twice."""
+    ids = st.tuples(st.sampled_from(["q1", "q2", "q10"]), st.sampled_from("abcdef"), st.sampled_from("0123"))
+    lines = draw(st.lists(st.tuples(ids, st.integers(-1, 4) | st.just(0.5)), min_size=1, max_size=20))
+    table = pd.DataFrame(
+        [(*key, grade) for key, grade in lines], columns=["query_id", "doc_id", "subtopic_id", "relevance"]
+    )
+    if draw(st.booleans()):
+        table = table.drop_duplicates(["query_id", "doc_id", "subtopic_id"])
+    return table.rename(columns={"subtopic_id": draw(st.sampled_from(["subtopic_id", "iteration"]))})
+
+
+@given(judged_aspects(), collections())
+def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> None:
+    check_both_ways(qrels, collection[1], [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"])
+    try:
+        short = irl.Judgments.from_qrels(qrels)
+    except ValueError:
+        return
+    with the_general_way():
+        general = irl.Judgments.from_qrels(qrels)
+    assert short.rows.equals(general.rows)
+    assert (short.table is None) == (general.table is None)
+    if short.table is not None and general.table is not None:
+        assert short.table.names == general.table.names
+        for name in ("doc", "aspect", "grade", "line", "row"):
+            assert getattr(short.table, name).tolist() == getattr(general.table, name).tolist()
+        assert {n: c.to_list() for n, c in short.table.columns.items()} == {
+            n: c.to_list() for n, c in general.table.columns.items()
+        }
 
 
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 0}}
@@ -167,6 +209,14 @@ def test_odd_tables(run: Any) -> None:
         [Qrel("q1", "a", 1), Qrel("q1", 7, 2)],
         pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "relevance": [1, 2]}),
         pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": ["relevance"]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": [0]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": [None]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [NAN], "iteration": ["1"]}),
+        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "relevance": [1, 2], "iteration": ["1", "1"]}),
+        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["ä", "a"], "relevance": [1, 2], "subtopic_id": ["ö", "1"]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": ["1"], "subtopic_id": ["2"]}),
+        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "weight": ["1"]}),
+        [Qrel("q1", "a", 1, "1"), Qrel("q1", "a", 0, "relevance"), Qrel("q2", "a", 2, "1")],
     ],
 )
 def test_odd_qrels(qrels: Any) -> None:

@@ -21,12 +21,12 @@ knn  0.0  0.5
 als -0.5  0.0
 """
 
+from ir_lexirecall.errors import needs
+
 try:
     import lenskit.metrics  # noqa: F401
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"lenskit_lexirecall needs LensKit ({error}): pip install 'ir-lexirecall[lenskit]'", name=error.name
-    ) from None
+    raise ModuleNotFoundError(needs("lenskit_lexirecall", "LensKit", "lenskit"), name=error.name) from None
 
 from lenskit_lexirecall.comparison import compare
 from lenskit_lexirecall.metrics import TSE, LexiRecall, Metric

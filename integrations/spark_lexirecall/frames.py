@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ir_lexirecall.errors import check_integer
+from ir_lexirecall.errors import check_integer, needs
 from ir_lexirecall.formats import RUN_COLUMNS, qrel_table, run_table
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.runs import read_run
@@ -52,7 +52,7 @@ def _without_rows(frame: Any, what: str) -> pl.DataFrame:
     try:
         from pyspark.sql import DataFrame
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("this needs PySpark: pip install 'ir-lexirecall[spark]'") from None
+        raise ModuleNotFoundError(needs("spark_lexirecall", "PySpark", "spark")) from None
 
     if not isinstance(frame, DataFrame):
         raise ValueError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import needs
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance.intervals import most_extreme
 
@@ -378,9 +379,7 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
     try:
         from statsmodels.stats.meta_analysis import combine_effects
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "random effects over collections need statsmodels: pip install 'ir-lexirecall[compare]'"
-        ) from None
+        raise ModuleNotFoundError(needs("a random-effects model", "statsmodels", "compare")) from None
     from scipy import stats  # not needed to import this library
 
     numbers = np.full((6, len(effect)), np.nan)

@@ -26,7 +26,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
-from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, html, leading, listed, ranked
+from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, grouped, html, leading, listed, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,14 +216,14 @@ class Benchmark:
         what += [judgments.rules] if judgments is not None and judgments.rules else []
         head = f"{' '.join(what)}, by {listed(names)}."
         if not self.query_ids:
-            return Finding([head, "There are no queries: nothing can be compared."], self.diagnostics)
+            return Finding([head, "There are no queries: nothing can be compared."], grouped(self.notes))
         standings = [self.standing(name) for name in self.measures]
         preferences = self.preferences
         if preferences is not None and preferences.query_ids:
             new = [name for name in preferences.preferences if name not in self.measures]
             standings += [preferences.standing(name) for name in new]
         sentences = [head, *leading(standings, self.test, self.baseline)]
-        return Finding(sentences, self.diagnostics, *ranked(standings, self.test.alpha))
+        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha))
 
     def summary(self) -> str:
         """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs

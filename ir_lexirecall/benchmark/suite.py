@@ -19,7 +19,19 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.significance import SignificanceTest, TestResult, effect_of_mean
 from ir_lexirecall.significance.intervals import agreeing
-from ir_lexirecall.summary import BROKEN, DOUBTFUL, Finding, Note, count, gravest_first, html, leading_overall, listed
+from ir_lexirecall.summary import (
+    BROKEN,
+    DOUBTFUL,
+    FEW_QUERIES,
+    Finding,
+    Note,
+    count,
+    gravest_first,
+    grouped,
+    html,
+    leading_overall,
+    listed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -406,6 +418,11 @@ class BenchmarkSuite:
     @property
     def diagnostics(self) -> list[str]:
         """When not to trust a result, in words, the gravest first; empty where nothing stands out."""
+        return [*self.notes]
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """The diagnostics with how grave they are."""
         notes = [
             Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
             for run, names in self.lacking.items()
@@ -420,8 +437,8 @@ class BenchmarkSuite:
         if small:
             notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
         for name, result in self.results.items():
-            notes += [note.within(name) for note in result.notes]
-        return [*gravest_first(notes)]
+            notes += [note.within(name) for note in result.notes if note.kind != FEW_QUERIES]
+        return gravest_first(notes)
 
     # -- the finding -----------------------------------------------------------------------------------
 
@@ -434,16 +451,16 @@ class BenchmarkSuite:
             f"{count(queries, 'query')}), by {listed(self._quantities)}; each collection counts once."
         )
         if not self.runs:
-            return Finding([head, "No run is common to all collections."], self.diagnostics)
+            return Finding([head, "No run is common to all collections."], grouped(self.notes))
         overall = self.overall("queries")
-        falling = next(iter(self.results.values())).smaller_is_better
+        falling = self.smaller_is_better
         rows = [overall[overall["measure"] == name] for name in self._quantities]
         ordered = [
             part.sort_values("mean", ascending=name in falling, kind="stable")
             for name, part in zip(self._quantities, rows, strict=True)
         ]
         how = f"stratified bootstrap over queries, {100 * (1 - self.test.alpha):g} % intervals"
-        notes, alpha = self.diagnostics, self.test.alpha
+        notes, alpha = grouped(self.notes), self.test.alpha
         return leading_overall([head], ordered, self.baseline, how=how, notes=notes, alpha=alpha, falling=falling)
 
     def summary(self) -> str:

@@ -13,8 +13,9 @@ from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
 from ir_lexirecall.cli.arguments import Parser, with_lists
-from ir_lexirecall.cli.benchmarks import add_benchmarks
+from ir_lexirecall.cli.benchmarks import add_benchmark
 from ir_lexirecall.cli.commands import add_commands
+from ir_lexirecall.cli.gate import add_gate
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
 from ir_lexirecall.text import printable
@@ -77,7 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_commands(commands)
-    add_benchmarks(commands)
+    add_benchmark(commands)
+    add_gate(commands)
     add_studies(commands)
     return parser
 

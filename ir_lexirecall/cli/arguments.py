@@ -33,14 +33,16 @@ else:
 
 _LISTS = ("-m", "--measures", "-p", "--preference", "--among")  # options that take measures, one or several
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
-CODES = "exit codes: 0 done, 1 bad input or a failure, 2 bad usage, 130 interrupted"
+_CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrupted"}
 
 
 class Parser(argparse.ArgumentParser):
     """A parser with one spelling of each option, and errors that a terminal can show."""
 
-    def __init__(self, *, example: str | None = None, **options: Any) -> None:
-        epilog = CODES if example is None else f"example: ir-lexirecall {example}\n\n{CODES}"
+    def __init__(self, *, example: str | None = None, codes: Mapping[int, str] | None = None, **options: Any) -> None:
+        known = sorted((_CODES | dict(codes or {})).items())
+        epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in known)}"
+        epilog = epilog if example is None else f"example: ir-lexirecall {example}\n\n{epilog}"
         super().__init__(
             allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=epilog, **options
         )

@@ -83,6 +83,7 @@ def add_commands(commands: Any) -> None:
         help="test all others against this run: + is better, - is worse (its name in the table)",
     )
     add_rel(parser)
+    _add_allow_empty(parser)
     add_test(parser, "t")
     add_output(parser)
     parser.set_defaults(command=_evaluate)
@@ -155,7 +156,9 @@ def _evaluate(options: argparse.Namespace) -> None:
         if options.by_query:
             raise ValueError("eval: --baseline tests means, of which --by-query shows none; choose one of the two")
         check_baseline("eval", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=True, caller="eval")
+    scored = ScoredRuns.from_runs(
+        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty, caller="eval"
+    )
     page = Page(options)
     if options.by_query:
         page.add_table(scored.per_query.reset_index())
@@ -246,9 +249,12 @@ def _compare(options: argparse.Namespace) -> None:
             if len(result.preferences) > 1:
                 page.add_sentence(f"{name}:")
             page.add_table(result.explain(a, b, name))
+        notes = result.diagnostics
     else:
+        page.add_finding(result.finding)
         _add_pairs(page, result)
-    for sentence in ["", result.caption, *result.diagnostics]:
+        notes = []  # they are part of the finding
+    for sentence in ["", result.caption, *notes]:
         page.add_sentence(sentence)
     if options.plot:
         save_picture(result.plot_pair(*options.explain) if options.explain else result.plot(), options.plot)
@@ -262,6 +268,7 @@ def _add_pairs(page: Page, result: Preferences) -> None:
     if page.for_people:
         first = [name for name in _FIRST if name in table]
         table = table[[*first, *(name for name in table.columns if name not in (*first, "reject"))]]
+        page.add_sentence("Pairs:")
     page.add_table(table, {"mean": signs})
     if any(signs):
         page.add_sentence(f"{BETTER} run_a is better, {WORSE} worse than run_b ({_described(result)})")
@@ -282,6 +289,7 @@ def _report(options: argparse.Namespace) -> None:
         result,
         options.output,
         **({"title": options.title} if options.title else {}),
+        runs=inputs.runs,
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )

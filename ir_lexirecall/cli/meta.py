@@ -61,6 +61,7 @@ _METAVARS: dict[Any, str] = {int: "N", float: "X"}
 _SEVERAL: dict[str, Any] = {"nargs": "+"}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "aggregate": {"action": "store_true", "help": "sums or means instead of single values"},
+    "allow_empty": {"action": "store_true", "help": "take runs that retrieve nothing for any query of the qrels"},
     "alpha": {"type": float, "help": "significance level"},
     "bounds": {"type": float, "nargs": 2, "metavar": ("LOW", "HIGH"), "help": "range of the parameter"},
     "by": {"help": "what a point is"},

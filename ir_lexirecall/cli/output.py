@@ -21,6 +21,7 @@ import numpy as np
 
 from ir_lexirecall import text as texts
 from ir_lexirecall.files import written_whole
+from ir_lexirecall.summary import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,6 +98,28 @@ class Page:
             width = terminal_width(self.options)
             shown = texts.printable(sentence)
             self.parts.append(shown if width is None else textwrap.fill(shown, width, break_on_hyphens=False))
+
+    def add_finding(self, finding: Finding, *, ranking: bool = True) -> None:
+        """Add what a result says, to tables for people only: sentences, what to distrust, and the ranking unless left out."""
+        if not self.for_people:
+            return
+        self.add_sentence(" ".join(finding.sentences))
+        if finding.notes:
+            self.parts += ["", "Distrust:"]
+            notes = list(finding.notes) if self.options.wide else finding.shown_notes("--wide shows all")
+            for note in notes:
+                self._add_item(note)
+        self.parts.append("")
+        if ranking and finding.ranking is not None:
+            self.add_sentence(finding.title)
+            first = str(finding.ranking.columns[1])
+            self.add_table(finding.ranking, {first: finding.marks} if any(finding.marks) else None)
+            self.parts.append("")
+
+    def _add_item(self, text: str) -> None:
+        width = terminal_width(self.options) or 10_000
+        shown = f"- {texts.printable(text)}"
+        self.parts.append(textwrap.fill(shown, width, subsequent_indent="  ", break_on_hyphens=False))
 
     def add_definitions(self, definitions: Mapping[str, str]) -> None:
         """Add what terms mean, a line each, to tables for people only."""

@@ -193,6 +193,10 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     def check_together(self) -> None:
         """Raise a ``ValueError`` for parameters that do not go together."""
 
+    def __getitem__(self, name: str) -> Any:
+        params = self.params
+        return params[name] if name in params else self.SUPPORTED_PARAMS[name].default
+
     def __repr__(self) -> str:
         if self._text is None:  # printed often: it is what measures are told apart by
             self._text = super().__repr__()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from ir_lexirecall.arrays import (
+    FEW,
     Floats,
     Ints,
     geometric_sum,
@@ -28,6 +29,7 @@ from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, m
 
 if TYPE_CHECKING:
     from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.judgments import Judgments
 
 _DOC = """
 
@@ -54,21 +56,24 @@ class _CWL(Measure, register=False):
         top, kind, judgments = self["max_rel"], self["gain"], run.judgments
         judgments.check_top_grade(top, str(self))
         best = float(gains.gain(np.array([float(top)]), top, kind)[0]) if self["unjudged"] == "best" else 0.0
-        has_relevant = judgments.m() > 0  # a query without scores 0: grades between 0 and 1 have a gain
-        r, unjudged = gains.gain(run.grade, top, kind), np.full(len(judgments), best)
-        if not has_relevant.all():
-            r, unjudged = np.where(has_relevant[run.query], r, 0.0), np.where(has_relevant, best, 0.0)
-        items, etu = cwl(
-            run.query,
-            run.rank,
-            r,
-            len(judgments),
-            self.discount(),
-            end=self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf,
-            cascade=self.CASCADE,
-            unjudged=unjudged,
-        )
+        end = self["cutoff"] if "cutoff" in self.SUPPORTED_PARAMS else inf
+        queries, discount = len(judgments), self.discount()
+        if not best and len(run.query) <= FEW and queries <= FEW:
+            r = judgments.cached(("gain", top, kind), lambda: _gains_of_judged(judgments, top, kind))[run.doc]
+            items, etu = cwl_of_few(run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE)
+        else:
+            has_relevant = judgments.m() > 0
+            r = np.where(has_relevant[run.query], gains.gain(run.grade, top, kind), 0.0)
+            unjudged = np.where(has_relevant, best, 0.0)
+            items, etu = cwl(
+                run.query, run.rank, r, queries, discount, end=end, cascade=self.CASCADE, unjudged=unjudged
+            )
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
+
+
+def _gains_of_judged(judgments: Judgments, top: float, kind: str) -> Floats:
+    """Gains of all judged documents, 0 where a query has no relevant one and scores 0 (grades between 0 and 1 have a gain)."""
+    return np.where((judgments.m() > 0)[judgments.query], gains.gain(judgments.grade, top, kind), 0.0)
 
 
 MOST_HOPED_FOR = 1e300  # T of InverseSquare
@@ -345,10 +350,40 @@ def cwl(
     return sum_v, sum_vr
 
 
+def cwl_of_few(
+    query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float, cascade: bool
+) -> tuple[Floats, Floats]:
+    """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
+
+    Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose powers may have other bits.
+    """
+    rows = [row for row in zip(query.tolist(), rank.tolist(), r.tolist(), strict=True) if row[2] and row[1] <= end]
+    last, s = [0.0] * queries, [1.0] * queries  # where each query is, and S right after
+    first, length = [], []  # of the stretches of unjudged documents between them
+    for q, i, _ in rows:
+        first.append(last[q] + 1)
+        length.append(i - last[q] - 1)
+        last[q] = float(i)
+    first += [i + 1 for i in last]
+    length += [end - i for i in last]
+    stretches = _undisturbed(discount, np.array(first), np.array(length)).tolist()
+    ranks = np.array([i for _, i, _ in rows], dtype=np.float64)
+    sum_unjudged, sum_judged, sum_vr = [0.0] * queries, [0.0] * queries, [0.0] * queries
+    for (q, _, r_i), stretch, b in zip(rows, stretches, discount.at(ranks).tolist(), strict=False):
+        v = b * s[q]
+        sum_unjudged[q] += s[q] * stretch
+        sum_judged[q] += v
+        sum_vr[q] += v * r_i
+        if cascade:
+            s[q] *= 1 - r_i
+    tails = zip(sum_unjudged, s, stretches[len(rows) :], sum_judged, strict=True)
+    return np.array([(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]), np.array(sum_vr)
+
+
 def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
     """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
     if not (q < 1).any():
-        return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
+        return _undisturbed(discount, first, length)
     total = np.zeros(len(first))
     closed = (q == 1) & (length > 0)
     total[closed] = discount.total(first[closed], first[closed] + length[closed] - 1)
@@ -367,6 +402,11 @@ def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Fl
         going = (j < length[fading]) & (power > 2.0**-64 * (1 - q[fading]))
         fading, power = fading[going], power[going]
     return total
+
+
+def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
+    """Sum of B(first + j) for j = 0..length-1."""
+    return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
 
 
 _TERMS_UNTIL_FADED = 90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up

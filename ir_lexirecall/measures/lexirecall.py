@@ -14,8 +14,6 @@ from ir_lexirecall.arrays import (
     Ints,
     per_query_count,
     position_in_segment,
-    segment_lengths,
-    starts_segment,
 )
 from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
@@ -92,16 +90,15 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
     ``query`` and ``rank`` are the retrieved relevant documents, by query and rank; ``m`` has shape ``(Q,)``.
     """
     value = np.zeros(len(m))
-    first = starts_segment(query).nonzero()[0]
-    if len(first) == 0:
-        return value
-    found, r = query[first], segment_lengths(first, len(query))
-    done = np.zeros(len(found), dtype=bool)
-    if len(found) > _FEW:
-        value[found], done = _nested_of_all(query, rank, m[found], first, r)
+    r = per_query_count(query, len(m))
+    start = r.cumsum() - r
+    left = r.nonzero()[0]
+    if len(left) > _FEW:
+        value[left], done = _nested_of_all(query, rank, m[left], start[left], r[left])
+        left = left[~done]
     # What has no width in a float: one query at a time, in a few big-integer operations.
-    for q, start, count in zip(found[~done].tolist(), first[~done].tolist(), r[~done].tolist(), strict=True):
-        value[q] = _nested_of(rank[start : start + count].tolist(), int(m[q]))
+    for q, begin, count in zip(left.tolist(), start[left].tolist(), r[left].tolist(), strict=True):
+        value[q] = _nested_of(rank[begin : begin + count].tolist(), int(m[q]))
     return value
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import inf
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall.arrays import (
+    FEW,
     Floats,
     Ints,
     geometric_sum,
@@ -81,20 +83,47 @@ class RBU(Measure):
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, p, k = run.judgments, self["p"], self["cutoff"]
-        aspects = judgments.aspects
-        pair, rank, grade = run.aspect_rows()
-        keep = (grade > 0) & (rank <= (inf if k is None else k))
-        pair, rank, grade = pair[keep], rank[keep], grade[keep]
-        if np.any(pair[1:] < pair[:-1]):
-            order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
-            pair, rank, grade = pair[order], rank[order], grade[order]
-        r = gains.gain(grade, self._top_grades(judgments)[pair], self["gain"])
-        queries = len(judgments)
-        value = utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], queries, p=p)
+        end = inf if k is None else k
+        row, rank = run.aspect_places()
+        if max(len(row), len(judgments)) <= FEW:
+            value = self._utility_of_few(judgments, row, rank, end)
+        else:
+            value = self._utility(judgments, row, rank, end)
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         value = value - self["e"] * effort(looked_at, p=p)
-        has_relevant = np.bincount(aspects.query, weights=aspects.weight, minlength=queries) > 0
-        return np.where(has_relevant, value * ((1 - p) / p if self["normalize"] else 1), 0.0)
+        return np.where(judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0)
+
+    def _utility(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
+        """``utility`` of the documents and aspects in these rows of ``judgments.aspects`` down to rank ``end``."""
+        aspects = judgments.aspects
+        keep = (aspects.grade[row] > 0) & (rank <= end)
+        row, rank = row[keep], rank[keep]
+        pair = aspects.aspect[row]
+        if np.any(pair[1:] < pair[:-1]):
+            order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
+            row, rank, pair = row[order], rank[order], pair[order]
+        r = gains.gain(aspects.grade[row], self._top_grades(judgments)[pair], self["gain"])
+        return utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], len(judgments), p=self["p"])
+
+    def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
+        """The same of a handful of documents, by the same operations, row by row."""
+        aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
+        gain = judgments.cached(
+            ("gain of aspects", top, kind),
+            lambda: gains.gain(aspects.grade, self._top_grades(judgments)[aspects.aspect], kind),
+        )
+        pair, weight = aspects.aspect[row], aspects.weight.tolist()
+        p_i = self["p"] ** rank.astype(np.float64)
+        rows = list(zip(pair.tolist(), rank.tolist(), gain[row].tolist(), p_i.tolist(), strict=True))
+        if len(weight) > 1:
+            rows.sort(key=itemgetter(0))  # within a pair, ranks rise already
+        value, novelty = [0.0] * len(judgments), [1.0] * len(weight)
+        query = aspects.query.tolist()
+        for t, i, r, discount in rows:
+            if r and i <= end:
+                value[query[t]] += discount * weight[t] * r * novelty[t]
+                novelty[t] *= 1 - r
+        return np.array(value)
 
     def _top_grades(self, judgments: Judgments) -> Floats:
         """max_rel of every (query, aspect) pair: the parameter, or the pair's largest grade."""

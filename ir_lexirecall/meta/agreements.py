@@ -23,6 +23,7 @@ def agreement(
     *,
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Agreement of every measure or preference with every other on the order of two runs, query by query.
@@ -38,6 +39,7 @@ def agreement(
         runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -58,7 +60,15 @@ def agreement(
     1       TSE        RR      0       0       1        0.0
     """
     decisions = Decisions.from_runs(
-        "agreement", measures, qrels, runs, least_measures=2, rel=rel, cutoff=cutoff, progress=progress
+        "agreement",
+        measures,
+        qrels,
+        runs,
+        least_measures=2,
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     signs = {label: decisions.signs(label, INCOMPARABLE) for label in decisions.labels}
     rows = [{"measure_a": a, "measure_b": b, **_agreement(signs[a], signs[b])} for a, b in permutations(signs, 2)]
@@ -94,6 +104,7 @@ def per_query_kendall(
     *,
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Kendall's tau between the orders in which two measures put the runs, query by query.
@@ -119,7 +130,15 @@ def per_query_kendall(
     [16]
     """
     decisions = Decisions.from_runs(
-        "per_query_kendall", measures, qrels, runs, least_measures=2, rel=rel, cutoff=cutoff, progress=progress
+        "per_query_kendall",
+        measures,
+        qrels,
+        runs,
+        least_measures=2,
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     signs = {label: decisions.value_signs(label) for label in decisions.labels}
     rows = []

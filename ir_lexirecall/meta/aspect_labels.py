@@ -81,6 +81,7 @@ def best_run_labels(
     runs: Mapping[str, RunLike],
     *,
     k: int = 100,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Count the labels of the first k documents of the run that a measure likes best, query by query.
@@ -93,6 +94,7 @@ def best_run_labels(
         qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         k: how many ranks to look at.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -123,7 +125,7 @@ def best_run_labels(
         )
     check_runs(caller, runs, 1)
     judgments = Judgments.from_qrels(qrels)
-    scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
+    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress)
     scored.check_defined(caller)
     labels = _labels(next(iter(parsed.values())), judgments)
     total = np.sum(list(labels.values()), axis=0)

@@ -70,6 +70,7 @@ def correlation(
     by: str = "values",
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Correlation of every two measures over runs and queries.
@@ -86,6 +87,7 @@ def correlation(
         by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the queries.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -104,7 +106,15 @@ def correlation(
     """
     check_choice("correlation", "by", by, BY)
     decisions = Decisions.from_runs(
-        "correlation", measures, qrels, runs, least_measures=2, rel=rel, cutoff=cutoff, progress=progress
+        "correlation",
+        measures,
+        qrels,
+        runs,
+        least_measures=2,
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     at = {label: points(decisions.rising(label), by) for label in decisions.labels}
     rows = [

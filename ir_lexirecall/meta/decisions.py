@@ -54,6 +54,7 @@ class Decisions:
         least_measures: int = 1,
         rel: float = 1,
         cutoff: int | None = None,
+        allow_empty: bool = False,
         progress: bool | None = None,
     ) -> Decisions:
         """Read at least two runs once and score them with every measure.
@@ -66,6 +67,7 @@ class Decisions:
             least_measures: how many different measures are needed.
             rel: smallest grade that counts as relevant; queries without a relevant document take no part.
             cutoff: of preferences: what is ranked below counts as not retrieved.
+            allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
@@ -81,7 +83,9 @@ class Decisions:
         judgments = Judgments.from_qrels(qrels)
         check_relevant(caller, judgments, rel)
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(parsed, judgments, runs, caller=caller, progress=progress)
+        scored = ScoredRuns.from_runs(
+            parsed, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress
+        )
         scored.check_defined(caller)
         return cls(scored, labels, rel, cutoff)
 

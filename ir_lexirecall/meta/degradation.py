@@ -28,15 +28,18 @@ _NEVER = np.iinfo(np.int64).max
 
 
 class DegradeOptions(TypedDict, total=False):
-    """Options of ``degrade``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``, ``progress``."""
+    """Options of ``degrade``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``,
+    ``allow_empty``, ``progress``.
+    """
 
     seed: int
     rel: float
     cutoff: int | None
+    allow_empty: bool
     progress: bool | None
 
 
-_DEFAULTS = DegradeOptions(seed=0, rel=1, cutoff=None, progress=None)
+_DEFAULTS = DegradeOptions(seed=0, rel=1, cutoff=None, allow_empty=False, progress=None)
 
 
 def degrade(
@@ -70,7 +73,8 @@ def degrade(
         policy: which ones.
         n_samples: how often to draw.
         aggregate: give the means over the samples, a row per measure and fraction.
-        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None) and ``progress`` as in ``ties``.
+        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None), ``allow_empty`` (False) and ``progress`` as
+            in ``ties``.
 
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
@@ -98,7 +102,14 @@ def degrade(
     check_integer("degrade", "n_samples", n_samples)
     seed, progress = check_integer("degrade", "seed", chosen["seed"], least=0), chosen["progress"]
     full = Decisions.from_runs(
-        "degrade", measures, qrels, runs, rel=chosen["rel"], cutoff=chosen["cutoff"], progress=progress
+        "degrade",
+        measures,
+        qrels,
+        runs,
+        rel=chosen["rel"],
+        cutoff=chosen["cutoff"],
+        allow_empty=chosen["allow_empty"],
+        progress=progress,
     )
     before = {label: full.signs(label, INCOMPARABLE) for label in full.labels}
     means_before = {label: means(full.values(label)) for label in full.labels}

@@ -29,16 +29,19 @@ _SCAN = 16  # values of a parameter that are tried before the best one is refine
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of ``fit``: ``by``, ``coefficient``, and those of all studies on runs, ``rel``, ``cutoff``, ``progress``."""
+    """Options of ``fit``: ``by``, ``coefficient``, and those of all studies on runs, ``rel``, ``cutoff``,
+    ``allow_empty``, ``progress``.
+    """
 
     by: str
     coefficient: str
     rel: float
     cutoff: int | None
+    allow_empty: bool
     progress: bool | None
 
 
-_DEFAULTS = FitOptions(by="values", coefficient="pearson", rel=1, cutoff=None, progress=None)
+_DEFAULTS = FitOptions(by="values", coefficient="pearson", rel=1, cutoff=None, allow_empty=False, progress=None)
 
 
 def fit(
@@ -67,7 +70,7 @@ def fit(
             a number, evenly spread values between them, and the best one is refined (scipy's bounded
             ``minimize_scalar``; the bounds themselves are not tried).
         options: ``coefficient`` to maximise: ``'pearson'`` (default), ``'spearman'``, ``'kendall'`` or
-            ``'top_weighted_kendall'``; ``by``, ``rel``, ``cutoff`` and ``progress`` as in ``correlation``.
+            ``'top_weighted_kendall'``; ``by``, ``rel``, ``cutoff``, ``allow_empty`` and ``progress`` as in ``correlation``.
 
     Returns:
         A row per value tried, in their order: ``parameter``, ``value``, ``correlation``, ``best``; ``attrs`` hold the
@@ -105,7 +108,14 @@ def fit(
         candidates = (low + (high - low) * (np.arange(_SCAN) + 0.5) / _SCAN).tolist()
     progress = chosen["progress"]
     decisions = Decisions.from_runs(
-        "fit", [target], qrels, runs, rel=chosen["rel"], cutoff=chosen["cutoff"], progress=progress
+        "fit",
+        [target],
+        qrels,
+        runs,
+        rel=chosen["rel"],
+        cutoff=chosen["cutoff"],
+        allow_empty=chosen["allow_empty"],
+        progress=progress,
     )
     wanted = points(decisions.rising(next(iter(decisions.labels))), by)
     tried: dict[Any, float] = {}

@@ -22,6 +22,7 @@ def unanimity(
     among: MeasuresLike | None = None,
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Metric unanimity: how much more often a measure rises where none of the other measures falls.
@@ -38,6 +39,7 @@ def unanimity(
         among: the set of measures, by default ``measures`` themselves. A measure never judges itself.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -67,7 +69,14 @@ def unanimity(
     if alone:
         raise ValueError(f"unanimity: {alone[0]} needs at least one other measure to be compared with")
     decisions = Decisions.from_runs(
-        "unanimity", {**judged, **crowd}, qrels, runs, rel=rel, cutoff=cutoff, progress=progress
+        "unanimity",
+        {**judged, **crowd},
+        qrels,
+        runs,
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     size = (len(decisions.pairs[0]), len(decisions.queries))
     # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.

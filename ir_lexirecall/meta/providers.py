@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -13,13 +13,28 @@ from ir_lexirecall.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall.errors import and_more, check_choice, check_integer, check_number
 from ir_lexirecall.judgments import QrelsLike
 from ir_lexirecall.measures import exposure as exposures
+from ir_lexirecall.meta.decisions import with_defaults
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.meta.worst_cases import aligned_runs
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
 ProvidersLike: TypeAlias = Mapping[str, str] | pd.DataFrame
 """Provider of each document: a mapping of document ids, or a table with columns ``doc_id`` and ``provider``."""
+
+
+class ExposureOptions(TypedDict, total=False):
+    """Options of ``provider_exposure``: ``rel``, ``allow_empty``, ``progress``."""
+
+    rel: float
+    allow_empty: bool
+    progress: bool | None
+
+
+_DEFAULTS = ExposureOptions(rel=1, allow_empty=False, progress=None)
 
 
 def provider_exposure(
@@ -30,8 +45,7 @@ def provider_exposure(
     exposure: str = "AP",
     p: float = 0.8,
     n: int | None = None,
-    rel: float = 1,
-    progress: bool | None = None,
+    **options: Unpack[ExposureOptions],
 ) -> pd.DataFrame:
     """Exposure of every provider of relevant documents: the sum of e(p_d) over its relevant documents d (Eq. 2).
 
@@ -46,8 +60,9 @@ def provider_exposure(
         exposure: ``'AP'`` or ``'RR'`` 1/i, ``'nDCG'`` 1/log2(i+1), ``'RBP'`` (1-p) p^(i-1), ``'linear'`` 1 - i/n.
         p: of the exposure ``'RBP'``.
         n: documents in the collection.
-        rel: smallest grade that counts as relevant.
-        progress: show a progress bar; by default on a terminal only.
+        options: ``rel`` (1), the smallest grade that counts as relevant; ``allow_empty`` (False), take runs that retrieve
+            nothing for any query of the qrels, with a warning; ``progress``, show a progress bar, by default on a terminal
+            only.
 
     Returns:
         A row per run, query and provider of a relevant document: ``run``, ``query_id``, ``provider``, ``relevant``,
@@ -56,6 +71,7 @@ def provider_exposure(
 
     Raises:
         ValueError: a relevant document without a provider, an unknown exposure, or n below a rank.
+        TypeError: an unknown option.
 
     Source: Diaz, Ekstrand, Mitra, TORS 2026, Equation 2, doi 10.1145/3728373.
 
@@ -67,6 +83,8 @@ def provider_exposure(
     1        Q         1     0.333   True
     """
     caller = "provider_exposure"
+    chosen = with_defaults(caller, options, _DEFAULTS)
+    rel = chosen["rel"]
     check_choice(caller, "exposure", exposure, exposures.NAMES)
     if exposure == "linear" and n is None:
         raise ValueError(f"{caller}: exposure='linear' needs n, the number of documents in the collection")
@@ -74,7 +92,7 @@ def provider_exposure(
     if n is not None:
         check_integer(caller, "n", n)
     e = exposures.exposure(exposure, p=float(p), n=n)
-    aligned = aligned_runs(caller, qrels, runs, rel, progress)
+    aligned = aligned_runs(caller, qrels, runs, rel, chosen["allow_empty"], chosen["progress"])
     judgments = next(iter(aligned.values())).judgments
     relevant = np.flatnonzero(judgments.grade >= rel)
     query = judgments.query[relevant]

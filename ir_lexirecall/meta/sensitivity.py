@@ -29,6 +29,7 @@ def discriminative_power(
     test: str | SignificanceTest = "bootstrap",
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     **options: Unpack[TestOptions],
 ) -> pd.DataFrame:
     """Discriminative power: the share of pairs of runs whose difference a test finds significant.
@@ -44,6 +45,7 @@ def discriminative_power(
         test: a test's name, as in ``compare``, or a ``SignificanceTest``.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         options: of the test, as in ``SignificanceTest``: ``correction`` (None), ``alpha`` (0.05), ``n_resamples`` (10,000),
             ``seed`` (0), ``progress``.
 
@@ -61,7 +63,7 @@ def discriminative_power(
     ([10, 10], True)
     """
     caller = "discriminative_power"
-    curve = _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff)
+    curve = _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff, allow_empty)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
     return study(table, **curve.attrs)
@@ -75,6 +77,7 @@ def achieved_significance(
     test: str | SignificanceTest = "bootstrap",
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     **options: Unpack[TestOptions],
 ) -> pd.DataFrame:
     """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
@@ -91,7 +94,7 @@ def achieved_significance(
     (10, True)
     """
     caller = "achieved_significance"
-    return _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff)
+    return _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff, allow_empty)
 
 
 def _uncorrected(caller: str, test: str | SignificanceTest, **options: Unpack[TestOptions]) -> SignificanceTest:
@@ -109,9 +112,12 @@ def _curves(
     test: SignificanceTest,
     rel: float,
     cutoff: int | None,
+    allow_empty: bool,
 ) -> pd.DataFrame:
     """The pairs of runs of every measure, in the order of their p-values, largest first."""
-    decisions = Decisions.from_runs(caller, measures, qrels, runs, rel=rel, cutoff=cutoff, progress=test.progress)
+    decisions = Decisions.from_runs(
+        caller, measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=test.progress
+    )
     shown = progress_bar(test.progress, decisions.labels, desc="measures")
     names = {label: measure if isinstance(measure, str) else label for label, measure in decisions.labels.items()}
     unique = list(dict.fromkeys(names.values()))

@@ -28,15 +28,18 @@ _BLOCK = 2**20  # values of splits that are compared at once
 
 
 class SplitOptions(TypedDict, total=False):
-    """Options of ``split_half``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``, ``progress``."""
+    """Options of ``split_half``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``,
+    ``allow_empty``, ``progress``.
+    """
 
     seed: int
     rel: float
     cutoff: int | None
+    allow_empty: bool
     progress: bool | None
 
 
-_DEFAULTS = SplitOptions(seed=0, rel=1, cutoff=None, progress=None)
+_DEFAULTS = SplitOptions(seed=0, rel=1, cutoff=None, allow_empty=False, progress=None)
 
 
 def split_half(
@@ -62,7 +65,8 @@ def split_half(
         targets: measures or preferences that are predicted; by default ``measures``.
         n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
         n_splits: how many splits at most.
-        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None) and ``progress`` as in ``ties``.
+        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None), ``allow_empty`` (False) and ``progress`` as
+            in ``ties``.
 
     Returns:
         A row per measure and target: ``measure``, ``target``, ``queries`` (in either set), ``splits``, ``kendall`` (mean over
@@ -97,6 +101,7 @@ def split_half(
         runs,
         rel=chosen["rel"],
         cutoff=chosen["cutoff"],
+        allow_empty=chosen["allow_empty"],
         progress=chosen["progress"],
     )
     queries = len(decisions.queries)

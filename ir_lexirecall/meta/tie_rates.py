@@ -145,6 +145,7 @@ def ties(
     aggregate: bool = False,
     rel: float = 1,
     cutoff: int | None = None,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Count the pairs of runs that tie, query by query: exactly equal values, or no preference either way.
@@ -156,6 +157,7 @@ def ties(
         aggregate: sum over the queries, a row per measure.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -175,7 +177,9 @@ def ties(
       measure  pairs  ties  incomparable  share
     0      AP      2     1             0    0.5
     """
-    decisions = Decisions.from_runs("ties", measures, qrels, runs, rel=rel, cutoff=cutoff, progress=progress)
+    decisions = Decisions.from_runs(
+        "ties", measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
+    )
     parts = []
     for label in decisions.labels:
         signs = decisions.signs(label, INCOMPARABLE)

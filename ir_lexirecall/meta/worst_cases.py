@@ -32,6 +32,7 @@ def worst_case(
     *,
     rel: float = 1,
     enumerate_up_to: int = 8,
+    allow_empty: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Values of the worst-off user and of the worst-off provider, by enumeration and in closed form.
@@ -52,6 +53,7 @@ def worst_case(
         rel: smallest grade of a document that somebody may need.
         enumerate_up_to: enumerate the subsets of queries with up to so many relevant documents (at most 16); beyond, only
             the closed form is computed.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -75,7 +77,7 @@ def worst_case(
         if has_aspects(measure):
             raise ValueError(f"{caller}: {name} judges several aspects; a user's need is a set of documents")
     check_integer(caller, "enumerate_up_to", enumerate_up_to, least=0, most=_MOST_ENUMERATED)
-    aligned = aligned_runs(caller, qrels, runs, rel, progress)
+    aligned = aligned_runs(caller, qrels, runs, rel, allow_empty, progress)
     parts = []
     for name, run in progress_bar(progress, aligned.items(), desc="worst cases"):
         query, rank = relevant_places(run, rel)
@@ -115,7 +117,12 @@ def worst_case(
 
 
 def aligned_runs(
-    caller: str, qrels: QrelsLike, runs: Mapping[str, RunLike], rel: float, progress: bool | None
+    caller: str,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    rel: float,
+    allow_empty: bool,
+    progress: bool | None,
 ) -> dict[str, AlignedRun]:
     """At least one run, aligned with judgments that have relevant documents.
 
@@ -126,7 +133,7 @@ def aligned_runs(
     check_runs(caller, runs, 1)
     judgments = Judgments.from_qrels(qrels)
     check_relevant(caller, judgments, rel)
-    return ScoredRuns.from_runs({}, judgments, runs, caller=caller, progress=progress).runs
+    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress).runs
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:

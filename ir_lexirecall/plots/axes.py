@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ir_lexirecall import text as texts
+from ir_lexirecall.errors import needs
 
 _LARGEST = 40.0  # inches
 _LONGEST = 40  # columns of a name
@@ -22,7 +23,7 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise ModuleNotFoundError("pictures need matplotlib: pip install 'ir-lexirecall[plots]'") from None
+        raise ModuleNotFoundError(needs("a picture", "matplotlib", "plots")) from None
     width, height = (min(side, _LARGEST) for side in size)
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and threading.current_thread() is threading.main_thread():  # somebody draws interactively

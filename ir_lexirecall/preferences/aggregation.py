@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import needs
 
 _TELEPORT = 0.05  # keeps MC4's chain connected where a system is never beaten
 
@@ -40,9 +41,7 @@ def bradley_terry(wins: Ints, ties: Ints) -> Floats:
     try:
         import choix
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "ranking('bradley-terry') needs choix: pip install 'ir-lexirecall[compare]'"
-        ) from None
+        raise ModuleNotFoundError(needs("ranking('bradley-terry')", "choix", "compare")) from None
     won = wins + ties / 2
     np.fill_diagonal(won, 0)
     alpha = 0.01  # rate of the comparisons that anyone may win

@@ -34,11 +34,13 @@ from ir_lexirecall.summary import (
     ASIDE,
     BROKEN,
     DOUBTFUL,
+    FEW_QUERIES,
     Finding,
     Note,
     Standing,
     count,
     gravest_first,
+    grouped,
     html,
     leading,
     listed,
@@ -444,7 +446,8 @@ class Preferences:
                 f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.", ASIDE
             )
         if queries < 25:
-            yield Note(f"Only {queries} queries: a test sees no difference but a large one.", DOUBTFUL)
+            sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
+            yield Note(sentence, DOUBTFUL, FEW_QUERIES, count(queries, "query"))
         if queries:
             yield from self._on_smallest_p(queries)
         if queries and np.median(m) < 3:
@@ -461,9 +464,16 @@ class Preferences:
                     f"{name}: {shallow} of {queries} rankings are shallow (median depth {np.median(depth):g}) and miss "
                     "relevant documents: recall decides most of its comparisons.",
                     DOUBTFUL,
+                    "Shallow rankings that miss relevant documents, so that recall decides most comparisons",
+                    f"{name} ({shallow} of {queries} queries, median depth {np.median(depth):g})",
                 )
             if queries and (absent := int((depth == 0).sum())):
-                yield Note(f"{name}: no documents at all for {absent} of {queries} queries.", BROKEN)
+                yield Note(
+                    f"{name}: no documents at all for {absent} of {queries} queries.",
+                    BROKEN,
+                    "No documents at all",
+                    f"{name} (on {absent} of {queries} queries)",
+                )
 
     def _of_pairs(self) -> Iterator[Note]:
         """Notes on pairs that are mostly ties, or mostly not comparable."""
@@ -472,17 +482,25 @@ class Preferences:
             counts = self.counts.count(preference)
             for (a, b), i, j in zip(self.pairs, *self._pair_places, strict=True):
                 if queries and counts.ties[i, j] > queries / 2:
-                    yield Note(f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.")
+                    yield Note(
+                        f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.",
+                        kind=f"Mostly ties by {preference}",
+                        subject=f"{a} and {b} ({counts.ties[i, j]} of {queries} queries)",
+                    )
                 if queries and counts.incomparable[i, j] > queries / 2:
                     yield Note(
-                        f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable."
+                        f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable.",
+                        kind=f"Mostly not comparable by {preference}",
+                        subject=f"{a} and {b} ({counts.incomparable[i, j]} of {queries} queries)",
                     )
 
     def _on_smallest_p(self, queries: int) -> Iterator[Note]:
         """The smallest p of the test, where the test cannot reject, or queries are few."""
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
-        sentence = f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        sentence = (
+            f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
+        )
         if adjusted > least:
             correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
@@ -532,11 +550,11 @@ class Preferences:
         what += [f"down to rank {self.counts.cutoff}"] if self.counts.cutoff is not None else []
         head = f"{' '.join(what)}."
         if not queries:
-            return Finding([head, "No query has a relevant document: nothing can be compared."], self.diagnostics)
+            return Finding([head, "No query has a relevant document: nothing can be compared."], grouped(self.notes))
         standings = [self.standing(name) for name in self.preferences]
         return Finding(
             [head, *leading(standings, self.test, self.baseline)],
-            self.diagnostics,
+            grouped(self.notes),
             *ranked(standings, self.test.alpha),
         )
 

@@ -21,7 +21,7 @@ from ir_lexirecall.measures.base import REGISTRY
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"__init__\.py|conftest\.py|printed\.py|make_demo_runs\.py|lenskit_recommenders\.py"
+NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py)"
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)

@@ -106,7 +106,7 @@ def browser_data(
     ids, grades, numbers = numbered_documents(judgments, rankings, queries)
     query_ids = [preferences.query_ids[q] for q in shown.tolist()]
     store = sources.store()
-    texts = _texts(ids, rankings, numbers, sources, store)
+    texts = _texts(_highest_first(ids, grades, counts.rel, rankings, numbers), sources, store)
     query_texts = _query_texts(query_ids, sources, store)
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [_decided(preferences, a, b, shown) for a, b in bar]
@@ -178,7 +178,7 @@ def _decided(preferences: Preferences, a: str, b: str, shown: Ints) -> list[dict
     """For each preference, columns of what decided between two runs; nothing for measures, whose values say it."""
     columns = {"preference": "v", "level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b"}
     columns |= {"levels_a": "a", "levels_b": "b"}
-    found = []
+    found: list[dict[str, list[Any]]] = []
     for name in preferences.preferences:
         if preferences.is_measure(name):
             found.append({})
@@ -222,24 +222,34 @@ def _falling(result: Benchmark | Preferences, preferences: Preferences) -> froze
     return preferences.counts.smaller_is_better | others
 
 
-def _texts(
+def _highest_first(
     ids: Sequence[Sequence[str]],
+    grades: Sequence[Sequence[float | None]],
+    rel: float,
     rankings: Mapping[str, ShownRanking],
     numbers: Mapping[str, Ints],
-    sources: Sources,
-    store: Collection | None,
-) -> dict[str, str]:
-    """Beginnings of the texts of documents, of those that stand highest first, as far as there is room."""
-    if store is None and not isinstance(sources.texts, Mapping):
-        return {}
+) -> list[str]:
+    """The documents that are shown: those that stand highest in some ranking first, relevant ones that none has last."""
     best: dict[str, int] = {}
     for name, ranking in rankings.items():
-        for query, number, rank in zip(
-            ranking.query.tolist(), numbers[name].tolist(), ranking.rank.tolist(), strict=True
-        ):
+        shown = zip(ranking.query.tolist(), numbers[name].tolist(), ranking.rank.tolist(), strict=True)
+        for query, number, rank in shown:
             doc_id = ids[query][number]
             best[doc_id] = min(rank, best.get(doc_id, rank))
-    wanted = sorted(best, key=best.__getitem__)[: _MOST_TEXT // 20]
+    missed = [
+        doc_id
+        for documents, judged in zip(ids, grades, strict=True)
+        for doc_id, grade in zip(documents, judged, strict=True)
+        if grade is not None and grade >= rel
+    ]
+    return list(dict.fromkeys([*sorted(best, key=best.__getitem__), *missed]))
+
+
+def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None) -> dict[str, str]:
+    """Beginnings of the texts of documents, of the first ones as far as there is room."""
+    if store is None and not isinstance(sources.texts, Mapping):
+        return {}
+    wanted = list(doc_ids[: _MOST_TEXT // 20])
     found = sources.texts if isinstance(sources.texts, Mapping) else store.texts(wanted) if store is not None else {}
     texts, room = {}, _MOST_TEXT
     for doc_id in wanted:

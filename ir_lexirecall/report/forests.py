@@ -67,5 +67,5 @@ class Mark:
     @classmethod
     def on(cls, scale: Scale, value: float, low: float = np.nan, high: float = np.nan, kind: str = "") -> Mark:
         """The mark of a number on a scale."""
-        places = [scale.x(number) if np.isfinite(number) else None for number in (value, low, high)]
-        return cls(*places, kind=kind)
+        at, left, right = (scale.x(number) if np.isfinite(number) else None for number in (value, low, high))
+        return cls(at, left, right, kind=kind)

@@ -16,6 +16,7 @@ from typing import Any
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.collections import Collection
+from ir_lexirecall.errors import needs
 from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report import forests, rewards
@@ -24,6 +25,7 @@ from ir_lexirecall.report.cells import Table, meanings
 from ir_lexirecall.report.provenance import InputFile, relied_on, settings
 from ir_lexirecall.report.sections import (
     comparisons_of,
+    leading_group,
     quantities_of,
     rankings_of,
     summary_of,
@@ -117,7 +119,7 @@ class Report:
         try:
             import jinja2
         except ModuleNotFoundError:
-            raise ModuleNotFoundError("reports need Jinja2: pip install 'ir-lexirecall[report]'") from None
+            raise ModuleNotFoundError(needs("a report", "Jinja2", "report"), name="jinja2") from None
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ir_lexirecall.report"),
             autoescape=True,
@@ -152,20 +154,19 @@ class Report:
         if isinstance(result, BenchmarkSuite):
             return {"summary": summary, "rankings": [], "suite": self._suite(result), **dict.fromkeys(_SINGLE)}
         preferences = result.preferences if isinstance(result, Benchmark) else result
-        single = isinstance(result, Benchmark)
+        rankings = rankings_of(result, summary)
         return {
             "summary": summary,
             "suite": None,
-            "rankings": rankings_of(result, summary),
+            "rankings": rankings,
+            "group": leading_group(rankings),
             "comparisons": [] if preferences is None else comparisons_of(preferences),
             "means": Table.from_frame(result.table.rename_axis("run")) if isinstance(result, Benchmark) else None,
             "tests": Table.from_frame(result.tests().set_index(["measure", "run_a", "run_b"]))
             if isinstance(result, Benchmark) and len(result.runs) > 1
             else None,
             "by_query": values_by_query(result) if isinstance(result, Benchmark) else None,
-            "browser": browser_data(result, self._sources(result), self.details, self.progress)
-            if single or preferences
-            else None,
+            "browser": browser_data(result, self._sources(result), self.details, self.progress),
         }
 
     def _sources(self, result: Benchmark | Preferences) -> Sources:
@@ -194,11 +195,11 @@ class Report:
         }
 
 
-_SINGLE = ("comparisons", "means", "tests", "by_query", "browser")  # sections of a single collection
+_SINGLE = ("group", "comparisons", "means", "tests", "by_query", "browser")  # sections of a single collection
 
 
 def _asset(name: str) -> str:
-    return files("ir_lexirecall.report").joinpath("templates", name).read_text(encoding="utf-8").strip()
+    return files("ir_lexirecall.report").joinpath(f"templates/{name}").read_text(encoding="utf-8").strip()
 
 
 def _hash(text: str) -> str:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
+from ir_lexirecall.descriptions import describe
 from ir_lexirecall.plots import joined_ranks
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report.cells import Table, number
 from ir_lexirecall.report.forests import Mark, Scale
 from ir_lexirecall.report.rewards import Reward, reward
+from ir_lexirecall.summary import Standing
 from ir_lexirecall.text import format_p
 
 if TYPE_CHECKING:
@@ -23,6 +25,46 @@ _MOST_CELLS = 20_000  # of the values by query
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
 _ESTIMATES = {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}  # of other tests: the mean
+
+
+_PREFERENCES = {
+    "lexirecall": (
+        "Lexicographic recall, exactly",
+        "More relevant documents win; where they are as many, the earlier last one wins, then the one before it, and so on.",
+        "when every user counts, the worst-off first: recall, and ties of it decided",
+    ),
+    "lexiprecision": (
+        "Lexicographic precision",
+        "The first rank of a relevant document at which two rankings differ decides: the earlier one wins.",
+        "when the top of the ranking counts, and ties of RR should be decided",
+    ),
+    "rrlexiprecision": (
+        "Lexicographic precision, weighted by reciprocal ranks",
+        "As lexiprecision, by the difference of 1/rank at the level that decides.",
+        "when the top counts, and a difference at rank 1 more than one at rank 10",
+    ),
+    "rpp": (
+        "Recall-paired preference",
+        "The share of recall levels that a ranking reaches earlier, less the share that it reaches later.",
+        "when all recall levels count alike",
+    ),
+    "invrpp": (
+        "Recall-paired preference, weighted by 1/level",
+        "As rpp, with the weight 1/i of the i-th relevant document.",
+        "when early recall levels count more",
+    ),
+    "dcgrpp": (
+        "Recall-paired preference, weighted by 1/log2(level + 1)",
+        "As rpp, with the weight 1/log2(i + 1) of the i-th relevant document.",
+        "when early recall levels count somewhat more",
+    ),
+    "dominance": (
+        "Dominance, a partial order",
+        "A ranking is better only if at every depth it has at least as many documents of every grade or more.",
+        "when a difference should hold for every reasonable measure; many pairs are not comparable",
+    ),
+}
+"""Title, meaning and use of the preferences that are no measures."""
 
 
 # -- the summary -----------------------------------------------------------------------------------
@@ -125,25 +167,20 @@ class Ranking:
 
 def rankings_of(result: Benchmark | Preferences, summary: Summary) -> list[Ranking]:
     """A ranking by each measure, then by each preference that is none of them."""
-    sources: list[tuple[Any, str]] = []
-    preferences = result
+    sources: list[tuple[Benchmark | Preferences, str]] = []
+    preferences = result.preferences if isinstance(result, Benchmark) else result
     if isinstance(result, Benchmark):
         sources += [(result, name) for name in result.measures]
-        preferences = result.preferences
     if preferences is not None and preferences.query_ids:
         known = {name for _, name in sources}
         sources += [(preferences, name) for name in preferences.preferences if name not in known]
     standings = [source.standing(name) for source, name in sources]
-    return [
-        _ranking(result, place, standings, summary, is_measure=isinstance(sources[place][0], Benchmark))
-        for place in range(len(standings))
-    ]
+    return [_ranking(result, shown, standings, summary) for shown in standings]
 
 
 def _ranking(
-    result: Benchmark | Preferences, place: int, standings: Sequence[Any], summary: Summary, *, is_measure: bool
+    result: Benchmark | Preferences, shown: Standing, standings: Sequence[Standing], summary: Summary
 ) -> Ranking:
-    shown = standings[place]
     others = [other for other in standings if other is not shown]
     reference = shown.leader if result.baseline is None else result.baseline
     ranking = shown.ranking
@@ -217,13 +254,44 @@ def _reward_of(result: Benchmark | Preferences, name: str) -> Reward | None:
 
 
 def described(result: Benchmark | Preferences, name: str) -> Mapping[str, str]:
-    """What a measure or preference is: ``title``, ``values``, ``ties``, ``use``."""
-    try:
-        from ir_lexirecall.description import describe
-    except ImportError:
-        return dict.fromkeys(("title", "values", "use"), "")
-    found = describe(_measure_of(result, name) or name)
-    return {part: str(getattr(found, part, "") or "") for part in ("title", "formula", "values", "ties", "use")}
+    """What a measure or preference is, by ``title``, ``meaning``, ``use``; empty where nobody says."""
+    if name in _PREFERENCES:
+        return dict(zip(("title", "meaning", "use"), _PREFERENCES[name], strict=True))
+    measure = _measure_of(result, name)
+    if measure is None:
+        return {}
+    found = describe(measure)
+    return {"title": found.title, "meaning": found.meaning, "use": found.use}
+
+
+@dataclass(frozen=True)
+class LeadingGroup:
+    """Who leads, or is not told from the leader, by several measures.
+
+    Attributes:
+        names: of the measures and preferences.
+        rows: for each run that some leading group has, those of most measures first: its name, and by each measure
+            ``'leads'``, ``'level'`` or nothing.
+        everywhere: the runs that are in the leading group by all of them.
+    """
+
+    names: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[str]]]
+    everywhere: Sequence[str]
+
+
+def leading_group(rankings: Sequence[Ranking]) -> LeadingGroup | None:
+    """The leading groups of several rankings; None where there is one ranking only, or all differences are to a baseline."""
+    if len(rankings) < 2 or any(ranking.is_baseline or len(ranking.rows) < 2 for ranking in rankings):
+        return None
+    verdicts = [{row.run: row.verdict for row in ranking.rows} for ranking in rankings]
+    rows = [(row.run, [_group(by.get(row.run, "")) for by in verdicts]) for row in rankings[0].rows]
+    rows = sorted((row for row in rows if any(row[1])), key=lambda row: -sum(map(bool, row[1])))
+    return LeadingGroup([ranking.name for ranking in rankings], rows, [run for run, by in rows if all(by)])
+
+
+def _group(verdict: str) -> str:
+    return verdict if verdict in ("leads", "level") else ""
 
 
 # -- pairs -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import difflib
 import numpy as np
 
 from ir_lexirecall.arrays import Bools, Floats
+from ir_lexirecall.errors import needs
 
 _COMMON = ("holm", "bonferroni", "fdr_bh")
 
@@ -73,7 +74,7 @@ def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bool
         from statsmodels.stats.multitest import multipletests
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            f"the correction {method!r} needs statsmodels: pip install 'ir-lexirecall[compare]', or choose 'holm' or None"
+            needs(f"the correction {method!r}", "statsmodels", "compare") + "; or choose 'holm' or None"
         ) from None
     reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
     return adjusted, reject & ~np.isnan(p)

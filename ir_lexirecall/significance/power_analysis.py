@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.errors import needs
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.significance import resampling, signed_rank
 from ir_lexirecall.significance.closed_form import sign_test_p
@@ -140,9 +141,7 @@ def t_test_power(effect: float, queries: int, alpha: float = 0.05) -> float:
     try:
         from statsmodels.stats.power import ttest_power
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "the power of the t-test needs statsmodels: pip install 'ir-lexirecall[compare]'"
-        ) from None
+        raise ModuleNotFoundError(needs("the power of the t-test", "statsmodels", "compare")) from None
     if queries < 2:
         return 0.0
     if math.isinf(effect):

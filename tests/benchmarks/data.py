@@ -300,7 +300,7 @@ def _zstd(text: bytes) -> bytes:
         if find_spec(name.partition(".")[0]) and find_spec(name):
             packed: bytes = import_module(name).compress(text)
             return packed
-    raise ModuleNotFoundError("this case needs a package for .zst: pip install 'ir-lexirecall[files]'")
+    raise ModuleNotFoundError("this case needs a package for .zst: pip install '.[files]'")
 
 
 _PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": _zstd}

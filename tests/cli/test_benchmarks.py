@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
@@ -141,6 +142,57 @@ def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         decided = explained.loc[cells[0]]
         assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == ("bm25", cells[3], cells[4])
+        assert cells[5:] == [str(decided["rank_b"]), "-" if pd.isna(decided["rank_a"]) else str(decided["rank_a"])]
+    assert "By lexirecall, ql loses 7 of 16 queries (3 are shown), the largest loss of nDCG@10 first:" in said.out
+
+
+def test_a_gate_says_the_same_in_json(cli: Any) -> None:
+    said = gate(cli, "ql", "--queries", "3", "--format", "json")
+    assert said.code == 3
+    found = json.loads(said.out)
+    assert found["worse"] == ["nDCG@10", "LR"]
+    assert (found["baseline"], found["candidate"], found["queries"]) == ("bm25", "ql", 16)
+    runs = {n: RUNS[n] for n in ("bm25", "ql")}
+    table = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"]).table
+    for row in found["measures"]:
+        assert [row["baseline"], row["candidate"]] == table[row["measure"]].tolist()
+        assert row["difference"] == row["candidate"] - row["baseline"]
+    compared = irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("ql", "bm25")})
+    (row,) = found["preferences"]
+    assert [row[name] for name in ("wins", "losses", "ties", "p")] == compared.table()[
+        ["wins", "losses", "ties", "p"]
+    ].iloc[0].tolist()
+    explained = compared.explain("ql", "bm25").set_index("query_id")
+    assert (found["lost"]["count"], len(found["lost"]["queries"])) == ((explained["winner"] == "bm25").sum(), 3)
+    for lost in found["lost"]["queries"]:
+        decided = explained.loc[lost["query_id"]]
+        ranks = [None if pd.isna(decided[name]) else decided[name] for name in ("rank_a", "rank_b")]
+        assert [lost["level"], lost["doc_id"]] == [decided["level"], decided["doc_id"]]
+        assert [lost["rank_candidate"], lost["rank_baseline"]] == ranks
+    changes = [lost["changes"]["nDCG@10"] for lost in found["lost"]["queries"]]
+    assert changes == sorted(changes)
+
+
+@pytest.mark.parametrize("preference", ["rpp", "AP", "dominance", "lexiprecision"])
+def test_a_gate_explains_other_preferences(preference: str, cli: Any) -> None:
+    found = json.loads(gate(cli, "ql", "-p", preference, "--format", "json").out)
+    shown = gate(cli, "ql", "-p", preference).out
+    for lost in found["lost"]["queries"]:
+        row = next(line for line in shown.splitlines() if line.startswith(f"| {lost['query_id']} "))
+        for key in ("level", "doc_id", "levels_baseline", "levels_candidate"):
+            assert key not in lost or str(lost[key]) in row
+    assert ("Level i is the i-th relevant document" in shown) == (preference == "lexiprecision")
+
+
+def test_a_gate_refuses_values_that_are_not_defined(cli: Any) -> None:
+    said = gate(cli, "ql", "-m", "SL3")
+    assert said.code == 1
+    assert "SL3 is infinite for run 'bm25' on query" in said.err
+
+
+def test_the_help_of_a_gate_names_its_exit_code(cli: Any) -> None:
+    assert "3 the candidate is worse" in cli("gate", "--help").out
+    assert "3 " not in cli("eval", "--help").out.splitlines()[-1]
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:

@@ -541,3 +541,15 @@ def test_version_and_help(cli: Cli) -> None:
         said = cli(*arguments)
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
+
+
+def test_a_run_of_another_collection_is_refused(cli: Cli) -> None:
+    Path("other.run").write_text("q9 Q0 a 1 1 t\n")
+    for words in (["eval", "-m", "LR"], ["compare"], ["meta", "ties", "-m", "LR"]):
+        said = cli(*words, "qrels.txt", "bm25.run", "other.run")
+        assert said.code == 1
+        assert said.out == ""
+        assert said.err.startswith(
+            f"ir-lexirecall: {words[-3 if words[0] == 'meta' else 0]}: run 'other' retrieves nothing"
+        )
+        assert cli(*words, "qrels.txt", "bm25.run", "other.run", "--allow-empty").code == 0

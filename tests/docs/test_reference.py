@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Callable, Iterator
@@ -11,8 +10,6 @@ from typing import Any
 
 import ir_measures
 import pytest
-
-import ir_lexirecall as irl
 
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 INTEGRATIONS = [

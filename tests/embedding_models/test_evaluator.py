@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,50 @@ def test_bad_arguments_are_named() -> None:
         LexiRecallEvaluator(QUERIES, CORPUS, {"q01": set()}, ["LR"])
     with pytest.raises(ValueError, match="nonsense"):
         LexiRecallEvaluator(QUERIES, CORPUS, GRADES, ["nonsense"])
+
+
+def test_training_selects_the_best_model_by_it(model: Any, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    pytest.importorskip("accelerate")  # the trainer needs it
+    pairs = [(QUERIES[q], CORPUS[d]) for q, docs in GRADES.items() for d, grade in docs.items() if grade > 0]
+    anchors, positives = (list(texts) for texts in zip(*pairs, strict=True))
+    tested, trained = evaluator(primary="LR"), copy.deepcopy(model)
+    before = tested(trained)["dev_cosine_LR"]
+    arguments = sentence_transformers.SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path),
+        num_train_epochs=3,
+        per_device_train_batch_size=16,
+        learning_rate=0.05,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        load_best_model_at_end=True,
+        metric_for_best_model=f"eval_{tested.primary_metric}",
+        greater_is_better=True,
+        use_cpu=True,
+        report_to=[],
+        disable_tqdm=True,
+        seed=1,
+    )
+    trainer = sentence_transformers.SentenceTransformerTrainer(
+        trained,
+        args=arguments,
+        train_dataset=datasets.Dataset.from_dict({"anchor": anchors, "positive": positives}),
+        loss=_loss(trained),
+        evaluator=tested,
+    )
+    trainer.train()
+    history = [log["eval_dev_cosine_LR"] for log in trainer.state.log_history if "eval_dev_cosine_LR" in log]
+    assert len(history) == 3
+    assert max(history) > before
+    assert trainer.state.best_metric == max(history)
+    assert tested(trained)["dev_cosine_LR"] == pytest.approx(max(history))  # the best model was loaded again
+    row = tested.intervals.set_index("measure").loc["LR"]
+    assert row["ci_low"] <= max(history) <= row["ci_high"]
+
+
+def _loss(model: Any) -> Any:
+    try:
+        from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    except ModuleNotFoundError:  # before version 6
+        from sentence_transformers.losses import MultipleNegativesRankingLoss
+    return MultipleNegativesRankingLoss(model)

@@ -135,6 +135,11 @@ def tables(draw: st.DrawFn, value: str, kind: str) -> bytes:
 # -- what must hold ----------------------------------------------------------------------------------------
 
 
+def check_refusal(error: ValueError, path: Path) -> None:
+    """An error begins with the file's name, or says what of the run or the qrels is wrong."""
+    assert str(error).startswith((str(path), "run", "qrels")), error
+
+
 def check_text(content: bytes, value: str, kind: str, block: int) -> None:
     """A text file is refused by its name exactly where the plain reader refuses it, else it means the same."""
     assume(not content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith((b"{", b"[", b"# ir_metadata")))
@@ -151,7 +156,7 @@ def check_text(content: bytes, value: str, kind: str, block: int) -> None:
             table = (run_table if value == "score" else qrel_table)(path)
             found: Any = list(zip(*(table[name].to_list() for name in ("query_id", "doc_id", value)), strict=True))
         except ValueError as error:
-            assert str(error).startswith((str(path), "run", "qrels")), error
+            check_refusal(error, path)
             found = None
         assert found == expected, (content, found, expected)
         check_evaluation(path, value, expected)
@@ -173,7 +178,7 @@ def check_evaluation(path: Path, value: str, expected: Any) -> None:
         try:
             found = irl.evaluate(["TSE", "LR"], *given).to_numpy().tolist()
         except ValueError as error:
-            assert str(error).startswith((str(path), "run", "qrels")), error
+            check_refusal(error, path)
             found = None
         if expected is None or twice or (value == "relevance" and not table):
             assert found is None, found
@@ -218,7 +223,7 @@ def check_packed(content: bytes, ending: str) -> None:
         try:
             found: Any = run_table(path).rows()
         except ValueError as error:
-            assert str(error).startswith(str(path)), error
+            check_refusal(error, path)
             found = None
         # Unpackers differ in what they take for the end; whatever is read is the content.
         assert found is None or expected is None or found == expected, (found, expected)
@@ -268,7 +273,7 @@ def check_parquet(content: bytes, value: str) -> None:
             table = (run_table if value == "score" else qrel_table)(path)
             assert content not in PARQUET[value] or len(table) == 60
         except ValueError as error:
-            assert str(error).startswith((str(path), "run", "qrels")), error
+            check_refusal(error, path)
         check_command_line(path, value)
 
 
@@ -289,7 +294,7 @@ def check_json(content: bytes, value: str) -> None:
         try:
             table = (run_table if value == "score" else qrel_table)(path)
         except ValueError as error:
-            assert str(error).startswith((str(path), "run", "qrels")), error
+            check_refusal(error, path)
         else:
             with contextlib.suppress(ValueError, AttributeError, KeyError, TypeError):
                 plain = json.loads(content.decode("utf-8-sig"))

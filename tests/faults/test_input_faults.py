@@ -7,10 +7,12 @@ import collections
 import decimal
 import fractions
 import gzip
+import inspect
 import lzma
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -265,12 +267,43 @@ def test_runs_of_other_collections_are_refused() -> None:
         assert "allow_empty" in message
         with pytest.warns(UserWarning, match="retrieves nothing"):
             assert irl.compare(QRELS, runs, allow_empty=True).table()["wins"].tolist() == [2]
-        assert refusal(lambda runs=runs: meta.ties(["AP", "RR"], QRELS, runs)).startswith("ties: run 'other'")
         assert refusal(lambda runs=runs: irl.benchmark(QRELS, runs, ["AP"])).startswith("benchmark: run 'other'")
     with pytest.warns(UserWarning, match="retrieves nothing"):
         assert irl.evaluate(TSE, QRELS, other)["TSE"].tolist() == [0.0, 0.0]
     nothing = {"q1": {}}  # names a query: that is what a system without an answer says
     assert irl.compare(QRELS, {"good": RUN, "other": nothing}).table()["wins"].tolist() == [2]
+
+
+ASPECTS = pd.DataFrame({"query_id": "q1", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
+STUDIES: dict[str, Callable[..., Any]] = {
+    "achieved_significance": partial(meta.achieved_significance, "AP", QRELS),
+    "agreement": partial(meta.agreement, ["AP", "RR"], QRELS),
+    "best_run_labels": partial(meta.best_run_labels, "CAM(aspects={'relevance':1,'quality':1})", ASPECTS),
+    "correlation": partial(meta.correlation, ["AP", "RR"], QRELS),
+    "degrade": partial(meta.degrade, "AP", QRELS, fractions=[0.5]),
+    "discriminative_power": partial(meta.discriminative_power, "AP", QRELS),
+    "fit": lambda runs, **options: meta.fit("RBP", "AP", QRELS, runs, "p", grid=[0.5, 0.8], **options),
+    "per_query_kendall": partial(meta.per_query_kendall, ["AP", "RR"], QRELS),
+    "provider_exposure": partial(meta.provider_exposure, QRELS, providers={"a": "P", "b": "P", "c": "R"}),
+    "split_half": partial(meta.split_half, "AP", QRELS),
+    "tie_audit": partial(irl.tie_audit, "AP", QRELS),
+    "ties": partial(meta.ties, "AP", QRELS),
+    "unanimity": partial(meta.unanimity, ["AP", "RR"], QRELS),
+    "worst_case": partial(meta.worst_case, "AP", QRELS),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_studies_refuse_runs_of_other_collections(name: str) -> None:
+    runs = {"good": RUN, "other": {"q9": {"a": 1.0}}}
+    assert refusal(lambda: STUDIES[name](runs=runs)).startswith(f"{name}: run 'other' retrieves nothing for any query")
+    with pytest.warns(UserWarning, match="retrieves nothing"):
+        assert len(STUDIES[name](runs=runs, allow_empty=True))
+
+
+def test_all_studies_of_runs_are_looked_at() -> None:
+    of_runs = {name for name in meta.__all__ if "runs" in inspect.signature(getattr(meta, name)).parameters}
+    assert of_runs == STUDIES.keys() - {"tie_audit"}
 
 
 def test_a_file_without_judgments(tmp_path: Path) -> None:
@@ -307,7 +340,7 @@ def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
     rows = pd.DataFrame({"query_id": "q1", "doc_id": [f"d{i}" for i in range(500)], "score": rng.random(500)})
     rows.to_parquet(tmp_path / "run.parquet")
     content = (tmp_path / "run.parquet").read_bytes()
-    refused = 0
+    refusals = []
     for _ in range(150):
         damaged = bytearray(content)
         for place in rng.integers(0, len(damaged), 4):
@@ -316,9 +349,9 @@ def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
         try:
             irl.evaluate(TSE, {"q1": {"d1": 1}}, tmp_path / "run.parquet")
         except ValueError as error:
-            assert str(error).startswith(str(tmp_path / "run.parquet"))
-            refused += 1
-    assert refused > 50
+            refusals.append(str(error))
+    assert all(message.startswith(str(tmp_path / "run.parquet")) for message in refusals)
+    assert len(refusals) > 50
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)])
@@ -359,8 +392,7 @@ def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monk
 def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:
     size = 2**29
     path = tmp_path / name
-    opened = gzip.open(path, "wb", compresslevel=9) if name.endswith("gz") else lzma.open(path, "wb", preset=0)
-    with opened as stream:
+    with gzip.open(path, "wb") if name.endswith("gz") else lzma.open(path, "wb", preset=0) as stream:
         for _ in range(size // 2**20):
             stream.write(byte * 2**20)
     program = (

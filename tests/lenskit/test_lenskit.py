@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 # The folder of this file would pass for a package `lenskit`, so ask for what only LensKit has.
-pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip install 'ir-lexirecall[lenskit]'")
+pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip install '.[lenskit]'")
 
 from lenskit.data import ItemList, ItemListCollection, Vocabulary
 from lenskit.metrics import NDCG, MeasurementCollector, RunAnalysis, call_metric

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+
+pytest.importorskip("jinja2")
+pytest.importorskip("lxml.html")
+
+from pages import root, same_numbers, table, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
 IDS = sorted(demo.qrels()["query_id"].unique())
@@ -21,17 +25,37 @@ def test_it_shows_what_holds_over_collections(baseline: str | None, tmp_path: Pa
     page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
     assert "part &lt;0&gt;" in page
     assert "part <0>" not in page
-    for value in suite.overall("queries")["mean"]:
-        assert f'data-value="{value!r}"' in page
-    pictures = 2 * (2 + (baseline is not None))
-    assert page.count("<svg") == pictures
-    for svg in page.split("<svg")[1:]:
-        ElementTree.fromstring("<svg" + svg.split("</svg>")[0] + "</svg>")
-    assert ("differences of" in page.lower()) == (baseline is not None)
-    assert "chi-squared" in page
+    overall = suite.overall("queries")
+    shown = table(page, "Macro means with intervals and ranks, queries resampled")
+    same_numbers(
+        shown.drop(columns=["measure", "run"]),
+        overall.drop(columns=["measure", "run"]).astype({"reject": object} if baseline else {})
+        if not baseline
+        else overall.drop(columns=["measure", "run", "reject"]).assign(reject=shown["reject"])[list(shown.columns[2:])],
+    )
+    said = text_of(page, ".//section[@id='over']")
+    assert "chi-squared" in said
+    forests = root(page).xpath("//tr[@class='total']")
+    assert len(forests) == (4 if baseline else 0)  # two other runs, by LR and by the preference
+    assert ("Differences of LR to bm25" in said) == (baseline is not None)
+    for sentence in suite.finding.sentences:
+        assert sentence in text_of(page, ".//div[@class='finding']")
 
 
-def test_a_single_run_has_no_pictures(tmp_path: Path) -> None:
+def test_forests_show_the_differences_of_every_collection(tmp_path: Path) -> None:
+    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
+    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+    by_collection = suite.by_collection("LR")
+    for run in ("ql", "tfidf"):
+        cards = [card for card in root(page).xpath("//table[@class='compact']") if card.findtext("caption") == run]
+        expected = by_collection[by_collection["run"] == run]["difference"].tolist()
+        rows = cards[0].findall("tbody/tr")
+        assert [row.findtext("th") for row in rows] == [*PARTS, "all"]
+        shown = [float(row.findtext("td").replace("−", "-")) for row in rows[:-1]]
+        assert shown == pytest.approx(expected, abs=5e-5)
+
+
+def test_a_single_run_has_no_forest(tmp_path: Path) -> None:
     runs = {"bm25": RUNS["bm25"]}
     suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), ["LR"], n_resamples=99, progress=False)
     assert "<svg" not in irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")

@@ -21,8 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 # The folder of this file would pass for a package `spark`, so PySpark is asked for by its own name.
-pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install 'ir-lexirecall[spark]'")
-pytest.importorskip("pyarrow", reason="PyArrow is not installed: pip install 'ir-lexirecall[spark]'")
+pytest.importorskip("pyspark.sql", reason="PySpark is not installed: pip install '.[spark]'")
+pytest.importorskip("pyarrow", reason="PyArrow is not installed: pip install '.[spark]'")
 if not (shutil.which("java") or Path(os.environ.get("JAVA_HOME", "none"), "bin", "java").exists()):
     pytest.skip("there is no Java, which Spark needs", allow_module_level=True)
 

@@ -44,7 +44,7 @@
     button.type = "button";
     button.className = "save";
     button.textContent = "save as CSV";
-    button.setAttribute("aria-label", `save ${table.dataset.file} as CSV`);
+    button.setAttribute("aria-label", `save as CSV: ${table.dataset.file}`);
     button.addEventListener("click", () => {
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob(["\ufeff", csv(table)], { type: "text/csv" }));

@@ -1,0 +1,104 @@
+"""The built pages in a browser: both themes, telephone and desktop. ``.ci/run`` builds them; without them, the tests skip."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chromium import CHROMIUM, Browser
+
+SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", Path(__file__).parents[2] / "site"))
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
+pytestmark = pytest.mark.skipif(
+    not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
+)
+
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+MISSING = "[...document.images].filter(i => i.loading != 'lazy' && !(i.complete && i.naturalWidth)).map(i => i.src)"
+UNTOLD = """[...document.querySelectorAll('main img, main svg')]
+    .filter(i => !(i.alt || i.getAttribute('aria-label') || i.closest('[aria-hidden=true]'))).map(i => i.src || i.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
+    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, scheme: str) -> None:
+    wrong: dict[str, Any] = {}
+    for page in PAGES:
+        browser.open(SITE / page, width, scheme)
+        assert browser.js("document.documentElement.dataset.theme") == scheme
+        faults = {
+            "errors": browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"),
+            "wider by": browser.js(WIDER),
+            "missing pictures": browser.js(MISSING),
+            "pictures without a text": browser.js(UNTOLD),
+            "from elsewhere": [
+                event["request"]["url"]
+                for event in browser.seen("Network.requestWillBeSent")
+                if not event["request"]["url"].startswith(("file:", "data:"))
+            ],
+        }
+        if any(faults.values()):
+            wrong[page] = {name: fault for name, fault in faults.items() if fault}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if re.fullmatch(r"measures/(?!index|standard)\w+\.html", page)]
+)
+def test_a_measure_prints_on_one_sheet(browser: Browser, page: str) -> None:
+    browser.open(SITE / page)
+    printed = base64.b64decode(browser("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("with_test", "compare.html"),
+        ("effort", "measures/RBU.html"),
+        ("vaswani", "start.html"),
+        ("sign test", "compare.html"),
+        ("add a measure", "extend.html"),
+        ("recip_rank", "migrate.html"),
+    ],
+)
+def test_the_search_finds_without_a_server(browser: Browser, words: str, page: str) -> None:
+    browser.open(SITE / "search.html")
+    browser("Page.navigate", url=f"{(SITE / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    for _ in range(600):
+        links = browser.js("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
+        if links and browser.js(
+            "document.querySelector('#search-results .search-summary, #search-results > p') !== null"
+        ):
+            break
+        browser.js("new Promise(r => setTimeout(r, 50))")
+    assert any(re.search(rf"/{re.escape(page)}(\?|#|$)", link) for link in links), links
+
+
+def test_links_within_the_site_lead_somewhere() -> None:
+    broken = []
+    anchors = {page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))) for page in PAGES}
+    for page in PAGES:
+        for target in re.findall(r' href="([^"]+)"', (SITE / page).read_text(encoding="utf-8")):
+            path, _, anchor = target.partition("#")
+            if re.match(r"\w+:", target) or "?" in path:
+                continue
+            there = (SITE / page).parent / path if path else SITE / page
+            name = os.path.relpath(there, SITE)
+            if not there.exists() or (anchor and name in anchors and anchor not in anchors[name]):
+                broken.append((page, target))
+    assert broken == []

@@ -1,0 +1,87 @@
+"""HTML reports, read back: their tables, their text, the data of their query browser."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import zlib
+from base64 import b64decode
+from typing import Any
+
+import lxml.html as lxml_html
+import numpy as np
+import pandas as pd
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>",
+    "\"onmouseover='alert(1)'",
+    "]]>&amp;$\\frac{{b}$",
+    "_{a}%s\x0b",
+]
+"""Names that would do harm in HTML, SVG, JavaScript, TeX or a format string."""
+
+
+def shuffled(qrels: dict[str, dict[str, int]], seed: int) -> dict[str, dict[str, float]]:
+    """A run that finds most of what is relevant, in random order."""
+    dice = random.Random(seed)
+    return {q: {d: dice.random() for d in [*docs, *"xyz"] if dice.random() < 0.8} for q, docs in qrels.items()}
+
+
+def root(page: str) -> Any:
+    """The page as a tree."""
+    return lxml_html.document_fromstring(page)
+
+
+def table(page: str, caption: str) -> pd.DataFrame:
+    """A table of the page by the beginning of its caption, with all digits of its numbers; columns as the API calls them."""
+    tables = [(element, element.find("caption")) for element in root(page).iter("table")]
+    (found,) = (element for element, said in tables if said.text_content().startswith(caption))
+    heads = [head for head in found.iterfind("thead/tr/th") if head.get("data-column") is not None]
+    places = [list(heads[0].getparent()).index(head) for head in heads]
+    numeric = ["number" in (head.get("class") or "").split() for head in heads]
+    rows = [
+        [
+            float(cells[i].get("data-value", "nan")) if n else cells[i].get("data-value", cells[i].text_content())
+            for i, n in zip(places, numeric, strict=True)
+        ]
+        for cells in map(list, found.iterfind("tbody/tr"))
+    ]
+    return pd.DataFrame(rows, columns=[head.get("data-column") for head in heads])
+
+
+def text_of(page: str, path: str) -> str:
+    """The text of some elements, blanks joined."""
+    return re.sub(r"\s+", " ", " ".join(element.text_content() for element in root(page).iterfind(path)))
+
+
+def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Every number of the API is on the page, digit by digit."""
+    assert list(shown.columns) == list(map(str, expected.columns))
+    for name in shown.columns:
+        values = expected[name]
+        if values.dtype.kind in "iuf":
+            np.testing.assert_array_equal(shown[name].to_numpy(), values.to_numpy(dtype=float, na_value=np.nan))
+        elif values.dtype.kind == "b":
+            assert shown[name].tolist() == ["yes" if value else "no" for value in values]
+        else:
+            assert shown[name].tolist() == ["–" if pd.isna(value) else value for value in values]
+
+
+def browsed(page: str) -> dict[str, Any]:
+    """The data of the query browser."""
+    packed = root(page).get_element_by_id("browser-data").text
+    data: dict[str, Any] = json.loads(zlib.decompress(b64decode(packed)))
+    return data
+
+
+def ranking_in(data: dict[str, Any], run: str, query_id: str) -> list[tuple[int, str, float | None]]:
+    """What the query browser shows of a ranking: rank, document, grade (None: no judgment)."""
+    q = [query["id"] for query in data["queries"]].index(query_id)
+    packed = data["rankings"][data["runs"].index(run)]
+    ranks = np.cumsum(packed["step"][q]).tolist()
+    return [
+        (rank, data["docs"][q][number], data["grades"][q][number])
+        for rank, number in zip(ranks, packed["doc"][q], strict=True)
+    ]

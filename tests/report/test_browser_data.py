@@ -1,0 +1,190 @@
+"""What the query browser of a report holds: rankings as sorted by hand, decisions as explained by the API."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.benchmark import Benchmark
+from ir_lexirecall.report import Report
+
+pytest.importorskip("jinja2")
+pytest.importorskip("lxml.html")
+
+from pages import browsed, ranking_in, shuffled, text_of
+
+RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
+PREFERENCES = ["lexirecall", "lexiprecision", "rpp", "dominance", "AP"]
+
+
+@pytest.fixture(scope="module")
+def result() -> Benchmark:
+    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=PREFERENCES)
+
+
+@pytest.fixture(scope="module")
+def data(result: Benchmark) -> dict[str, Any]:
+    return browsed(Report(result, runs=RUNS).html())
+
+
+def in_order(run: dict[str, float]) -> list[str]:
+    """Documents as trec_eval orders them: by score, then by id, both falling."""
+    return sorted(run, key=lambda doc_id: (np.float32(run[doc_id]), doc_id), reverse=True)
+
+
+ids = st.text("abc", min_size=1, max_size=2)
+rankings = st.dictionaries(ids, st.integers(0, 3).map(float), max_size=9)
+
+
+@settings(max_examples=25)
+@given(st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=5), rankings, rankings, st.booleans())
+def test_rankings_are_those_of_the_runs(
+    judged: dict[str, int], first: dict[str, float], second: dict[str, float], named: bool
+) -> None:
+    judged = {"a": 1, **judged, "zz": 1}
+    first, second = {"a": 1.0, **first}, {"zz": 1.0, **second}
+    runs = {"one": {"q": first}, "two": {"q": second}}
+    data = browsed(Report(irl.compare({"q": judged}, runs), runs=runs if named else {}, progress=False).html())
+    for name, run in (("one", first), ("two", second)):
+        expected = [(rank, doc_id, judged.get(doc_id)) for rank, doc_id in enumerate(in_order(run), start=1)]
+        if not named:
+            expected = [row for row in expected if row[2] is not None]
+        assert ranking_in(data, name, "q") == expected
+        assert data["rankings"][data["runs"].index(name)]["depth"] == [len(run)]
+
+
+def test_rankings_of_files_are_those_of_their_tables(tmp_path: Path, result: Benchmark, data: dict[str, Any]) -> None:
+    paths = {}
+    for name, run in RUNS.items():
+        lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} x\n" for row in run.itertuples()]
+        paths[name] = tmp_path / f"{name}.run"
+        paths[name].write_text("".join(lines), encoding="utf-8")
+    assert browsed(Report(result, runs=paths).html())["rankings"] == data["rankings"]
+
+
+def test_documents_that_were_excluded_are_not_shown() -> None:
+    qrels = {"q": {"a": 1, "b": 1, "c": 0}}
+    runs = {"one": {"q": {"x": 5.0, "a": 4.0, "q": 3.0, "b": 2.0}}, "two": {"q": {"q": 3.0, "c": 2.5, "b": 2.0}}}
+    data = browsed(Report(irl.compare(qrels, runs, exclude="self"), runs=runs).html())
+    assert ranking_in(data, "one", "q") == [(1, "x", None), (2, "a", 1), (3, "b", 1)]
+    assert ranking_in(data, "two", "q") == [(1, "c", 0), (2, "b", 1)]
+
+
+def test_relevant_documents_are_shown_however_deep() -> None:
+    qrels = {"q": {"d700": 1, "d3": 1, "d500": 0}}
+    run = {"q": {f"d{i}": float(-i) for i in range(1, 1001)}}
+    page = Report(irl.compare(qrels, {"one": run, "two": run}), runs={"one": run}).html()
+    shown = ranking_in(browsed(page), "one", "q")
+    assert [rank for rank, *_ in shown] == [*range(1, 101), 700]
+    assert shown[-1] == (700, "d700", 1)
+    assert ranking_in(browsed(page), "two", "q") == [(3, "d3", 1), (700, "d700", 1)]
+
+
+def test_decisions_are_those_of_the_api(result: Benchmark, data: dict[str, Any]) -> None:
+    preferences = result.preferences
+    assert preferences is not None
+    names = data["runs"]
+    assert [preference["name"] for preference in data["preferences"]] == PREFERENCES
+    assert len(data["pairs"]) == 3
+    columns = {"level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b", "levels_a": "a", "levels_b": "b"}
+    checked = 0
+    for (a, b), decided in zip(data["pairs"], data["decided"], strict=True):
+        for name, packed in zip(PREFERENCES, decided, strict=True):
+            if name == "AP":
+                assert packed == {}
+                continue
+            table = preferences.explain(names[a], names[b], name)
+            expected = {"preference": "v"} | {long: short for long, short in columns.items() if long in table}
+            for long, short in expected.items():
+                numbers = np.array(packed[short], dtype=float)
+                np.testing.assert_allclose(numbers, table[long].to_numpy(dtype=float, na_value=np.nan), atol=1e-5)
+                checked += 1
+    assert checked == 3 * (5 + 5 + 3 + 1)
+    for name in ("nDCG@10", "LR", "AP"):
+        for run, row in zip(names, data["values"][name], strict=True):
+            source = (
+                result.values(name)[result.runs.index(run)]
+                if name != "AP"
+                else preferences.counts.values[name][preferences.runs.index(run)]
+            )
+            np.testing.assert_allclose(row, source, atol=1e-5)
+
+
+def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> None:
+    docs = demo.docs().set_index("doc_id")
+    queries = demo.queries().set_index("query_id")["text"]
+    ranked = {
+        doc_id for run in data["runs"] for q in data["queries"] for _, doc_id, _ in ranking_in(data, run, q["id"])
+    }
+    relevant = set(demo.qrels().query("relevance > 0")["doc_id"])
+    assert set(data["texts"]) == ranked | relevant
+    for doc_id, text in data["texts"].items():
+        assert text.startswith(docs.loc[doc_id, "title"])
+        assert len(text) <= 241
+    assert {query["id"]: query["text"] for query in data["queries"]} == queries.to_dict()
+
+
+def test_texts_can_be_given() -> None:
+    qrels = {"q": {"a": 1, "b": 1}}
+    runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"b": 1.0}}}
+    page = Report(irl.compare(qrels, runs), texts={"a": "Title\nand   text"}, queries={"q": " what\nis it "}).html()
+    data = browsed(page)
+    assert data["texts"] == {"a": "Title — and text"}
+    assert data["queries"][0]["text"] == "what is it"
+    assert "name the runs" in text_of(page, ".//section[@id='queries']")
+    collection = irl.load("lexirecall/demo")
+    given = browsed(Report(irl.compare(demo.qrels(), RUNS), texts=collection).html())
+    assert given["queries"][0]["text"]
+    assert given["texts"]
+
+
+def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
+    preferences = irl.compare(demo.qrels(), demo.runs())
+    page = Report(preferences, details=3).html()
+    data = browsed(page)
+    best = list(preferences.ranking().index)
+    assert data["runs"] == best[:3]
+    pairs = [{data["runs"][i] for i in pair} for pair in data["pairs"]]
+    assert pairs == [set(pair) for pair in itertools.combinations(best[:3], 2)]
+    assert "3 of 10 pairs" in text_of(page, ".//section[@id='queries']")
+    assert (
+        Report(preferences, details=0).html().count("browser-data") == 0
+        or 'id="browser-data"' not in Report(preferences, details=0).html()
+    )
+
+
+def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> None:
+    dice = np.random.default_rng(0)
+    qrels = {
+        f"q{i}": {f"DOC-{n:06}": int(n % 3 == 0) for n in dice.integers(0, 10**6, 50).tolist()} for i in range(100)
+    }
+    runs = {f"run{seed}": {} for seed in range(17)}
+    for query_id, judged in qrels.items():
+        others = [f"DOC-{n:06}" for n in dice.integers(0, 10**6, 300).tolist()]
+        for run in runs.values():
+            documents = dice.permutation([*judged, *others])[:200].tolist()
+            run[query_id] = dict(zip(dict.fromkeys(documents), dice.random(200).tolist(), strict=False))
+    result = irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10"])
+    page = Report(result, runs=runs, progress=False).html()
+    assert len(page.encode()) < 3_000_000
+    data = browsed(page)
+    assert data["depth"] == 100
+    assert len(data["pairs"]) == 136
+    assert len(ranking_in(data, "run0", "q7")) >= 100
+
+
+def test_hostile_texts_stay_inside_the_packed_data() -> None:
+    evil = "</script><script>alert(1)</script>"
+    qrels = {"q": {evil: 1, "b": 1}}
+    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(("one", evil))}
+    page = Report(irl.compare(qrels, runs), runs=runs, texts={evil: evil}, queries={"q": evil}).html()
+    assert evil not in page
+    assert browsed(page)["queries"][0]["text"] == evil

@@ -1,0 +1,437 @@
+"""The HTML report in headless Chromium: it fits, sorts, saves, browses, prints, obeys the keyboard and loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.benchmark import Benchmark
+from ir_lexirecall.report import Report
+
+pytest.importorskip("jinja2")
+pytest.importorskip("lxml.html")
+
+from chromium import CHROMIUM, Browser
+from pages import HOSTILE, shuffled
+
+RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
+
+
+@pytest.fixture(scope="module")
+def result() -> Benchmark:
+    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=["lexirecall", "rpp", "AP"])
+
+
+@pytest.fixture(scope="module")
+def file(result: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Report(result, runs=RUNS, title="Three runs").write(tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """17 runs, 136 pairs, 100 queries."""
+    qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
+    runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
+    result = irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10", "RR"], preference=["lexirecall", "rpp"])
+    return Report(result, runs=runs, progress=False).write(tmp_path_factory.mktemp("many") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    ids = sorted(demo.qrels()["query_id"].unique())
+    parts = {f"part {i}": demo.qrels()[demo.qrels()["query_id"].isin(ids[i::2])] for i in range(2)}
+    result = irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
+    return Report(result).write(tmp_path_factory.mktemp("suite") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
+    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    """What a condition gives as soon as it is true."""
+    end = time.monotonic() + 60
+    while not (value := condition()):
+        assert time.monotonic() < end, "nothing came of it"
+        time.sleep(0.02)
+    return value
+
+
+def open_page(browser: Browser, file: Path, width: int = 1280, scheme: str = "light") -> None:
+    """Show a report, and wait until its query browser (if it has one) is there."""
+    browser.open(file, width, scheme)
+    wait_for(lambda: browser.js("!document.getElementById('browser')?.hidden"))
+
+
+def nothing_went_wrong(browser: Browser) -> None:
+    """No error, no dialog, and nothing loaded but the file and what is inside it."""
+    assert browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+    assert browser.seen("Page.javascriptDialogOpening") == []
+    urls = [event["request"]["url"] for event in browser.seen("Network.requestWillBeSent")]
+    assert urls[0].startswith("file://")
+    assert all(url.startswith(("data:", "blob:")) for url in urls[1:])
+
+
+OPEN_ALL = "document.querySelectorAll('details').forEach(details => details.open = true)"
+FITS = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("page", ["file", "many", "suite"])
+def test_it_opens_without_errors_or_network_and_fits(
+    browser: Browser, page: str, width: int, scheme: str, request: pytest.FixtureRequest
+) -> None:
+    open_page(browser, request.getfixturevalue(page), width, scheme)
+    assert browser.js("innerWidth") == width
+    assert browser.js(FITS)
+    browser.js(OPEN_ALL)
+    assert browser.js(FITS)
+    nothing_went_wrong(browser)
+
+
+def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
+    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
+    hostile = irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, preference=["lexirecall", "AP"])
+    texts = {doc_id: HOSTILE[0] for documents in qrels.values() for doc_id in documents}
+    report = Report(
+        hostile,
+        title=HOSTILE[0],
+        command="x" * 300,
+        inputs={HOSTILE[0]: HOSTILE[1] * 9},
+        runs=runs,
+        texts=texts,
+        queries=dict.fromkeys(HOSTILE, HOSTILE[1]),
+    )
+    open_page(browser, report.write(tmp_path / "report.html"), 360)
+    browser.js(OPEN_ALL)
+    assert browser.js(FITS)
+    assert browser.js("document.querySelector('#list-a .text').textContent") == HOSTILE[0]
+    assert HOSTILE[1] in browser.js("document.querySelector('#query-text').textContent")
+    assert browser.js("document.querySelectorAll('#browser img, #browser script').length") == 0
+    nothing_went_wrong(browser)
+
+
+# -- accessibility -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The source of axe-core, from npm."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("there is no npm to get axe-core with")
+    folder = tmp_path_factory.mktemp("axe")
+    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", "axe-core@4"]
+    got = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if got.returncode:
+        pytest.skip(f"axe-core cannot be got from npm: {got.stderr.strip()[-200:]}")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("page", ["file", "suite"])
+def test_axe_finds_nothing(
+    browser: Browser, page: str, width: int, scheme: str, axe: str, request: pytest.FixtureRequest
+) -> None:
+    open_page(browser, request.getfixturevalue(page), width, scheme)
+    browser.js(OPEN_ALL)
+    browser.js(axe + "; undefined")
+    answer = browser(
+        "Runtime.evaluate",
+        expression="axe.run().then(found => JSON.stringify(found.violations.map(violation => "
+        "[violation.id, violation.impact, violation.nodes.slice(0, 3).map(node => node.html.slice(0, 200))])))",
+        awaitPromise=True,
+        returnByValue=True,
+    )
+    assert answer["result"]["value"] == "[]"
+
+
+COLOURS = """
+[...document.querySelectorAll("h1, p, a, caption, dt, code, thead button, tbody th, td, svg text")].map(element => {
+  const style = getComputedStyle(element);
+  let ground = element;
+  while (ground && getComputedStyle(ground).backgroundColor === "rgba(0, 0, 0, 0)") ground = ground.parentElement;
+  return [element.localName === "text" ? style.fill : style.color, getComputedStyle(ground ?? document.body).backgroundColor];
+})
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_in_heatmaps_and_pictures_too(browser: Browser, file: Path, scheme: str) -> None:
+    open_page(browser, file, scheme=scheme)
+    colours = {tuple(pair) for pair in browser.js(COLOURS)}
+    assert len(colours) >= 10
+    for text, ground in colours:
+        assert contrast(text, ground) >= 4.5, (text, ground)
+    assert (luminance(browser.js("getComputedStyle(document.body).backgroundColor")) > 0.5) == (scheme == "light")
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as the Web Content Accessibility Guidelines define it."""
+    numbers = np.array(list(map(float, re.findall(r"[\d.]+", colour)))[:3])
+    rgb = numbers if colour.startswith("color(srgb") else numbers / 255
+    return float(np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+# -- tables ------------------------------------------------------------------------------------------
+
+MEANS = "document.querySelector('table[data-file=means]')"
+HEAD = MEANS + ".querySelectorAll('th[scope=col]')[{}]"
+COLUMN = f"[...{MEANS}.tBodies[0].rows].map(row => row.cells[{{}}].textContent)"
+SORTED = f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
+
+
+def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Benchmark) -> None:
+    by_ndcg = result.table["nDCG@10"].sort_values(ascending=False)
+    open_page(browser, file)
+    browser.js(OPEN_ALL)
+    assert browser.js(SORTED) == [None, None, None]
+    browser.click(HEAD.format(1))
+    assert browser.js(COLUMN.format(0)) == list(by_ndcg.index)
+    assert browser.js(SORTED) == [None, "descending", None]
+    browser.click(HEAD.format(1))
+    assert browser.js(COLUMN.format(0)) == list(by_ndcg.index)[::-1]
+    assert browser.js(SORTED) == [None, "ascending", None]
+    browser.click(HEAD.format(0))
+    assert browser.js(COLUMN.format(0)) == sorted(by_ndcg.index)
+    assert browser.js(SORTED) == ["ascending", None, None]
+    nothing_went_wrong(browser)
+
+
+@pytest.mark.parametrize(("key", "text"), [("Enter", "\r"), (" ", " ")], ids=["Enter", "Space"])
+def test_the_keyboard_sorts(browser: Browser, file: Path, result: Benchmark, key: str, text: str) -> None:
+    open_page(browser, file)
+    browser.js(OPEN_ALL)
+    browser.js(f"{HEAD.format(1)}.querySelector('button').focus()")
+    browser.press("Tab", "\t")  # on to the next head
+    browser.press(key, text)
+    assert browser.js(SORTED) == [None, None, "descending"]
+    assert browser.js(COLUMN.format(0)) == list(result.table["LR"].sort_values(ascending=False).index)
+
+
+def test_missing_values_sort_last_in_both_directions(browser: Browser, tmp_path: Path) -> None:
+    same = {"q": {"a": 1.0}}
+    result = irl.benchmark({"q": {"a": 1}}, {"x": same, "y": same, "z": {"q": {"b": 1.0}}}, ["AP"], test="t")
+    open_page(browser, Report(result).write(tmp_path / "report.html"))
+    browser.js(OPEN_ALL)
+    head = "document.querySelector('table[data-file=tests] th[data-column=effect_size]')"
+    for _ in range(2):
+        browser.click(head)
+        shown = browser.js(
+            f"[...{head}.closest('table').tBodies[0].rows].map(r => r.cells[{head}.cellIndex].textContent)"
+        )
+        missing = [cell == "–" for cell in shown]
+        assert missing == sorted(missing)
+
+
+def test_tables_are_saved_as_csv_with_all_digits(
+    browser: Browser, file: Path, result: Benchmark, tmp_path: Path
+) -> None:
+    open_page(browser, file)
+    browser("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    browser.js(OPEN_ALL)
+    for name in ("means", "ranking"):
+        browser.click(f"document.querySelector('table[data-file={name}]').nextElementSibling")
+        path = tmp_path / f"{name}.csv"
+        wait_for(path.exists)
+        rows = list(csv.DictReader(wait_for(lambda path=path: path.read_text(encoding="utf-8-sig")).splitlines()))
+        assert [row["run"] for row in rows] == (result.runs if name == "means" else result.standing().runs)
+        column = "nDCG@10" if name == "means" else "mean"
+        expected = result.table["nDCG@10"] if name == "means" else result.standing().ranking.set_index("run")["mean"]
+        assert [float(row[column]) for row in rows] == [expected[row["run"]] for row in rows]
+    nothing_went_wrong(browser)
+
+
+# -- the query browser -------------------------------------------------------------------------------
+
+CHOOSE = "(select => {{ select.value = [...select.options].find(option => option.textContent === {!r}).value; select.dispatchEvent(new Event({!r}, {{bubbles: true}})); }})(document.getElementById({!r}))"
+BARS = "[...document.querySelectorAll('#bars [data-q]')].map(bar => bar.querySelector('title').textContent)"
+OPTIONS = "[...document.getElementById('query').options].map(option => option.textContent.slice(2).split(':')[0])"
+
+
+def choose(browser: Browser, element: str, text: str) -> None:
+    browser.js(CHOOSE.format(text, "input" if element == "winner" else "change", element))
+
+
+def set_number(browser: Browser, element: str, number: float) -> None:
+    browser.js(
+        f"(input => {{ input.value = {number}; input.dispatchEvent(new Event('input')); }})(document.getElementById('{element}'))"
+    )
+
+
+def shown_query(browser: Browser) -> str:
+    return str(browser.js("document.getElementById('query-text').textContent.split(':')[0]"))
+
+
+def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: Path, result: Benchmark) -> None:
+    open_page(browser, file)
+    choose(browser, "run-a", "bm25")
+    choose(browser, "run-b", "ql")
+    choose(browser, "by", "nDCG@10")
+    values = result.per_query["nDCG@10"]
+    difference = values["bm25"] - values["ql"]
+    expected = difference.round(5).sort_values(ascending=False, kind="stable")
+    shown = [title.split(":")[0] for title in browser.js(BARS)]
+    np.testing.assert_allclose(difference[shown], expected, atol=1e-4)
+    assert browser.js(OPTIONS) == shown
+    wins, losses, ties = ((difference > 0).sum(), (difference < 0).sum(), (difference == 0).sum())
+    assert browser.js("document.getElementById('tally').textContent").startswith(
+        f"bm25 wins {wins}, ql wins {losses}, {ties} tie."
+    )
+
+
+@pytest.mark.parametrize("winner", ["bm25", "overlap", "neither"])
+def test_filters_by_winner(browser: Browser, file: Path, result: Benchmark, winner: str) -> None:
+    assert result.preferences is not None
+    open_page(browser, file)
+    choose(browser, "run-a", "bm25")
+    choose(browser, "run-b", "overlap")
+    choose(browser, "winner", winner)
+    table = result.preferences.explain("bm25", "overlap")
+    expected = table[table["winner"].isna() if winner == "neither" else table["winner"] == winner]["query_id"]
+    assert sorted(browser.js(OPTIONS)) == sorted(expected)
+
+
+def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path, result: Benchmark) -> None:
+    open_page(browser, file)
+    choose(browser, "run-a", "bm25")
+    choose(browser, "run-b", "overlap")
+    choose(browser, "by", "nDCG@10")
+    set_number(browser, "least", 0.3)
+    values = result.per_query["nDCG@10"]
+    large = (values["bm25"] - values["overlap"]).abs() >= 0.3
+    assert sorted(browser.js(OPTIONS)) == sorted(large[large].index)
+    qrels = demo.qrels()
+    relevant = qrels[qrels["relevance"] > 0].groupby("query_id")["doc_id"].nunique()
+    set_number(browser, "relevant", 6)
+    many = [query for query in large[large].index if relevant[query] >= 6]
+    assert sorted(browser.js(OPTIONS)) == sorted(many)
+    assert 0 < len(many) < large.sum()
+    assert f"{len(many)} of 16 queries match the filter" in browser.js("document.getElementById('tally').textContent")
+    set_number(browser, "relevant", 600)
+    assert browser.js(OPTIONS) == []
+    assert browser.js("document.getElementById('view').hidden")
+
+
+def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
+    browser: Browser, file: Path, result: Benchmark
+) -> None:
+    assert result.preferences is not None
+    open_page(browser, file)
+    choose(browser, "run-a", "bm25")
+    choose(browser, "run-b", "ql")
+    qrels = demo.qrels().groupby(["query_id", "doc_id"])["relevance"].max()
+    table = result.preferences.explain("bm25", "ql").dropna(subset=["winner"])
+    table = table.astype({"rank_a": float, "rank_b": float})  # NaN: the run does not get there
+    assert len(table) > 5
+    for row in table.itertuples():
+        browser.js(
+            f"(select => {{ select.value = [...select.options].find(o => o.textContent.slice(2).startsWith('{row.query_id}')).value; select.dispatchEvent(new Event('change')); }})(document.getElementById('query'))"
+        )
+        assert shown_query(browser) == row.query_id
+        for name, side, rank in (("bm25", "a", row.rank_a), ("ql", "b", row.rank_b)):
+            run = RUNS[name][RUNS[name]["query_id"] == row.query_id]
+            expected = run.sort_values(["score", "doc_id"], ascending=False)["doc_id"].tolist()
+            items = browser.js(
+                f"[...document.querySelectorAll('#list-{side} li:not(.gap, .missed)')].map(item => [+item.querySelector('.rank')"
+                ".textContent, item.querySelector('.doc').firstChild.textContent, item.querySelector('.grade').textContent, "
+                "item.classList.contains('decides')])"
+            )
+            assert [i for i, *_ in items] == list(range(1, len(expected) + 1))
+            for (place, text, grade, decides), doc_id in zip(items, expected, strict=True):
+                assert decides == (place == rank)
+                assert text == ("◆ decides: " if decides else doc_id)
+                judged = qrels.get((row.query_id, doc_id))
+                assert grade == ("–" if judged is None else str(judged))
+        verdict = browser.js("document.getElementById('verdict').textContent")
+        assert verdict.startswith(f"{row.winner} wins: {row.winner} has its ")
+
+
+def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) -> None:
+    open_page(browser, file)
+    order = browser.js(OPTIONS)
+    browser.js("document.getElementById('bars').focus()")
+    assert shown_query(browser) == order[0]
+    for key, code, place in (
+        ("ArrowRight", 39, 1),
+        ("ArrowRight", 39, 2),
+        ("ArrowLeft", 37, 1),
+        ("End", 35, -1),
+        ("Home", 36, 0),
+    ):
+        for kind in ("rawKeyDown", "keyUp"):
+            browser("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+        assert shown_query(browser) == order[place]
+        bars = "document.getElementById('bars')"
+        assert int(browser.js(f"{bars}.getAttribute('aria-valuenow')")) == (place % len(order)) + 1
+        assert f"query {order[place]}" in browser.js(f"{bars}.getAttribute('aria-valuetext')")
+    browser.js("document.getElementById('next').focus()")
+    browser.press("Enter", "\r")
+    assert shown_query(browser) == order[1]
+    nothing_went_wrong(browser)
+
+
+def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, file: Path) -> None:
+    open_page(browser, file)
+    order = browser.js(OPTIONS)
+    browser.click("document.querySelectorAll('#bars [data-q]')[4].querySelectorAll('rect')[1]")
+    assert shown_query(browser) == order[4]
+    browser.click("document.querySelector('.heatmap td[data-a=overlap][data-b=bm25]')")
+    names = "[document.getElementById('name-a').textContent, document.getElementById('name-b').textContent]"
+    assert browser.js(names) == ["overlap", "bm25"]
+    browser.click("document.querySelector('.heatmap td[data-a=bm25][data-b=overlap]')")
+    assert browser.js(names) == ["bm25", "overlap"]
+    nothing_went_wrong(browser)
+
+
+def test_a_pair_turned_round_says_the_same(browser: Browser, file: Path, result: Benchmark) -> None:
+    open_page(browser, file)
+    for by in ("lexirecall", "rpp", "AP"):
+        said = {}
+        for a, b in (("bm25", "ql"), ("ql", "bm25")):
+            choose(browser, "run-a", a)
+            choose(browser, "run-b", b)
+            choose(browser, "by", by)
+            tally = browser.js("document.getElementById('tally').textContent")
+            said[a] = {run: int(re.search(rf"\b{run} wins (\d+)", tally)[1]) for run in ("bm25", "ql")}  # type: ignore[index]
+        assert said["bm25"] == said["ql"]
+
+
+# -- paper -------------------------------------------------------------------------------------------
+
+
+def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folded(browser: Browser, many: Path) -> None:
+    state = "document.querySelectorAll('details:not([open])').length"
+    open_page(browser, many)
+    before = browser.js(state)
+    browser.js(f"addEventListener('beforeprint', () => {{ window.inPrint = {state} }})")
+    paper = base64.b64decode(browser("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"])
+    assert paper.startswith(b"%PDF")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 12
+    assert browser.js("window.inPrint") == before == browser.js(state)
+    assert before > 0
