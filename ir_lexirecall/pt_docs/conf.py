@@ -26,7 +26,6 @@ version = release = ir_lexirecall.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "myst_parser",
@@ -96,6 +95,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -21,7 +21,7 @@ from ir_lexirecall.measures.base import REGISTRY
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py)"
+NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed|beyond)\.py"  # a maker of files, LensKit, and parts of papers
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = ("pyterrier_pipelines", "mteb_predictions", "lenskit_movielens", "several_collections", "proposing_a_measure")
 HIDDEN_COLON = "\ue000"
