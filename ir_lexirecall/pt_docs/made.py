@@ -20,7 +20,13 @@ ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
 NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py|beyond\.py)"
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
-READ_FIRST = ("pyterrier_pipelines", "mteb_predictions", "lenskit_movielens", "several_collections", "proposing_a_measure")
+READ_FIRST = (
+    "pyterrier_pipelines",
+    "mteb_predictions",
+    "lenskit_movielens",
+    "several_collections",
+    "proposing_a_measure",
+)
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
