@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall import text
+from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
@@ -20,18 +20,32 @@ from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
-from ir_lexirecall.summary import Finding, Note, Standing, count, gravest_first, grouped, html, leading, listed, ranked
+from ir_lexirecall.summary import (
+    Finding,
+    Note,
+    Standing,
+    best_first,
+    count,
+    gravest_first,
+    grouped,
+    html,
+    leading,
+    listed,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ENDS = ("ci_low", "ci_high", "t_low", "t_high")  # columns of intervals of means
+_MOST_DRAWN = 60  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True)
@@ -197,14 +211,14 @@ class Benchmark:
     # -- the finding -------------------------------------------------------------------------------
 
     def standing(self, measure: str | None = None) -> Standing:
-        """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
+        """How the runs stand by a measure: by its mean, with the intervals of ``means``.
+
+        Args:
+            measure: its name; by default the first one.
+        """
         name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
         rows = self._means[self._means["measure"] == name]
-        order = (
-            rows["mean"].argsort(kind="stable")
-            if name in self.smaller_is_better
-            else (-rows["mean"]).argsort(kind="stable")
-        )
+        order = best_first(rows["mean"], name not in self.smaller_is_better)
         ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
         pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
         return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
@@ -290,8 +304,25 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        picture = "" if self.preferences is None else self.preferences.picture()
-        return html(self.finding, picture, self.caption)
+        drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
+        size = standings.means_size(len(self.runs))
+        return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Means of a measure (by default the first one) with their intervals, best first.
+
+        Args:
+            measure: its name.
+            ax: matplotlib axes; new ones by default.
+
+        Returns:
+            The axes.
+        """
+        standing = self.standing(measure)
+        confidence = 1 - self.test.alpha
+        return standings.means(
+            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
+        )
 
 
 def _letter(place: int) -> str:
