@@ -142,7 +142,7 @@ class AlignedRun:
         return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
 
     def with_grades(self, grade: Floats) -> AlignedRun:
-        """The same ranking, judged with other grades."""
+        """The same ranking, judged with other grades: ``grade`` of each judged document."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
     def tied(self) -> tuple[Ints, Ints]:
@@ -158,7 +158,7 @@ class AlignedRun:
         return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
-        """The ranking with documents of equal score in the order of their grades; unjudged ones count as grade 0."""
+        """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""
         if self.ties is None:
             return self
         ties = self.ties
@@ -195,7 +195,7 @@ class AlignedRun:
 
 
 def align(judgments: Judgments, run: RunLike) -> AlignedRun:
-    """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).
+    """Ranks of the documents of ``judgments`` in ``run`` (a path, a table, a dict of dicts, or named tuples).
 
     Queries without judgments are ignored; a query the run lacks has depth 0.
 

@@ -20,7 +20,6 @@ from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.scoring import smaller_is_better
-from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
@@ -33,6 +32,7 @@ from ir_lexirecall.summary import (
     Standing,
     best_first,
     count,
+    estimate_words,
     gravest_first,
     grouped,
     html,
@@ -51,6 +51,8 @@ _MOST_DRAWN = 60  # runs in the picture of a notebook
 @dataclass(frozen=True)
 class Benchmark:
     """What ``benchmark`` found on one collection.
+
+    Methods take ``measure``, one of the measures, and ``places``, decimal places.
 
     Attributes:
         table: means, a row per run (index ``run``), a column per measure.
@@ -269,11 +271,27 @@ class Benchmark:
     @property
     def caption(self) -> str:
         """How differences are tested, and with what, in one line."""
+        return f"superscripts: better than the runs of these letters, {self._how}"
+
+    @property
+    def _how(self) -> str:
         test = self.test
-        how = f"superscripts: better than the runs of these letters, {test.name} test on {len(self.query_ids)} queries"
         corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
         numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
-        return f"{how}{corrected}, alpha {test.alpha:g}; {numbers}"
+        return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes."""
+        shown = self.standing(measure)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
+
+    def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(measure)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self._how, ax=ax)
 
     def to_markdown(self, places: int = 4) -> str:
         """The means in Markdown, the best of a column bold, with superscript letters of the runs that each one beats."""
@@ -305,24 +323,8 @@ class Benchmark:
 
     def _repr_html_(self) -> str:
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        size = standings.means_size(len(self.runs))
+        size = plots.means_size(len(self.runs))
         return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
-
-    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Means of a measure (by default the first one) with their intervals, best first.
-
-        Args:
-            measure: its name.
-            ax: matplotlib axes; new ones by default.
-
-        Returns:
-            The axes.
-        """
-        standing = self.standing(measure)
-        confidence = 1 - self.test.alpha
-        return standings.means(
-            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
-        )
 
 
 def _letter(place: int) -> str:

@@ -47,6 +47,10 @@ _PREFERENCE = "pref:"  # begins the names of preferences where measures stand be
 class BenchmarkSuite:
     """What ``benchmark`` found on many collections.
 
+    Methods take ``measure``, a measure or preference (the first one by default); ``over``, what is a sample: ``'queries'`` of these
+    collections, or ``'collections'``, too; ``queries``, how many there would be; ``power``, the one to reach; ``places``, decimal
+    places; ``ax``, matplotlib's axes to draw on (new ones by default).
+
     Attributes:
         results: the result of each collection, by its name.
         baseline: the run that all others are compared with, or None.

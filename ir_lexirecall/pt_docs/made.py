@@ -12,11 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import commands
-import drawings
-import measure_pages
-
 from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
