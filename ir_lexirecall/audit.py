@@ -131,6 +131,8 @@ def tie_warnings(scored: ScoredRuns) -> list[Note]:
                         f"{run}: documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({queries} "
                         "queries); give them different scores, or see tie_audit.",
                         DOUBTFUL,
+                        "Documents of equal score move means (give them different scores, or see tie_audit)",
+                        f"{run}, {name} from {lowest:.3f} to {highest:.3f}",
                     )
                 )
     return notes

@@ -119,7 +119,7 @@ def _benchmark(options: argparse.Namespace) -> None:
     page = Page(options)
     for_readers = page.for_people or options.format in ("latex", "markdown")
     columns = [name for name in _SHOWN if name in table] if for_readers else list(table)
-    page.add_finding(result.finding, ranking=False)
+    page.add_finding(result.finding_over(over), ranking=False)
     table["mark"] = result.marks(over)
     if for_readers:
         table = _best_first(table, result.smaller_is_better)
@@ -143,8 +143,9 @@ def _best_first(table: pd.DataFrame, falling: Container[str]) -> pd.DataFrame:
 
 
 _SHOWN = (
-    *("measure", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"),
-    *("difference", "difference_low", "difference_high", "p_corrected", "effect", "i2"),
+    # what matters most stands first: a narrow terminal shows no more
+    *("measure", "run", "mean", "difference", "p_corrected", "ci_low", "ci_high", "rank_low", "rank_high"),
+    *("difference_low", "difference_high", "mean_rank", "effect", "i2"),
 )
 
 
