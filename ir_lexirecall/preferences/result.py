@@ -16,7 +16,6 @@ from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import smaller_is_better
-from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
@@ -41,6 +40,7 @@ from ir_lexirecall.summary import (
     Standing,
     best_first,
     count,
+    estimate_words,
     gravest_first,
     grouped,
     html,
@@ -60,7 +60,8 @@ _MOST_DRAWN = 60  # runs in the picture of a notebook
 class Preferences:
     """Preferences between runs, per query, and what follows from them. ``compare`` makes it.
 
-    Methods take the name of a preference where several were compared; the first one is the default.
+    Methods take ``preference``, the name of one where several were compared (the first one by default); ``a`` and ``b``, names of
+    runs; ``places``, decimal places; ``ax``, matplotlib's axes to draw on (new ones by default).
 
     Attributes:
         preferences: names of the preferences.
@@ -174,13 +175,13 @@ class Preferences:
         numbers = ", ".join(f"{name} {number}" for name, number in self.provenance["versions"].items())
         return "; ".join(f"{k} {v}" for k, v in facts.items()) + f"; {numbers}"
 
-    def _name(self, preference: str | None) -> str:
+    def _name(self, caller: str, preference: str | None) -> str:
         if preference is None:
             return self.preferences[0]
-        return check_choice("preferences", "preference", str(preference), self.preferences)
+        return check_choice(caller, "preference", str(preference), self.preferences)
 
-    def _place(self, run: str) -> int:
-        return self.runs.index(check_choice("preferences", "run", run, self.runs))
+    def _place(self, caller: str, run: str) -> int:
+        return self.runs.index(check_choice(caller, "run", run, self.runs))
 
     def _with_provenance(self, table: Any) -> Any:
         table.attrs.update(self.provenance)
@@ -199,7 +200,7 @@ class Preferences:
 
     def tensor(self, preference: str | None = None) -> Floats:
         """Preference of every pair on every query, shape ``(Q, S, S)``: first over second run; NaN: not comparable."""
-        return self.counts.tensor(self._name(preference))
+        return self.counts.tensor(self._name("tensor", preference))
 
     def is_measure(self, preference: str) -> bool:
         """Whether a preference is a measure: then its differences are tested, not their signs."""
@@ -231,7 +232,7 @@ class Preferences:
         """The rows of ``table`` for one preference, with ``incomparable``."""
         import pandas as pd
 
-        counts = self.counts.count(self._name(preference))
+        counts = self.counts.count(self._name("table_of", preference))
         a, b = self._pair_places
         tested = self._tested(preference)
         adjusted, reject = self.test.corrected(tested.p)
@@ -324,7 +325,7 @@ class Preferences:
         a, b = self._pair_places
         tables = []
         for name in self.preferences:
-            measure = self.counts.values.get(name)
+            measure = self.counts.rising(name) if self.is_measure(name) else None
             if self.test.name == "tukey":
                 values = (
                     self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
@@ -345,14 +346,14 @@ class Preferences:
         """Mean preference of the run of the row over that of the column."""
         import pandas as pd
 
-        mean = self.counts.count(self._name(preference)).mean
+        mean = self.counts.count(self._name("matrix", preference)).mean
         return self._with_provenance(pd.DataFrame(mean.copy(), index=self.runs, columns=self.runs))
 
     def per_query(self, preference: str | None = None) -> pd.DataFrame:
         """The preferences one by one: ``query_id``, ``run_a``, ``run_b``, ``preference`` (NaN: not comparable)."""
         import pandas as pd
 
-        name = self._name(preference)
+        name = self._name("per_query", preference)
         a, b = self._pair_places
         values = np.empty((len(self.query_ids), len(a)))
         for where, block in self.counts.blocks(name):
@@ -371,7 +372,7 @@ class Preferences:
         """Mean preference of each run against all others, a row per query, a column per run."""
         import pandas as pd
 
-        values = self.counts.count(self._name(preference)).against_others
+        values = self.counts.count(self._name("scores", preference)).against_others
         index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
@@ -397,7 +398,7 @@ class Preferences:
         import pandas as pd
 
         check_choice("ranking", "method", method, ["mean", *aggregation.METHODS])
-        counts = self.counts.count(self._name(preference))
+        counts = self.counts.count(self._name("ranking", preference))
         if method == "mean":
             values = counts.against_others.mean(axis=0) if len(self.query_ids) else np.zeros(len(self.runs))
         else:
@@ -415,8 +416,8 @@ class Preferences:
         loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is
         ahead); for measures ``value_a`` and ``value_b``.
         """
-        name, counts = self._name(preference), self.counts
-        first, second = self._place(a), self._place(b)
+        name, counts = self._name("explain", preference), self.counts
+        first, second = self._place("explain", a), self._place("explain", b)
         values = counts.values.get(name)
         table = explain(
             name,
@@ -529,7 +530,7 @@ class Preferences:
         """
         import pandas as pd
 
-        name = self._name(preference)
+        name = self._name("standing", preference)
         if self.is_measure(name):
             values = self.counts.values[name][:, self.counts.queries]
             sign, bounds = -1 if name in self.counts.smaller_is_better else 1, None
@@ -544,7 +545,9 @@ class Preferences:
             "ci_high": tested.high[order],
         }
         quantity = f"mean {name}" if self.is_measure(name) else f"mean preference over all other runs by {name}"
-        return Standing(name, quantity, self._with_provenance(pd.DataFrame(columns)), self.table_of(name))
+        ranking = self._with_provenance(pd.DataFrame(columns))
+        ranking.attrs["confidence"] = 1 - self.test.alpha
+        return Standing(name, quantity, ranking, self.table_of(name))
 
     @cached_property
     def finding(self) -> Finding:
@@ -600,34 +603,49 @@ class Preferences:
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot_means, standings.means_size(len(self.runs)), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, plots.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
-        name = self._name(preference)
+        name = self._name("plot", preference)
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
 
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
-        """Means of the runs with their intervals, best first: of a preference over all other runs, of a measure its values.
+        """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
+        shown = self.standing(preference)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
 
-        Args:
-            preference: which of the preferences compared; by default the first one.
-            ax: matplotlib axes; new ones by default.
+    def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(preference)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self.caption, ax=ax)
 
-        Returns:
-            The axes.
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes.
+
+        Raises:
+            ValueError: the query is none of those compared.
         """
-        standing = self.standing(preference)
-        confidence = 1 - self.test.alpha
-        return standings.means(
-            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
-        )
+        query = self.query_ids.index(check_choice("plot_query", "query_id", str(query_id), self.query_ids))
+        positions = self.counts.positions
+        ranks, depths = {}, {}
+        for name in self.ranking().index:
+            place = self.runs.index(name)
+            start = positions.start[place, query]
+            ranks[name] = positions.rank[start : start + positions.r[place, query]]
+            depths[name] = int(self.counts.runs[name].depth[self.counts.queries[query]])
+        return plots.rank_profile(ranks, depths, str(query_id), caption=self.caption, ax=ax)
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""
-        name = self._name(preference)
+        name = self._name("plot_pair", preference)
+        for run in (a, b):
+            self._place("plot_pair", run)
         return plots.pair(self.explain(a, b, name), a, b, name, caption=self.caption, ax=ax)
 
 
