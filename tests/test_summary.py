@@ -97,9 +97,9 @@ comparisons, p <= 0.05): nDCG@10 3, AP 3, lexirecall 3.
 
 Ranking by mean nDCG@10, best first (= cannot be told from the leader):
    run    nDCG@10  95 % interval         AP  lexirecall
-1  a       0.9061  0.8926 to 0.9197  0.8414      0.3333
-2  b       0.9061  0.8926 to 0.9197  0.8414      0.3333  =
-3  c       0.9061  0.8926 to 0.9197  0.8414      0.3333  =
+1  a       0.9061  0.8908 to 0.9215  0.8414      0.3333
+2  b       0.9061  0.8908 to 0.9215  0.8414      0.3333  =
+3  c       0.9061  0.8908 to 0.9215  0.8414      0.3333  =
 4  worst   0.8791  0.8791 to 0.8791  0.7700     -1.0000"""
 
 AGAINST = """\
