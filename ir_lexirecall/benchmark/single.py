@@ -297,13 +297,23 @@ class Benchmark:
         return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
 
     def plot(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes."""
+        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes.
+
+        Args:
+            measure: its name; by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
         shown = self.standing(measure)
         level = [mark != "" for mark in shown.marks()]
         return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
 
     def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes.
+
+        Args:
+            measure: its name; by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
         shown = self.standing(measure)
         reference = self.baseline or shown.leader
         what = f"{estimate_words(self.test)}, by {shown.name}, against"

@@ -628,6 +628,10 @@ class Preferences:
     def plot_query(self, query_id: str, ax: Any = None) -> Any:
         """Where the relevant documents of a query stand in every run, best run first; returns the axes.
 
+        Args:
+            query_id: one of ``query_ids``.
+            ax: matplotlib axes; new ones by default.
+
         Raises:
             ValueError: the query is none of those compared.
         """
