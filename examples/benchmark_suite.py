@@ -51,7 +51,12 @@ def show(result: irl.BenchmarkSuite) -> None:
     print(result.overall()[columns + difference].round(3).to_string(index=False))
     print("\nWere the collections a sample of tasks:\n")
     over = result.overall("collections")
-    print(over[["measure", "run", *difference, "effect", "i2"]].dropna(subset="difference").round(3).to_string(index=False))
+    print(
+        over[["measure", "run", *difference, "effect", "i2"]]
+        .dropna(subset="difference")
+        .round(3)
+        .to_string(index=False)
+    )
     test = result.friedman()
     print(
         f"\nFriedman's test by {test['measure']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}"
