@@ -294,15 +294,11 @@ class Collection:
             return f"<p>{escape_html(str(self))}</p>"
 
     def plot(self, ax: Any = None) -> Any:
-<<<<<<< HEAD
-        """How many queries have how many relevant documents, drawn on ``ax`` (new ones by default); returns the axes."""
-=======
         """How many queries have how many relevant documents; returns the axes.
 
         Args:
             ax: matplotlib axes; new ones by default.
         """
->>>>>>> main
         return plots.relevant_documents(self.relevant_by_query.tolist(), ax=ax)
 
 

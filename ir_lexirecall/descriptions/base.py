@@ -214,15 +214,11 @@ class Description:
         return f"{self.measure}{also}" + (f": {self.title}" if self.title != self.measure else "")
 
     def page(self, width: int = _WIDTH) -> str:
-<<<<<<< HEAD
-        """The page as text of ``width`` columns."""
-=======
         """The page as text.
 
         Args:
             width: columns of the terminal.
         """
->>>>>>> main
         shown = self.sections()
         room = max((len(heading) for heading, _ in shown), default=0) + 2
         lines = {heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown}
