@@ -294,7 +294,11 @@ class Collection:
             return f"<p>{escape_html(str(self))}</p>"
 
     def plot(self, ax: Any = None) -> Any:
-        """How many queries have how many relevant documents; returns the axes."""
+        """How many queries have how many relevant documents; returns the axes.
+
+        Args:
+            ax: matplotlib axes; new ones by default.
+        """
         return plots.relevant_documents(self.relevant_by_query.tolist(), ax=ax)
 
 

@@ -86,6 +86,17 @@ def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
     return table
 
 
+def counterexample_curve(plots: Path | None) -> None:
+    """What measures give endless rankings whose documents all have the gain a."""
+    a = np.linspace(0.001, 0.999, 200)
+    axes = new_figure(5, 3.5).add_subplot()
+    axes.plot(a, a, label="any C/W/L measure: a")
+    axes.plot(a, -a * np.log(a) / (1 - a), label="ERR: -a ln(a) / (1 - a)")
+    axes.set(xlabel="gain a of all documents", ylabel="value")
+    axes.legend()
+    save(axes, plots, "azzopardi_2021_counterexample")
+
+
 def read(folder: Path) -> tuple[Judgments, dict[str, AlignedRun]]:
     """The Robust 2003 collection, every run aligned once."""
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
@@ -209,6 +220,8 @@ def main(arguments: list[str] | None = None) -> None:
     count = Printed()
     print("Rankings of 1,000 documents of one grade. The paper: a C/W/L measure gives the gain itself, ERR cannot.\n")
     print(counterexample(count).to_string(float_format=lambda x: f"{x:.4f}"))
+    if drawn(options.plots):
+        counterexample_curve(options.plots)
     if options.data is None:
         print("\nNo folder with data was given: the experiments on runs are left out.")
     else:

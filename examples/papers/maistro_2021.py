@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from printed import Printed, drawn, save
+from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import evaluate, trec
 from ir_lexirecall.alignment import AlignedRun, align
@@ -191,7 +191,22 @@ def table_3(base: str, count: Printed) -> pd.DataFrame:
             row[name], row[f"{name} paper"] = f"{ours:.4f}", f"{paper:.4f}"
         rows.append(row)
     print(f"\nTable 3, {base}: {count.agree - before} of {5 * len(rows)} values agree to the printed digit.\n")
-    return pd.DataFrame(rows)
+    print(pd.DataFrame(rows).to_string(index=False))
+    return values[MEASURES]
+
+
+def figure_of_table_3(tables: dict[str, pd.DataFrame], plots: Path | None) -> None:
+    """Our values of Table 3, a point per ranking and measure."""
+    figure = new_figure(9, 4)
+    panels = figure.subplots(1, len(tables), sharey=True)
+    for axes, (base, values) in zip(panels, tables.items(), strict=True):
+        for name in MEASURES:
+            axes.plot(values[name], range(len(values)), "o", alpha=0.7, label=name)
+        axes.set_yticks(range(len(values)), list(values.index))
+        axes.set(xlabel="value", title=f"Table 3, {base}")
+    panels[0].invert_yaxis()
+    panels[0].legend(fontsize="small")
+    save(panels[0], plots, "maistro_2021_table_3")
 
 
 def printed_tables(count: Printed) -> None:
@@ -382,8 +397,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     count = Printed()
     table_1(count)
-    for base in TABLE_3:
-        print(table_3(base, count).to_string(index=False))
+    tables = {base: table_3(base, count) for base in TABLE_3}
+    if drawn(options.plots):
+        figure_of_table_3(tables, options.plots)
     printed_tables(count)
     if options.data is None:
         print("\nNo folder with data was given: the experiments on runs are left out.")

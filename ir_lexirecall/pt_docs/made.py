@@ -21,7 +21,7 @@ from ir_lexirecall.measures.base import REGISTRY
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed|beyond)\.py"  # a maker of files, LensKit, and parts of papers
+NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed)\.py"  # a maker of files, LensKit, and what papers share
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = ("pyterrier_pipelines", "mteb_predictions", "lenskit_movielens", "several_collections", "proposing_a_measure")
 HIDDEN_COLON = "\ue000"
