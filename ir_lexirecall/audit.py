@@ -15,11 +15,10 @@ from ir_lexirecall.measures.scoring import aggregate
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.summary import DOUBTFUL, Note
+from ir_lexirecall.ties import tie_warning
 
 if TYPE_CHECKING:
     import pandas as pd
-
-NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 
 
 def tie_audit(
@@ -123,14 +122,7 @@ def tie_warnings(scored: ScoredRuns) -> list[Note]:
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         for place, run in enumerate(scored.names):
-            lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
-            if highest - lowest > NOTABLE:
-                queries = int((low[place] < high[place]).sum())
-                notes.append(
-                    Note(
-                        f"{run}: documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({queries} "
-                        "queries); give them different scores, or see tie_audit.",
-                        DOUBTFUL,
-                    )
-                )
+            warning = tie_warning(name, measure, low[place], high[place])
+            if warning is not None:
+                notes.append(Note(f"{run}: {warning}", DOUBTFUL))
     return notes

@@ -234,17 +234,20 @@ def _plain_ids(column: list[Any], integers: bool) -> list[str] | None:
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
-    """All numbers of several sequences, one after the other, as float64; None where one is no number."""
-    sequences = list(rows)
-    kinds: set[type] = set()
-    for row in sequences:
-        kinds.update(map(type, row))
-    if not kinds <= {float, int} and any(not is_number(value) for row in sequences for value in row):
-        return None
-    try:
-        return np.frombuffer(b"".join(struct.pack(f"{len(row)}d", *row) for row in sequences))
-    except (struct.error, OverflowError):
-        return None
+    """All numbers of several sequences, one after the other, as float64; None where one is no number.
+
+    Sequences that are made on the way are checked and packed while the processor's cache still has them.
+    """
+    packed = []
+    for row in rows:
+        kinds = list(map(type, row))
+        if kinds.count(float) < len(row) and not set(kinds) <= {float, int} and not all(map(is_number, row)):
+            return None
+        try:
+            packed.append(struct.pack(f"{len(row)}d", *row))
+        except (struct.error, OverflowError):
+            return None
+    return np.frombuffer(b"".join(packed))
 
 
 def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[str, list[Any]]:

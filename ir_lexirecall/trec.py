@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -269,7 +270,7 @@ def _blocks(path: str) -> Iterator[bytes]:
     """
     position = 0
     with _open(path) as stream:
-        block = _read(stream, path, _BLOCK)
+        block = _read(stream, path, _size_of_block(stream))
         if block.startswith(_BYTE_ORDER_MARK):
             block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
         while block:
@@ -285,7 +286,18 @@ def _blocks(path: str) -> Iterator[bytes]:
                     raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
             yield block
             position += len(block)
-            block = _read(stream, path, _BLOCK)
+            block = _read(stream, path, _size_of_block(stream))
+
+
+def _size_of_block(stream: BinaryIO) -> int:
+    """How many bytes to read, so that the last line is whole; where that is cheap to know, it saves a copy of the block."""
+    if not isinstance(stream, BufferedReader):
+        return _BLOCK
+    start = stream.tell()
+    stream.seek(start + _BLOCK)
+    rest = len(stream.readline(LONGEST + 1))
+    stream.seek(start)
+    return _BLOCK + rest
 
 
 def _lines_before(path: str, position: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall import demo
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark import benchmark
 from ir_lexirecall.cli.arguments import (
     Inputs,
@@ -172,6 +173,8 @@ def _evaluate(options: argparse.Namespace) -> None:
             scored, list(measures), baseline=options.baseline, rel=inputs.rel(options), test=test, caller="eval"
         )
         _add_means(page, scored, tested)
+    for note in tie_warnings(scored) if page.for_people else []:
+        page.add_sentence(note)
     page.finish()
 
 
@@ -327,7 +330,11 @@ def _zeros(scored: ScoredRuns) -> str:
 
 
 def _explain_measure(options: argparse.Namespace) -> None:
-    page = describe(options.measure)
+    try:
+        page = describe(options.measure)
+    except ValueError as error:
+        said = str(error).replace("describe: ", "explain-measure: ", 1)
+        raise ValueError(f"{said}; `ir-lexirecall measures` lists those of this library") from None
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 

@@ -38,7 +38,9 @@ from ir_lexirecall.summary import (
     Finding,
     Note,
     Standing,
+    best_first,
     count,
+    estimate_words,
     gravest_first,
     grouped,
     html,
@@ -51,14 +53,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PREFERENCE_RANGE = (-1.0, 1.0)
-_MOST_DRAWN = 20  # runs in the picture of a notebook
+_MOST_DRAWN = 60  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
     """Preferences between runs, per query, and what follows from them. ``compare`` makes it.
 
-    Methods take the name of a preference where several were compared; the first one is the default.
+    Methods take ``preference``, the name of one where several were compared (the first one by default); ``a`` and ``b``, names of
+    runs; ``places``, decimal places; ``ax``, matplotlib's axes to draw on (new ones by default).
 
     Attributes:
         preferences: names of the preferences.
@@ -443,7 +446,9 @@ class Preferences:
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
             yield Note(
-                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.", ASIDE
+                f"{count(self.excluded, 'query')} {'has' if self.excluded == 1 else 'have'} no relevant document "
+                f"(rel={self.counts.rel:g}) and {'takes' if self.excluded == 1 else 'take'} no part.",
+                ASIDE,
             )
         if queries < 25:
             sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
@@ -519,6 +524,9 @@ class Preferences:
         """How the runs stand by a preference: by their mean over all other runs; by a measure: by its mean.
 
         The intervals of these means are those of Student's t over the queries, at 1 - alpha.
+
+        Args:
+            preference: which of the preferences compared; by default the first one.
         """
         import pandas as pd
 
@@ -529,7 +537,7 @@ class Preferences:
         else:
             values, sign, bounds = self.counts.count(name).against_others.T, 1, _PREFERENCE_RANGE
         tested = SignificanceTest("t", alpha=self.test.alpha).of_pairs(values, bounds=bounds)
-        order = np.argsort(-sign * tested.estimate, kind="stable")
+        order = best_first(sign * tested.estimate)
         columns = {
             "run": [self.runs[i] for i in order],
             "mean": tested.estimate[order],
@@ -592,9 +600,8 @@ class Preferences:
 
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
-        size = 2.5 + 0.55 * len(self.runs)
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot, (size + 1, size), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, plots.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
@@ -602,6 +609,35 @@ class Preferences:
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
+
+    def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
+        shown = self.standing(preference)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
+
+    def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(preference)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self.caption, ax=ax)
+
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes.
+
+        Raises:
+            ValueError: the query is none of those compared.
+        """
+        query = self.query_ids.index(check_choice("plot_query", "query_id", str(query_id), self.query_ids))
+        positions = self.counts.positions
+        ranks, depths = {}, {}
+        for name in self.ranking().index:
+            place = self.runs.index(name)
+            start = positions.start[place, query]
+            ranks[name] = positions.rank[start : start + positions.r[place, query]]
+            depths[name] = int(self.counts.runs[name].depth[self.counts.queries[query]])
+        return plots.rank_profile(ranks, depths, str(query_id), caption=self.caption, ax=ax)
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""
