@@ -121,7 +121,7 @@ def _benchmark(options: argparse.Namespace) -> None:
         shown = result.to_markdown if options.format == "markdown" else result.to_latex
         page.parts.append(shown(over, _PLACES if options.places is None else options.places))
     elif page.for_people:
-        page.add_finding(result.finding, ranking=False)
+        page.add_finding(result.finding_over(over), ranking=False)
         _add_overall(page, result, over)
         page.add_sentence(result.caption)
     else:

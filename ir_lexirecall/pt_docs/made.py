@@ -18,7 +18,9 @@ from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py|beyond\.py)"
+NOT_IN_GALLERY = (
+    r"(make_demo_runs|recommenders|printed)\.py"  # names of files: a maker of data, LensKit, parts of papers
+)
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
