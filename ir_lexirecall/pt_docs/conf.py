@@ -12,6 +12,8 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
+import matplotlib
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
@@ -72,6 +74,7 @@ napoleon_use_rtype = False
 # -- gallery -------------------------------------------------------------------------------------------------------------
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
+matplotlib.interactive(True)  # pictures of the examples are pyplot's then, which the gallery collects
 sphinx_gallery_conf = {
     "examples_dirs": ["../../examples"],
     "gallery_dirs": ["gallery"],
