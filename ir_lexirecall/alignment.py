@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -142,7 +142,7 @@ class AlignedRun:
         return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
 
     def with_grades(self, grade: Floats) -> AlignedRun:
-        """The same ranking, judged with other grades."""
+        """The same ranking, judged with other grades: ``grade`` of each judged document."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
     def tied(self) -> tuple[Ints, Ints]:
@@ -158,7 +158,7 @@ class AlignedRun:
         return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
-        """The ranking with documents of equal score in the order of their grades; unjudged ones count as grade 0."""
+        """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""
         if self.ties is None:
             return self
         ties = self.ties
@@ -195,7 +195,7 @@ class AlignedRun:
 
 
 def align(judgments: Judgments, run: RunLike) -> AlignedRun:
-    """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).
+    """Ranks of the documents of ``judgments`` in ``run`` (a path, a table, a dict of dicts, or named tuples).
 
     Queries without judgments are ignored; a query the run lacks has depth 0.
 
@@ -350,7 +350,7 @@ def _align_file(judgments: Judgments, path: str) -> list[_Part]:
     seen: set[str] = set()
     scattered: set[str] = set()
     for table in _whole_queries(one_ahead(_checked_batches(path))):
-        queries = set(table["query_id"].unique())
+        queries = set(table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list())
         scattered |= queries & seen
         seen |= queries
         if judged := (queries & judgments.place.keys()) - scattered:
@@ -521,7 +521,7 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    score = packed_numbers([*(list(ranking.values()) for ranking in rankings), *_ignored(judgments, run)])
+    score = packed_numbers(chain((list(ranking.values()) for ranking in rankings), _ignored(judgments, run)))
     if score is None or np.isnan(score).any():
         return _align_rows(judgments, [run_table(run)])  # which names the offender
     return [

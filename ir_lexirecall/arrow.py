@@ -234,4 +234,4 @@ def _require_engines() -> None:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(needs("Arrow", "PyArrow", "all")) from None
     if not engine.computes():
-        raise ValueError(f"Arrow tables cannot be joined {engine.WHERE}; start processes with spawn or forkserver")
+        raise ValueError(f"Arrow tables cannot be joined {engine.where()}; start processes with spawn or forkserver")

@@ -294,12 +294,16 @@ class Collection:
             return f"<p>{escape_html(str(self))}</p>"
 
     def plot(self, ax: Any = None) -> Any:
-        """How many queries have how many relevant documents; returns the axes."""
+        """How many queries have how many relevant documents; returns the axes.
+
+        Args:
+            ax: matplotlib axes; new ones by default.
+        """
         return plots.relevant_documents(self.relevant_by_query.tolist(), ax=ax)
 
 
 def load(dataset_id: str) -> Collection:
-    """A collection by its id: one of ir_datasets', or ``lexirecall/demo``.
+    """A collection by its ``dataset_id``: one of ir_datasets', or ``lexirecall/demo``.
 
     Returns:
         An object with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them), ``queries``,

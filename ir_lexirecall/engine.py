@@ -1,18 +1,18 @@
-"""Whether Polars can compute in this process: not in one that was forked after Polars had been loaded.
+"""Whether Polars can compute in this process: not in one that was forked after Polars had been loaded, or lacks memory.
 
 Polars computes in threads of its own. A fork copies a process without its threads, and whatever waits for them waits for
-ever. Taking tables apart and putting them together, value by value, needs no threads; all else is done in Python there.
+ever; so does, now and then, what waits for threads that a limit of the address space (``ulimit -v``) kept from starting.
+Taking tables apart and putting them together, value by value, needs no threads; all else is done in Python there.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
 
-WHERE = "in a process that was forked after Polars had been loaded"
-"""How messages call a process in which it cannot; ``spawn`` and ``forkserver`` start others."""
-
+_ROOM = 3 * 2**30  # bytes of addresses that Polars' threads, and ours, may reserve
 _FORKED = 0x40  # in the flags of /proc/self/stat: forked, and no other program started since
 _PATIENCE = 2.0  # seconds
 
@@ -27,6 +27,25 @@ def computes() -> bool:
     if _computes is None:
         _computes = _answers()
     return _computes
+
+
+def where() -> str:
+    """How messages call a process in which Polars cannot compute; ``spawn`` and ``forkserver`` start others than forked ones."""
+    return (
+        "in a process that was forked after Polars had been loaded" if _has_room() else "under so low a limit of memory"
+    )
+
+
+def _has_room() -> bool:
+    """Whether the process may reserve as many addresses as threads need."""
+    try:
+        resource = importlib.import_module("resource")
+        with open("/proc/self/statm", "rb") as stream:
+            used = int(stream.read().split()[0]) * resource.getpagesize()
+    except (ModuleNotFoundError, OSError):  # Windows, macOS
+        return True
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit == resource.RLIM_INFINITY or bool(limit - used >= _ROOM)
 
 
 def _is_forked() -> bool:
@@ -60,6 +79,6 @@ def _after_fork() -> None:
 
 
 # Whether Polars was loaded before this module and before a fork cannot be known: None, to be tried.
-_computes: bool | None = None if "polars" in sys.modules and _is_forked() else True
+_computes: bool | None = None if "polars" in sys.modules and _is_forked() else _has_room()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)

@@ -234,17 +234,20 @@ def _plain_ids(column: list[Any], integers: bool) -> list[str] | None:
 
 
 def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
-    """All numbers of several sequences, one after the other, as float64; None where one is no number."""
-    sequences = list(rows)
-    kinds: set[type] = set()
-    for row in sequences:
-        kinds.update(map(type, row))
-    if not kinds <= {float, int} and any(not is_number(value) for row in sequences for value in row):
-        return None
-    try:
-        return np.frombuffer(b"".join(struct.pack(f"{len(row)}d", *row) for row in sequences))
-    except (struct.error, OverflowError):
-        return None
+    """All numbers of several sequences, one after the other, as float64; None where one is no number.
+
+    Sequences that are made on the way are checked and packed while the processor's cache still has them.
+    """
+    packed = []
+    for row in rows:
+        kinds = list(map(type, row))
+        if kinds.count(float) < len(row) and not set(kinds) <= {float, int} and not all(map(is_number, row)):
+            return None
+        try:
+            packed.append(struct.pack(f"{len(row)}d", *row))
+        except (struct.error, OverflowError):
+            return None
+    return np.frombuffer(b"".join(packed))
 
 
 def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[str, list[Any]]:
@@ -269,7 +272,7 @@ def _table(
         table = _columns(data)
     elif isinstance(data, pl.LazyFrame):
         if not engine.computes():
-            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.WHERE}; collect it before")
+            raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.where()}; collect it before")
         table = _columns(data.collect())
     elif hasattr(data, "itertuples"):
         table = _series(_pandas_columns(data, what, needed, everything), what)
@@ -282,8 +285,15 @@ def _table(
     names = list(table)
     table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}")
+        hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
+        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{hint}")
     return table
+
+
+_LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
+    ("score", "score", True, False): "; this looks like qrels, not a run",
+    ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
+}
 
 
 def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
@@ -315,7 +325,7 @@ def _arrow_columns(data: Any, what: str, needed: tuple[str, ...]) -> dict[str, p
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             raise _unreadable(data, what, needed) from None
     if not hasattr(data, "column_names"):
-        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.WHERE}; give a pandas DataFrame")
+        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.where()}; give a pandas DataFrame")
     return _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
 
 

@@ -1,25 +1,43 @@
-"""Progress bars, all alike: on a terminal unless asked otherwise, and gone when they are full."""
+"""Progress bars, all alike: on a terminal or in a notebook unless asked otherwise, and gone when they are full."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 
 def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **options: Any) -> Any:
-    """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: on a terminal only.
+    """tqdm's bar over ``items`` (or of a ``total`` of steps); ``progress``: whether to show it, None: where a person looks.
 
-    Where none is shown, tqdm is left alone: it has a lock that a process which is forked at the wrong moment would wait for.
+    That is on a terminal, and in a notebook, where the bar is a widget if ipywidgets is installed. Where none is shown, tqdm is
+    left alone: it has a lock that a process which is forked at the wrong moment would wait for.
 
     >>> list(progress_bar(False, "ab", desc="letters"))
     ['a', 'b']
     """
-    if sys.stderr is None or not (_is_terminal() if progress is None else progress):  # there is none in services
+    in_notebook = _is_notebook()
+    shown = (in_notebook or _is_terminal()) if progress is None else progress
+    if sys.stderr is None or not shown:  # there is none in services
         return _Hidden(items)
-    from tqdm import tqdm
+    if not in_notebook:
+        from tqdm import tqdm
 
-    return tqdm(items, leave=False, **options)
+        return tqdm(items, leave=False, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
+        from tqdm.auto import tqdm as widget
+    return widget(items, leave=False, **options)
+
+
+def _is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook, and this its main thread: widgets are not for others."""
+    if "ipykernel" not in sys.modules or threading.current_thread() is not threading.main_thread():
+        return False
+    get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def _is_terminal() -> bool:

@@ -121,7 +121,7 @@ class ScoredRuns:
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
-        """The same runs with some of the measures, in another order."""
+        """The same runs with the measures ``names``, in that order."""
         wanted = list(names)
         return replace(
             self,
@@ -138,7 +138,7 @@ class ScoredRuns:
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
     def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
-        """Lowest and highest values of a measure, shape ``(S, Q)``, over three orders of documents with equal scores.
+        """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
 
         trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
         up, no other order gives a value beyond.
@@ -159,7 +159,7 @@ class ScoredRuns:
         return np.minimum.reduce(orders), np.maximum.reduce(orders)
 
     def check_defined(self, caller: str) -> None:
-        """Refuse values that are not finite numbers, naming the first."""
+        """Refuse values that are not finite numbers, naming the first and the ``caller``."""
         for name, array in self.values.items():
             undefined = np.argwhere(~np.isfinite(array))
             if len(undefined):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ir_lexirecall import text as texts
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ LEVEL = "="  # marks runs that cannot be told from the leader
 _MOST_NAMES = 10  # in a sentence; the ranking below shows all
 _MOST_NOTES = 5
 _MOST_ROWS = 20
+_NOISE = 1e-12  # of sums in another order
 
 _TESTS = {
     "sign": "sign test",
@@ -118,7 +121,8 @@ class Finding:
         if self.notes:
             parts.append("\n".join(["Distrust:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
         if self.ranking is not None and len(self.ranking):
-            parts.append(f"{texts.printable(self.title)}\n{ranking_text(self.ranking, self.marks)}")
+            title = [texts.printable(self.title)] if self.title else []
+            parts.append("\n".join([*title, ranking_text(self.ranking, self.marks)]))
         return "\n\n".join(parts)
 
     def shown_notes(self, where: str = "see diagnostics") -> list[str]:
@@ -263,8 +267,10 @@ class Standing:
     @property
     def leaders(self) -> list[str]:
         """The runs that share the best mean."""
-        means = self.ranking["mean"]
-        return [run for run, mean in zip(self.runs, means, strict=True) if mean == means.iloc[0]]
+        means = self.ranking["mean"].to_numpy()
+        return [
+            run for run, same in zip(self.runs, np.isclose(means, means[0], rtol=_NOISE, atol=0), strict=True) if same
+        ]
 
     @property
     def level(self) -> list[str]:
@@ -323,6 +329,19 @@ class Standing:
         return [LEVEL if run in level else "" for run in self.runs]
 
 
+def best_first(means: Any, rising: bool = True) -> Any:
+    """The places of means in their order, best first; what differs by rounding only stays as it is.
+
+    >>> best_first(np.array([0.25, 0.1 + 0.2, 0.3])).tolist(), best_first(np.array([3.0, 1.0, 2.0]), rising=False).tolist()
+    ([1, 2, 0], [1, 2, 0])
+    """
+    means = np.asarray(means, dtype=np.float64)
+    finite = np.where(np.isfinite(means), means, 0.0)
+    step = _NOISE * np.abs(finite).max(initial=0.0) or 1.0
+    rounded = np.where(np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means))
+    return np.argsort(-rounded if rising else rounded, kind="stable")
+
+
 def leading(standings: Sequence[Standing], test: Any, baseline: str | None) -> list[str]:
     """Sentences on who leads, who cannot be told from the leader, and how many pairs differ.
 
@@ -336,7 +355,7 @@ def leading(standings: Sequence[Standing], test: Any, baseline: str | None) -> l
     runs = len(standings[0].ranking)
     sentences = [_leaders(standings)] if runs > 1 else []
     if baseline is None and runs > 1:
-        sentences.append(_levels(standings))
+        sentences += [*_leading_everywhere(standings), _levels(standings)]
         pairs = len(standings[0].pairs)
         differ = ", ".join(f"{standing.name} {standing.rejected:,}" for standing in standings)
         sentences.append(f"Of {count(pairs, 'pair')}, so many differ ({how_tested(test, pairs)}): {differ}.")
@@ -367,15 +386,18 @@ def _leading_by_one(standing: Standing, test: Any, baseline: str | None) -> list
         p = p if p.startswith("<") else f"= {p}"
         verdict = "differ significantly" if standing.rejected else "cannot be told apart"
         return [*sentences, f"The two {verdict} (p {p}; {how})."]
-    level, beaten = standing.level, standing.beaten_by
-    if not level and not beaten:
-        sentences.append("It is significantly better than every other run.")
-    elif len(level) == len(standing.runs) - 1:
-        sentences.append("No other run can be told from it.")
+    leaders, beaten = standing.leaders, standing.beaten_by
+    level = [run for run in standing.level if run not in leaders]
+    it = "it" if len(leaders) == 1 else "them"
+    others = len(standing.runs) - len(leaders)
+    if others and not level and not beaten:
+        sentences.append(f"{'It is' if it == 'it' else 'They are'} significantly better than every other run.")
+    elif others and len(level) == others:
+        sentences.append(f"No other run can be told from {it}.")
     elif level:
-        sentences.append(f"{count(len(level), 'run')} cannot be told from it: {listed(level)}.")
+        sentences.append(f"{count(len(level), 'run')} cannot be told from {it}: {listed(level)}.")
     if beaten:
-        sentences.append(f"But {listed(beaten)} {'is' if len(beaten) == 1 else 'are'} preferred to it, pair by pair.")
+        sentences.append(f"But {listed(beaten)} {'is' if len(beaten) == 1 else 'are'} preferred to {it}, pair by pair.")
     sentences.append(f"{standing.rejected:,} of {count(pairs, 'pair')} differ ({how}).")
     return sentences
 
@@ -399,13 +421,25 @@ def _leaders(standings: Sequence[Standing]) -> str:
     return f"Who leads depends on the measure: {'; '.join(parts)}."
 
 
+def _leading_everywhere(standings: Sequence[Standing]) -> list[str]:
+    """Which runs lead, or cannot be told from the leader, by every measure; nothing where that is said already."""
+    if len(_grouped(standings, lambda standing: tuple(standing.leaders))) == 1:
+        return []
+    groups = [{*standing.leaders, *standing.level} for standing in standings]
+    everywhere = [run for run in standings[0].runs if all(run in group for group in groups)]
+    if not everywhere:
+        return ["No run is in the leading group by all of them."]
+    verb = "leads or is" if len(everywhere) == 1 else "lead or are"
+    return [f"{listed(everywhere)} {verb} not told from the leader by all of them."]
+
+
 def _levels(standings: Sequence[Standing]) -> str:
-    groups = _grouped(standings, lambda standing: tuple(standing.level))
-    others = len(standings[0].runs) - 1
-    parts = []
-    for level, names in groups.items():
-        who = "no run" if not level else "all others" if len(level) == others else listed(level)
-        parts.append(f"by {listed(names)}, {who}")
+    def who(standing: Standing) -> str:
+        level = [run for run in standing.level if run not in standing.leaders]
+        others = len(standing.runs) - len(standing.leaders)
+        return "no other run" if not level else "all others" if len(level) == others else listed(level)
+
+    parts = [f"by {listed(names)}, {level}" for level, names in _grouped(standings, who).items()]
     return f"Not told from the leader: {'; '.join(parts)}."
 
 

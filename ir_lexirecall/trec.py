@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -269,7 +270,7 @@ def _blocks(path: str) -> Iterator[bytes]:
     """
     position = 0
     with _open(path) as stream:
-        block = _read(stream, path, _BLOCK)
+        block = _read(stream, path, _size_of_block(stream))
         if block.startswith(_BYTE_ORDER_MARK):
             block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
         while block:
@@ -285,7 +286,18 @@ def _blocks(path: str) -> Iterator[bytes]:
                     raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
             yield block
             position += len(block)
-            block = _read(stream, path, _BLOCK)
+            block = _read(stream, path, _size_of_block(stream))
+
+
+def _size_of_block(stream: BinaryIO) -> int:
+    """How many bytes to read, so that the last line is whole; where that is cheap to know, it saves a copy of the block."""
+    if not isinstance(stream, BufferedReader):
+        return _BLOCK
+    start = stream.tell()
+    stream.seek(start + _BLOCK)
+    rest = len(stream.readline(LONGEST + 1))
+    stream.seek(start)
+    return _BLOCK + rest
 
 
 def _lines_before(path: str, position: int) -> int:
@@ -409,7 +421,7 @@ def _delimited(path: str, kind: str, needed: Sequence[str], *, everything: bool)
     """
     separator, quote = _SEPARATORS[kind]
     names = plain.header_of(first_line(path), separator, quote)
-    wanted = names if everything else [name for name in needed if name in names]
+    wanted = names if everything or not set(needed) <= set(names) else needed
     _check_names(path, names, wanted)
     blocks = _blocks(path)
     for number, block in enumerate(blocks):
@@ -501,7 +513,7 @@ def _parquet(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.Dat
         return
     with _reading_parquet(path), reader.ParquetFile(content) as file:
         names = file.schema_arrow.names
-        wanted = [name for name in columns or names if name in names]
+        wanted = columns if columns and set(columns) <= set(names) else names
         _check_names(path, names, wanted)
         rows = 0
         for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
@@ -525,8 +537,8 @@ def _reading_parquet(path: str) -> Iterator[None]:
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
-    if engine.computes():
-        return pl.DataFrame(table)
+    if engine.computes():  # without what programs noted beside the columns: Polars panics where that is no text
+        return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
     columns = {}
     for name, column in zip(table.schema.names, table.columns, strict=True):
         values = column.to_pylist()
@@ -539,7 +551,7 @@ def _of_arrow(table: Any) -> pl.DataFrame:
 
 def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
     if not engine.computes():
-        raise ValueError(needs(f"{path}: reading Parquet {engine.WHERE}", "PyArrow", "all"))
+        raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
     with open(content, "rb") as stream:
         if stream.read(4) != b"PAR1":
             raise ValueError(f"{path} cannot be read as Parquet: it does not begin with PAR1")
@@ -552,7 +564,7 @@ def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -
     with _reading_parquet(path):
         rows = pl.scan_parquet(content)
         names = rows.collect_schema().names()
-        rows = rows.select([name for name in columns or names if name in names])
+        rows = rows.select(columns if columns and set(columns) <= set(names) else names)
         total = rows.select(pl.len()).collect().item()
         for start in range(0, max(total, 1), _ROWS):
             yield rows.slice(start, _ROWS).collect()
@@ -563,7 +575,7 @@ import sys, polars
 path, step, *columns = sys.argv[1:]
 rows = polars.scan_parquet(path)
 names = rows.collect_schema().names()
-rows = rows.select([name for name in columns or names if name in names])
+rows = rows.select(columns if columns and set(columns) <= set(names) else names)
 total = rows.select(polars.len()).collect().item()
 for start in range(0, max(total, 1), int(step)):
     rows.slice(start, int(step)).collect()

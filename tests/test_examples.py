@@ -93,7 +93,7 @@ def test_pipelines_on_vaswani_show_what_the_page_says_of_it(data: Any) -> None:
     assert "vaswani: 11429 documents, 93 queries" in shown
     for system, value, wins in (("letters", "0.279", "35.0"), ("BM25 + letters", "0.380", "37.0")):
         assert re.search(rf"& {re.escape(system)} +& +{value}", shown)
-        assert re.search(rf"^\d +{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
+        assert re.search(rf"^{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
 
 
 def test_predictions_of_an_embedding_model() -> None:
@@ -176,8 +176,23 @@ def test_every_page_begins_with_a_title(path: Path) -> None:
         (
             "amigo_2018",
             [  # by the reading of the formal conditions that the marks beside the printed ones have
+                "P@k           -        -        +        +        -        -        -        -        -        -",
+                "RR            -        -        +        -        -        -        -        -        - +      -",
+                "AP            -        -        -        +        -        -        -        -        -        -",
                 "nDCG@k        +        +        -        +        -        - +      -        -        -        -",
+                "ERR@k         +        +        +        -        -        - +      -        -        - +      -",
+                "RBP           +        +        +        - +      -        - +      -        -        -        -",
+                "P-IA@k        -        -        +        +        -        -        -        -        -        +",
+                "RR-IA@k       -        -        +        -        -        -        -        -        +        +",
+                "AP-IA         + -      + -      -        +        -        -        -        -        -        +",
+                "nDCG-IA@k     +        +        -        +        -        +        -        -        -        +",
+                "ERR-IA@k      +        +        +        -        -        +        +        +        +        +",
+                "RBP-IA        +        +        +        +        -        +        -        -        -        +",
+                "S-Recall@k    -        -        +        -        -        -        -        -        +        -",
+                "S-RR@100%     -        -        +        -        -        -        -        -        +        -",
                 "NRBP          + -      +        +        -        -        -        +        -        -        -",
+                "D#-Measure@k  +        +        -        +        -        +        -        -        -        +",
+                "alpha-nDCG@k  + -      +        +        + -      -        + -      +        -        -        -",
                 "EU            + -      +        +        -        - +      + -      +        -        -        +",
                 "CT@k          + -      +        +        -        -        + -      + -      -        +        +",
                 "RBU@k         +        +        +        +        +        +        +        +        +        +",
@@ -191,6 +206,10 @@ def test_every_page_begins_with_a_title(path: Path) -> None:
                 "100000 10          0 5.263e-05         0.826  0.8263        0.998  0.998   0",
                 "  strictly increasing in swapping up    - -         + +         - -         - +",
                 "20000    0.8179 0.9926 1.0000      0.0615",
+                "10              0.1000           0.2929                      0.2891                   0.4544",
+                "25              0.0400           0.1526                      0.2127                   0.3253",
+                "(exact 0.8257; a misprint)",
+                "(exact 0.9803; a misprint)",
                 "9 of 9 claims hold",
                 "124 of 127 printed numbers agree",
             ],
@@ -206,7 +225,7 @@ def test_every_page_begins_with_a_title(path: Path) -> None:
         ),
         (
             "maistro_2021",
-            ["Table 3, AP: 73 of 75 values agree", "3 of 3 claims hold", "157 of 159 printed numbers agree"],
+            ["Table 3, AP: 73 of 75 values agree", "6 of 6 claims hold", "157 of 159 printed numbers agree"],
         ),
     ],
 )
@@ -223,7 +242,13 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
             "diaz_2026 --queries 4000 --cases 10 --resamples 200",
             "robust2003",
             [
+                "lexirecall                               0.0007             102",
+                "R@1000                   1.0000          0.1674              97",
+                "Rprec                    0.7728          0.1404              71",
+                "AP                       0.7972          0.0007              88",
                 "nDCG                     0.8536          0.0007              94                   68",
+                "nDCG@10                  0.6605          0.0765              47",
+                "RR                       0.6566          0.4062              23",
                 "22 of 22 claims hold",
             ],
             9,
@@ -240,7 +265,7 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
             "azzopardi_2021",
             "robust2003",
             ["17 runs, 100 topics", "four best cutoffs k, 4 are also the best ones here", "4 of 4 claims hold"],
-            3,
+            4,
         ),
         (
             "beyond --splits 50 --users 40",
@@ -259,8 +284,10 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
                 "16 runs",
                 "EUCL-MANH     0.19 to 1.00      0.968   1.00 to 1.00    1.000",
                 "77.10 75.85 77.78 78.17 78.45",
+                "  1-25  164  197   155   132   171",
+                "  AP     CAM 0.9946 0.928        58 %      0 %",
             ],
-            4,
+            8,
         ),
     ],
 )
@@ -275,7 +302,7 @@ def test_papers_analyses_on_real_runs(
 
 
 def test_recommenders_are_studied_as_runs_are(data: Any, tmp_path: Path) -> None:
-    pytest.importorskip("lenskit")
+    pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")  # a folder of tests is called lenskit
     pytest.importorskip("matplotlib")
     (tmp_path / "movielens-small").symlink_to(data.path("movielens-small"))
     options = ["--users", "40", "--queries", "100", "--cases", "1", "--resamples", "50", "--plots"]

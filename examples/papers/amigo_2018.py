@@ -219,10 +219,12 @@ def table_1(cases: int, size: int, plots: Path | None, count: Printed) -> None:
         axes = new_figure(8, 6).add_subplot()
         same = ours["mark"].unstack().loc[list(TABLE_1), list(CONSTRAINTS)]
         printed = pd.DataFrame([list(row) for row in TABLE_1.values()], index=same.index, columns=same.columns)
-        axes.imshow(np.where(same == printed, np.where(same == "+", 1.0, 0.0), 0.5), cmap="PiYG", vmin=0, vmax=1)
+        colour = np.where(same == printed, np.where(same == "+", 0.75, 0.5), 0.25)
+        axes.imshow(colour, cmap="PiYG", vmin=0, vmax=1, aspect="auto")
         for (i, j), mark in np.ndenumerate(same.to_numpy()):
-            text = mark if printed.iat[i, j] == mark else f"{mark} (paper {printed.iat[i, j]})"
+            text = mark if printed.iat[i, j] == mark else f"{mark} / {printed.iat[i, j]}"
             axes.text(j, i, text, ha="center", va="center", fontsize="small")
+        axes.set_title("constraints met; ours / printed where they differ")
         axes.set_xticks(range(len(CONSTRAINTS)), list(CONSTRAINTS), rotation=45)
         axes.set_yticks(range(len(TABLE_1)), list(TABLE_1))
         save(axes, plots, "amigo_2018_table_1")

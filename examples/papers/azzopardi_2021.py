@@ -1,4 +1,9 @@
-"""Azzopardi, Mackenzie, Moffat, "ERR is not C/W/L" (ICTIR 2021, doi 10.1145/3471158.3472239).
+"""
+Azzopardi, Mackenzie, Moffat, ICTIR 2021: ERR is not C/W/L
+==========================================================
+
+"ERR is not C/W/L: Exploring the Relationship Between Expected Reciprocal Rank and Other Metrics" (ICTIR 2021,
+doi 10.1145/3471158.3472239)::
 
     python examples/papers/azzopardi_2021.py
     python examples/papers/azzopardi_2021.py DATA --fine --plots out
@@ -17,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from printed import Printed, save
+from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import evaluate
 from ir_lexirecall.alignment import AlignedRun, align
@@ -81,6 +86,17 @@ def counterexample(count: Printed, depth: int = 1000) -> pd.DataFrame:
     return table
 
 
+def counterexample_curve(plots: Path | None) -> None:
+    """What measures give endless rankings whose documents all have the gain a."""
+    a = np.linspace(0.001, 0.999, 200)
+    axes = new_figure(5, 3.5).add_subplot()
+    axes.plot(a, a, label="any C/W/L measure: a")
+    axes.plot(a, -a * np.log(a) / (1 - a), label="ERR: -a ln(a) / (1 - a)")
+    axes.set(xlabel="gain a of all documents", ylabel="value")
+    axes.legend()
+    save(axes, plots, "azzopardi_2021_counterexample")
+
+
 def read(folder: Path) -> tuple[Judgments, dict[str, AlignedRun]]:
     """The Robust 2003 collection, every run aligned once."""
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
@@ -103,7 +119,7 @@ def candidates(fine: bool) -> dict[str, list[float]]:
 
 def table_1(
     runs: dict[str, AlignedRun], fine: bool, count: Printed
-) -> tuple[dict[str, float], dict[str, dict[float, tuple[float, float]]]]:
+) -> tuple[dict[str, tuple[float, float]], dict[str, dict[float, tuple[float, float]]]]:
     """The parameters with which the measures correlate best with ERR, over the pairs of a small residual."""
     err = values_of(ERR, runs)
     residual = values_of(f"GERR(max_rel={TOP},unjudged='best')", runs) - err
@@ -121,7 +137,7 @@ def table_1(
             x = values_of(MEASURES[name].format(value), runs)[kept]
             curves[name][value] = (coefficient("pearson", x, err[kept]), coefficient("spearman", x, err[kept]))
         r, rho = (max(curves[name], key=lambda value, which=which: curves[name][value][which]) for which in (0, 1))
-        best[name] = rho
+        best[name] = r, rho
         row = {"measure": name, "parameter": parameter}
         row |= {"best for r": r, "r": curves[name][r][0], "paper": f"{printed[0]}: {printed[1]:.3f}"}
         row |= {"best for rho": rho, "rho": curves[name][rho][1], "paper ": f"{printed[2]}: {printed[3]:.3f}"}
@@ -147,9 +163,9 @@ def table_1(
     return best, curves
 
 
-def table_2(runs: dict[str, AlignedRun], best: dict[str, float]) -> None:
+def table_2(runs: dict[str, AlignedRun], best: dict[str, tuple[float, float]]) -> None:
     """Correlations of the orders of runs by mean, with the parameters that are best for Spearman's rho."""
-    texts = {NAMES[0]: ERR} | {name: MEASURES[name].format(best[name]) for name in MEASURES}
+    texts = {NAMES[0]: ERR} | {name: MEASURES[name].format(best[name][1]) for name in MEASURES}
     mean = {name: values_of(text, runs).mean(axis=1).round(12) for name, text in texts.items()}
     cells, lowest = [], 1.0
     for i, a in enumerate(NAMES):
@@ -168,23 +184,25 @@ def table_2(runs: dict[str, AlignedRun], best: dict[str, float]) -> None:
 
 def figures(
     runs: dict[str, AlignedRun],
-    best: dict[str, float],
+    best: dict[str, tuple[float, float]],
     curves: dict[str, dict[float, tuple[float, float]]],
-    plots: Path,
+    plots: Path | None,
 ) -> None:
-    from matplotlib.figure import Figure
-
     err = values_of(ERR, runs)
-    axes = Figure(figsize=(5.0, 3.5)).add_subplot()
+    axes = new_figure(5, 3.5).add_subplot()
     axes.hist(err.ravel(), bins=50)
     axes.set(xlabel=f"ERR@{K}", ylabel="pairs of run and topic")
     save(axes, plots, "azzopardi_2021_figure_3")
-    figure = Figure(figsize=(12.0, 3.0), layout="constrained")
-    for axes, name in zip(figure.subplots(1, 5, sharey=True), MEASURES, strict=True):
-        axes.plot(err.ravel(), values_of(MEASURES[name].format(best[name]), runs).ravel(), ".", markersize=2)
-        axes.set(xlabel=f"ERR@{K}", title=f"{name}, {TABLE_1[name][0]}={best[name]:g}")
+    figure = new_figure(12, 6)
+    for row, which, label in zip(figure.subplots(2, 5, sharex=True, sharey=True), (0, 1), ("r", "rho"), strict=True):
+        for axes, name in zip(row, MEASURES, strict=True):
+            value = best[name][which]
+            axes.plot(err.ravel(), values_of(MEASURES[name].format(value), runs).ravel(), ".", markersize=2)
+            axes.set(title=f"{name}, {TABLE_1[name][0]}={value:g}, best for {label}")
+            if which:
+                axes.set_xlabel(f"ERR@{K}")
     save(axes, plots, "azzopardi_2021_figure_4")
-    axes = Figure(figsize=(5.0, 3.5)).add_subplot()
+    axes = new_figure(5, 3.5).add_subplot()
     for name in ("RBP", "E10"):
         for which, label in enumerate(("Pearson", "Spearman")):
             axes.plot(list(curves[name]), [both[which] for both in curves[name].values()], label=f"{name}, {label}")
@@ -202,6 +220,8 @@ def main(arguments: list[str] | None = None) -> None:
     count = Printed()
     print("Rankings of 1,000 documents of one grade. The paper: a C/W/L measure gives the gain itself, ERR cannot.\n")
     print(counterexample(count).to_string(float_format=lambda x: f"{x:.4f}"))
+    if drawn(options.plots):
+        counterexample_curve(options.plots)
     if options.data is None:
         print("\nNo folder with data was given: the experiments on runs are left out.")
     else:
@@ -209,7 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\nTREC 2003 Robust (not the paper's collection): {len(runs)} runs, {len(judgments)} topics.")
         best, curves = table_1(runs, options.fine, count)
         table_2(runs, best)
-        if options.plots:
+        if drawn(options.plots):
             figures(runs, best, curves, options.plots)
     count.report()
 

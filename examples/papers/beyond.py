@@ -108,7 +108,8 @@ def ties_of_floats(systems: list[Systems], plots: Path | None) -> None:
     rows = []
     for some in systems:
         ranks = {name: ranked(table) for name, table in some.tables.items()}
-        reach = {name: int((some.judgments.grade[run.doc] >= 1).sum()) for name, run in some.runs.items()}
+        listed = {name: run.doc[run.rank <= _LISTED] for name, run in some.runs.items()}
+        reach = {name: int((some.judgments.grade[doc] >= 1).sum()) for name, doc in listed.items()}
         first = max(reach, key=reach.__getitem__)
         designs: dict[str, dict[str, AlignedRun]] = {}
         for k in RERANKED:

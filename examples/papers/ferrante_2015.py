@@ -1,5 +1,9 @@
-"""Ferrante, Ferro, Maistro, "Towards a Formal Framework for Utility-oriented Measurements of Retrieval Effectiveness"
-(ICTIR 2015, doi 10.1145/2808194.2809452): the partial orders, swap and replacement, and the balancing index.
+"""
+Ferrante, Ferro, Maistro, ICTIR 2015: partial orders, swap and replacement, and the balancing index
+===================================================================================================
+
+"Towards a Formal Framework for Utility-oriented Measurements of Retrieval Effectiveness" (ICTIR 2015,
+doi 10.1145/2808194.2809452)::
 
     python examples/papers/ferrante_2015.py
     python examples/papers/ferrante_2015.py --repetitions 10000 --plots out
@@ -17,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from printed import Printed, save
+from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall.meta import agreement, axioms, balancing_index, partial_order, plot
 
@@ -137,7 +141,7 @@ def balancing(count: Printed, plots: Path | None) -> None:
             f"  ERR, x={name}, n = 10, 100: Algorithm 1 {run}; exponent k-b {formulas['algorithm']}; printed exponent k-1 {formulas['printed']}"
         )
     print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
-    if plots is not None:
+    if drawn(plots):
         figure = balancing_index(MEASURES, range(1, 101), method="closed form", progress=False)
         save(plot(figure), plots, "ferrante_2015_figure_1a")
 
@@ -181,10 +185,8 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
     )
     count.claim("Figure 1 (b): so up to rnk = 8 = B, independent draws", table.loc[:8, "independent draws"].min() > 0.8)
     count.claim("Figure 1 (b): beyond, it falls to chance", (table.loc[15:] < 0.12).all(axis=None))
-    if plots is not None:
-        from matplotlib.figure import Figure
-
-        axes = Figure(figsize=(5.0, 3.5)).add_subplot()
+    if drawn(plots):
+        axes = new_figure(5, 3.5).add_subplot()
         for name in rows:
             axes.plot(table.index, table[name], label=name)
         axes.axvline(8, color="0.7", linestyle="--")
@@ -212,7 +214,8 @@ def simulation(topics: int, plots: Path | None, count: Printed) -> None:
     against = decided[decided["measure_a"] == "dominance"]
     print(against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False))
     count.claim("no measure contradicts the partial order", (against["disagree"] == 0).all())
-    save(plot(decided), plots, "ferrante_2015_simulation")
+    if drawn(plots):
+        save(plot(decided), plots, "ferrante_2015_simulation")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,5 +1,8 @@
-"""Maistro, Chaves Lima, Simonsen, Lioma, "Principled Multi-Aspect Evaluation Measures of Rankings" (CIKM 2021, doi
-10.1145/3459637.3482287).
+"""
+Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021: multi-aspect evaluation measures
+==================================================================================
+
+"Principled Multi-Aspect Evaluation Measures of Rankings" (CIKM 2021, doi 10.1145/3459637.3482287)::
 
     python examples/papers/maistro_2021.py
     python examples/papers/maistro_2021.py DATA --resamples 10000 --plots out
@@ -24,15 +27,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from printed import Printed, save
+from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall import evaluate, trec
 from ir_lexirecall.alignment import AlignedRun, align
-from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.multi_aspect import label_weights
-from ir_lexirecall.meta import discriminative_power, per_query_kendall, plot
+from ir_lexirecall.meta import best_run_labels, discriminative_power, per_query_kendall, plot, reachable_maximum
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
@@ -190,7 +191,22 @@ def table_3(base: str, count: Printed) -> pd.DataFrame:
             row[name], row[f"{name} paper"] = f"{ours:.4f}", f"{paper:.4f}"
         rows.append(row)
     print(f"\nTable 3, {base}: {count.agree - before} of {5 * len(rows)} values agree to the printed digit.\n")
-    return pd.DataFrame(rows)
+    print(pd.DataFrame(rows).to_string(index=False))
+    return values[MEASURES]
+
+
+def figure_of_table_3(tables: dict[str, pd.DataFrame], plots: Path | None) -> None:
+    """Our values of Table 3, a point per ranking and measure."""
+    figure = new_figure(9, 4)
+    panels = figure.subplots(1, len(tables), sharey=True)
+    for axes, (base, values) in zip(panels, tables.items(), strict=True):
+        for name in MEASURES:
+            axes.plot(values[name], range(len(values)), "o", alpha=0.7, label=name)
+        axes.set_yticks(range(len(values)), list(values.index))
+        axes.set(xlabel="value", title=f"Table 3, {base}")
+    panels[0].invert_yaxis()
+    panels[0].legend(fontsize="small")
+    save(panels[0], plots, "maistro_2021_table_3")
 
 
 def printed_tables(count: Printed) -> None:
@@ -205,6 +221,14 @@ def printed_tables(count: Printed) -> None:
         f"Table 4 as printed: EUCL or MANH has the best power in 16 of 20 columns (counted: {columns})", columns == 16
     )
     count.claim("Table 4 as printed: CHEB never has the best power", not best["CHEB"].any())
+    none = [power.index[power[name] == 0].tolist() for name in ("CHEB", "MM")]
+    count.claim(
+        "Table 4 as printed: CHEB and MM have no power on two tracks, for nDCG and AP", none == [[12, 13, 14, 15]] * 2
+    )
+    weak = max(max(numbers(KENDALL[pair])) for pair in ("EUCL-CHEB", "MANH-CHEB"))
+    count.claim(f"Table 4 as printed: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5)
+    close = max(numbers(KENDALL["CHEB-MM"]))
+    count.claim(f"Table 4 as printed: CHEB comes close to MM on one track ({close:.2f})", close == 0.88)
     off = [
         f"rank {rank}, {name}: {percent:.2f} for {100 * documents / 4330:.2f}"
         for rank, row in TABLE_5.items()
@@ -259,8 +283,9 @@ def table_4(
         options = {"alpha": 0.01, "n_resamples": resamples, "progress": False}
         table = discriminative_power(measures_of(base), judgments, runs, test="bootstrap", **options)
         power[base] = 100 * table.set_index("measure")["share"]
-        save(plot(table), plots, f"maistro_2021_power_{base}")
-        save(plot(agreement), plots, f"maistro_2021_kendall_{base}")
+        if drawn(plots):
+            save(plot(table), plots, f"maistro_2021_power_{base}")
+            save(plot(agreement), plots, f"maistro_2021_kendall_{base}")
     rows = []
     for pair, printed in KENDALL.items():
         a, b = pair.split("-")
@@ -288,51 +313,45 @@ def table_4(
     count.claim("CLEF: EUCL and MANH put the runs in the same order for AP", round(tau["AP", "EUCL", "MANH"], 4) == 1)
     strong = max(power["AP"]["EUCL"], power["AP"]["MANH"])
     count.claim("CLEF: EUCL or MANH has the best power for AP", strong == power["AP"].max())
+    weak = max(tau[base, name, "CHEB"] for base in BASES for name in ("EUCL", "MANH"))
+    count.claim(f"CLEF: EUCL and MANH correlate weakly with CHEB (at most {weak:.2f})", weak < 0.5)
+    strong_ndcg = max(power["nDCG"]["EUCL"], power["nDCG"]["MANH"])
+    count.claim("CLEF: EUCL or MANH has the best power for nDCG", strong_ndcg == power["nDCG"].max())
+    best_of_two = all(power[base]["CHEB"] < power[base].max() for base in BASES)
+    count.claim("CLEF: CHEB never has the best power", best_of_two)
     count.claim("CLEF: CHEB has less power than EUCL and MANH for AP", power["AP"]["CHEB"] < strong)
 
 
-def first_documents(judgments: Judgments, runs: dict[str, AlignedRun], k: int) -> np.ndarray:
-    """Sum of the labels of the document at every rank up to k; unjudged and missing ones have 0. Shape (runs, topics, k)."""
-    total = np.sum([np.nan_to_num(label) for label in judgments.labels(list(CLEF)).values()], axis=0)
-    sums = np.zeros((len(runs), len(judgments), k))
-    for number, run in enumerate(runs.values()):
-        top = run.rank <= k
-        sums[number, run.query[top], run.rank[top] - 1] = total[run.doc[top]]
-    return sums
-
-
-def tables_5_and_6(judgments: Judgments, runs: dict[str, AlignedRun], count: Printed) -> None:
+def tables_5_and_6(judgments: Judgments, runs: dict[str, AlignedRun], count: Printed, plots: Path | None) -> None:
     """Labels of the first documents of the run that a measure puts first on a topic (the first of equals)."""
-    of_best: dict[int, dict[str, np.ndarray]] = {}
+    of_best = {}
     for k in (5, 100):
-        sums = first_documents(judgments, runs, k)
-        of_best[k] = {name: np.zeros((0, k)) for name in MEASURES}
-        for base in BASES:
-            for name, measure in parse_measures(measures_of(base, f"@{k}")).items():
-                best = np.argmax([scoring.values(measure, run) for run in runs.values()], axis=0)
-                of_best[k][name] = np.vstack([of_best[k][name], sums[best, np.arange(len(judgments))]])
+        tables = [best_run_labels(measures_of(base, f"@{k}"), judgments, runs, k=k, progress=False) for base in BASES]
+        both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
+        of_best[k] = both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
+        if drawn(plots) and k == 100:
+            save(plot(tables[0]), plots, "maistro_2021_table_6_nDCG")
     looked = 2 * len(judgments)
     print(
         f"\nTable 5: documents without a label above 0 at each rank, both bases; ours of {looked} per rank, the paper's of 4,330.\n"
     )
-    zeros = {name: (sums == 0).sum(axis=0) for name, sums in of_best[5].items()}
     rows = []
     for rank, printed in TABLE_5.items():
-        ours = [int(zero.sum() if rank == "1-5" else zero[int(rank) - 1]) for zero in zeros.values()]
+        ranks = slice(1, 5) if rank == "1-5" else slice(int(rank), int(rank))
+        ours = [int(of_best[5]["zero"][name].loc[ranks].sum()) for name in MEASURES]
         rows.append([rank, *map(int, numbers(printed)), *ours])
     print(_beside(rows, "rank"))
     print(
         f"\n  The same in ranks of 25, of {25 * looked}: hardly any document of the first five ranks is without a label here.\n"
     )
-    spans = {"1-25": slice(0, 25), "26-50": slice(25, 50), "51-75": slice(50, 75), "76-100": slice(75, 100)}
-    without = {
-        span: [int((of_best[100][name][:, where] == 0).sum()) for name in MEASURES] for span, where in spans.items()
-    }
+    spans = {"1-25": slice(1, 25), "26-50": slice(26, 50), "51-75": slice(51, 75), "76-100": slice(76, 100)}
+    at = {(name, span): of_best[100].loc[name].loc[ranks].sum() for name in MEASURES for span, ranks in spans.items()}
+    without = {span: [int(at[name, span]["zero"]) for name in MEASURES] for span in spans}
     print(pd.DataFrame(without, index=MEASURES).T.rename_axis("ranks").reset_index().to_string(index=False))
     print(
         "\nTable 6: mean sum of labels; the paper's three aspects have two to five grades, ours reach 2, 100 and 100.\n"
     )
-    mean = {span: [of_best[100][name][:, where].mean() for name in MEASURES] for span, where in spans.items()}
+    mean = {span: [at[name, span]["sum"] / at[name, span]["documents"] for name in MEASURES] for span in spans}
     print(
         _beside([[span, *numbers(TABLE_6[span]), *(f"{value:.2f}" for value in mean[span])] for span in spans], "ranks")
     )
@@ -349,23 +368,14 @@ def _beside(rows: list[list[object]], first: str) -> str:
     return pd.DataFrame(rows, columns=columns).to_string(index=False)
 
 
-def figure_2(judgments: Judgments, count: Printed) -> None:
+def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
     """The best value of CAM and MM over nine orders of all judged documents."""
-    label = {name: np.nan_to_num(values) for name, values in judgments.labels(list(CLEF)).items()}
-    columns = list(label.values())
-    keys = [list(aspects) for aspects in itertools.permutations(columns)]
-    keys += [[np.sum(columns, axis=0)], [np.sum(np.square(columns), axis=0)], [np.max(columns, axis=0)]]
-    size = np.bincount(judgments.query, minlength=len(judgments))
-    start = np.cumsum(size) - size
-    rankings = []
-    for key in keys:
-        doc = np.lexsort((*(-column for column in reversed(key)), judgments.query))
-        query = judgments.query[doc]
-        rankings.append(AlignedRun(judgments, query, doc, np.arange(len(doc)) - start[query] + 1, size))
     rows = []
     for base in BASES:
-        for name, measure in parse_measures({n: measures_of(base)[n] for n in ("CAM", "MM")}).items():
-            best = np.max([scoring.values(measure, ranking) for ranking in rankings], axis=0)
+        table = reachable_maximum({name: measures_of(base)[name] for name in ("CAM", "MM")}, judgments, progress=False)
+        if drawn(plots):
+            save(plot(table), plots, f"maistro_2021_figure_2_{base}")
+        for name, best in table.groupby("measure", sort=False)["value"]:
             shares = [f"{100 * (best > 1 - 1e-9).mean():.0f} %", f"{100 * (best < 0.9).mean():.0f} %"]
             rows.append([base, name, f"{best.mean():.4f}", f"{best.min():.3f}", *shares])
             if base == "nDCG":
@@ -373,11 +383,8 @@ def figure_2(judgments: Judgments, count: Printed) -> None:
     print(
         "\nFigure 2: best value over nine orders of the judged documents (six lexicographic, sum, squares, largest).\n"
     )
-    print(
-        pd.DataFrame(rows, columns=["base", "measure", "mean", "least", "topics at 1", "below .9"]).to_string(
-            index=False
-        )
-    )
+    columns = ["base", "measure", "mean", "least", "topics at 1", "below .9"]
+    print(pd.DataFrame(rows, columns=columns).to_string(index=False))
     print("\n  The paper, Decision 2019: 1 on 2 % of the topics, below .9 on 26 %.")
 
 
@@ -390,8 +397,9 @@ def main(arguments: list[str] | None = None) -> None:
 
     count = Printed()
     table_1(count)
-    for base in TABLE_3:
-        print(table_3(base, count).to_string(index=False))
+    tables = {base: table_3(base, count) for base in TABLE_3}
+    if drawn(options.plots):
+        figure_of_table_3(tables, options.plots)
     printed_tables(count)
     if options.data is None:
         print("\nNo folder with data was given: the experiments on runs are left out.")
@@ -399,8 +407,8 @@ def main(arguments: list[str] | None = None) -> None:
         judgments, runs = read(options.data / "clef-ehealth-2016")
         print(f"\nCLEF eHealth 2016: {len(runs)} runs, {len(judgments)} topics.")
         table_4(judgments, runs, options.resamples, count, options.plots)
-        tables_5_and_6(judgments, runs, count)
-        figure_2(judgments, count)
+        tables_5_and_6(judgments, runs, count, options.plots)
+        figure_2(judgments, count, options.plots)
     count.report()
 
 

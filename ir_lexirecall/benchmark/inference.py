@@ -173,7 +173,9 @@ def bca_of_means(
 ) -> tuple[Floats, Floats]:
     """Bias-corrected and accelerated bootstrap intervals of means over queries: low and high ends, shape ``(S,)``.
 
-    Never beyond the smallest and the largest value. Without any spread both ends are the mean, for a single query NaN.
+    Never beyond the smallest and the largest value. Without any spread both ends are the mean, for a single query NaN. With few
+    queries they are narrow: in simulations with skewed values (``tests/simulations``), those of 95 % hold the true mean in 86 % with
+    10 queries, 91 % with 25, 92 % with 50 and 94 % with 100; ``studentised_interval`` does in 95 to 96 %.
 
     Args:
         values: of S runs on Q queries, shape ``(S, Q)``.
@@ -188,6 +190,28 @@ def bca_of_means(
     """
     resamples = stratified_bootstrap([values], n_resamples=n_resamples, seed=seed)
     return bca_ends([values], resamples.mean, alpha)
+
+
+def intervals_of_means(
+    values: Floats, alpha: float = 0.05, *, n_resamples: int = 10_000, seed: int = 0
+) -> dict[str, Floats]:
+    """Intervals of means over queries of both kinds from the same resamples, by the names of their columns.
+
+    ``ci_low``, ``ci_high``: as ``bca_of_means``; ``t_low``, ``t_high``: as ``studentised_interval``, cut at the smallest and the
+    largest of all values; for a single query NaN.
+
+    Args: as in ``bca_of_means``.
+
+    >>> ends = intervals_of_means(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3]]))
+    >>> {name: round(float(end[0]), 2) for name, end in ends.items()}
+    {'ci_low': 0.23, 'ci_high': 0.68, 't_low': 0.1, 't_high': 0.77}
+    """
+    resamples = stratified_bootstrap([values], n_resamples=n_resamples, seed=seed)
+    bca = bca_ends([values], resamples.mean, alpha)
+    error = macro_error([values], "queries")
+    *ends, _ = studentised_interval(values.mean(axis=1), error, resamples, alpha)
+    studentised = [np.where(np.isfinite(error), np.clip(end, values.min(), values.max()), np.nan) for end in ends]
+    return dict(zip(("ci_low", "ci_high", "t_low", "t_high"), (*bca, *studentised), strict=True))
 
 
 def bca_ends(values: Sequence[Floats], mean: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -309,7 +333,8 @@ def simultaneous_rank_interval(
 
     For one run, its differences to all others are bounded together by the largest of their standardised deviations in the
     resamples; a run is surely better where its difference stays beyond 0. Unlike the spread of resampled ranks, that covers
-    the rank of the true means also where many runs are nearly equal.
+    the rank of the true means also where many runs are nearly equal; elsewhere it is on the safe side (in simulations nearly
+    always right, as ranks are whole numbers).
 
     Args:
         mean: observed, shape ``(S,)``.
@@ -350,7 +375,7 @@ class RandomEffects:
         mean, low, high: of the mean over all tasks like these.
         tau2: variance of the true differences between collections.
         i2: share of the observed variance between collections that is not chance, from 0 to 1.
-        p_heterogeneity: of Cochran's test that the true differences are all alike.
+        p_heterogeneity: of Welch's test that the true differences are all alike.
     """
 
     mean: Floats
@@ -361,18 +386,28 @@ class RandomEffects:
     p_heterogeneity: Floats
 
 
-def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> RandomEffects:
+def random_effects(effect: Floats, variance: Floats, queries: Ints, alpha: float = 0.05) -> RandomEffects:
     """Random-effects meta-analysis by statsmodels: Paule-Mandel's tau2, intervals of Hartung, Knapp, Sidik and Jonkman.
+
+    In simulations, these intervals of 95 % cover in 93 to 95 % (least with 10 queries per collection). Heterogeneity is tested
+    by Welch's analysis of variance, which is Cochran's Q that knows that variances are estimated: with weights
+    w_d = 1 / variance, W = sum w_d, and lambda = sum_d (1 - w_d / W)^2 / (Q_d - 1),
+    F = Q / (D - 1) / (1 + 2 (D - 2) lambda / (D^2 - 1)) has D - 1 and (D^2 - 1) / (3 lambda) degrees of freedom. By Q's own
+    chi-squared distribution, one in ten sets of collections with 10 queries would be called heterogeneous at 0.05.
 
     Args:
         effect: mean difference of P pairs on D collections, shape ``(P, D)``.
         variance: sampling variance of each. A pair with a variance of 0 or unknown is left out: NaN.
+        queries: Q_d, the number of queries of each collection, shape ``(D,)``.
         alpha: 1 - confidence.
+
+    Source: Welch, On the Comparison of Several Mean Values: an Alternative Approach, Biometrika 1951,
+    doi 10.1093/biomet/38.3-4.330; Hartung, Knapp, Statistics in Medicine 2001, doi 10.1002/sim.791.
 
     Raises:
         ModuleNotFoundError: statsmodels is not installed.
 
-    >>> result = random_effects(np.array([[0.05, 0.02, 0.08]]), np.full((1, 3), 0.0004))
+    >>> result = random_effects(np.array([[0.05, 0.02, 0.08]]), np.full((1, 3), 0.0004), np.array([50, 50, 50]))
     >>> result.mean.round(3), result.low.round(3), result.high.round(3)
     (array([0.05]), array([-0.025]), array([0.125]))
     """
@@ -391,7 +426,9 @@ def random_effects(effect: Floats, variance: Floats, alpha: float = 0.05) -> Ran
             combined = combine_effects(y, v, method_re="iterated", use_t=True, alpha=alpha)
             interval = combined.conf_int(alpha=alpha, use_t=True)[3]  # random effects, HKSJ
             i2 = max(0.0, float(combined.i2))
-        p = float(stats.chi2.sf(combined.q, collections - 1))
+        spread = float(((1 - combined.weights_rel_fe) ** 2 / (queries - 1)).sum())
+        ratio = combined.q / (collections - 1) / (1 + 2 * (collections - 2) * spread / (collections**2 - 1))
+        p = float(stats.f.sf(ratio, collections - 1, (collections**2 - 1) / (3 * spread)))
         numbers[:, place] = [combined.mean_effect_re, *interval, combined.tau2, i2, p]
     return RandomEffects(*numbers)
 

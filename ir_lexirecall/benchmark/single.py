@@ -13,7 +13,7 @@ from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import RunLike
 from ir_lexirecall.arrays import Floats
 from ir_lexirecall.audit import tie_warnings
-from ir_lexirecall.benchmark.inference import bca_of_means
+from ir_lexirecall.benchmark.inference import intervals_of_means
 from ir_lexirecall.collections import Collection, load
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import MeasuresLike, parse_measures
@@ -30,6 +30,7 @@ from ir_lexirecall.summary import (
     Finding,
     Note,
     Standing,
+    best_first,
     count,
     estimate_words,
     gravest_first,
@@ -43,10 +44,15 @@ from ir_lexirecall.summary import (
 if TYPE_CHECKING:
     import pandas as pd
 
+_ENDS = ("ci_low", "ci_high", "t_low", "t_high")  # columns of intervals of means
+_MOST_DRAWN = 60  # runs in the picture of a notebook
+
 
 @dataclass(frozen=True)
 class Benchmark:
     """What ``benchmark`` found on one collection.
+
+    Methods take ``measure``, one of the measures, and ``places``, decimal places.
 
     Attributes:
         table: means, a row per run (index ``run``), a column per measure.
@@ -90,13 +96,16 @@ class Benchmark:
     def means(self) -> pd.DataFrame:
         """Means over the queries with BCa bootstrap intervals: a row per measure and run.
 
-        Columns: ``measure``, ``run``, ``mean``, ``ci_low``, ``ci_high`` (at 1 - alpha), and ``better_than``: the letters of the
-        runs that it is significantly better than, by ``tests``; ``letter`` is its own.
+        Columns: ``measure``, ``run``, ``mean``, ``ci_low``, ``ci_high`` (BCa, at 1 - alpha), ``t_low``, ``t_high``, and ``better_than``: the letters of the
+        runs that it is significantly better than, by ``tests``; ``letter`` is its own. ``t_low`` and ``t_high`` are studentised
+        (bootstrap-t) intervals from the same resamples: with fewer than some 100 queries the better ones, as BCa intervals are
+        then too narrow. Of 95 %, BCa hold the true mean of skewed values in 86 % with 10 queries, 91 % with 25, 92 % with 50 and
+        94 % with 100, bootstrap-t in 95 to 96 %.
 
         >>> from ir_lexirecall import demo
         >>> from ir_lexirecall.benchmark import benchmark
         >>> result = benchmark("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, ["nDCG@10"])
-        >>> result.means().round(3)
+        >>> result.means().drop(columns=["t_low", "t_high"]).round(3)
            measure   run letter   mean  ci_low  ci_high better_than
         0  nDCG@10  bm25      a  0.578   0.461    0.671
         1  nDCG@10    ql      b  0.565   0.455    0.655
@@ -106,12 +115,14 @@ class Benchmark:
         tables = []
         for name in self.measures:
             values = self.values(name)
-            options = {"n_resamples": self.test.n_resamples, "seed": self.test.seed}
-            low, high = bca_of_means(values, self.test.alpha, **options) if values.size else (np.nan, np.nan)
+            ends = self._intervals(values) if values.size else dict.fromkeys(_ENDS, np.nan)
             columns = {"measure": name, "run": self.runs, "letter": self.letters, "mean": values.mean(axis=1)}
-            columns |= {"ci_low": low, "ci_high": high, "better_than": self.better_than[name]}
+            columns |= {**ends, "better_than": self.better_than[name]}
             tables.append(pd.DataFrame(columns))
         return pd.concat(tables, ignore_index=True)
+
+    def _intervals(self, values: Floats) -> dict[str, Floats]:
+        return intervals_of_means(values, self.test.alpha, n_resamples=self.test.n_resamples, seed=self.test.seed)
 
     def tests(self) -> pd.DataFrame:
         """Differences of the measures between runs, tested query by query: a row per measure and pair.
@@ -202,14 +213,14 @@ class Benchmark:
     # -- the finding -------------------------------------------------------------------------------
 
     def standing(self, measure: str | None = None) -> Standing:
-        """How the runs stand by a measure (the first one by default): by its mean, with the intervals of ``means``."""
+        """How the runs stand by a measure: by its mean, with the intervals of ``means``.
+
+        Args:
+            measure: its name; by default the first one.
+        """
         name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
         rows = self._means[self._means["measure"] == name]
-        order = (
-            rows["mean"].argsort(kind="stable")
-            if name in self.smaller_is_better
-            else (-rows["mean"]).argsort(kind="stable")
-        )
+        order = best_first(rows["mean"], name not in self.smaller_is_better)
         ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
         pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
         return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
@@ -270,13 +281,23 @@ class Benchmark:
         return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
 
     def plot(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes."""
+        """Forest of the means of a measure with their intervals, best first; returns the axes.
+
+        Args:
+            measure: by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
         shown = self.standing(measure)
         level = [mark != "" for mark in shown.marks()]
         return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
 
     def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes.
+
+        Args:
+            measure: by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
         shown = self.standing(measure)
         reference = self.baseline or shown.leader
         what = f"{estimate_words(self.test)}, by {shown.name}, against"
@@ -311,8 +332,9 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        picture = "" if self.preferences is None else self.preferences.picture()
-        return html(self.finding, picture, self.caption)
+        drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
+        size = plots.means_size(len(self.runs))
+        return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
 
 
 def _letter(place: int) -> str:

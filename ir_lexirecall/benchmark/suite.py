@@ -17,7 +17,7 @@ from ir_lexirecall.benchmark.single import Benchmark
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.provenance import versions
-from ir_lexirecall.significance import SignificanceTest, TestResult, effect_of_mean
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean
 from ir_lexirecall.significance.intervals import agreeing
 from ir_lexirecall.summary import (
     BROKEN,
@@ -47,11 +47,15 @@ _PREFERENCE = "pref:"  # begins the names of preferences where measures stand be
 class BenchmarkSuite:
     """What ``benchmark`` found on many collections.
 
+    Methods take ``measure``, a measure or preference (the first one by default); ``over``, what is a sample: ``'queries'`` of these
+    collections, or ``'collections'``, too; ``queries``, how many there would be; ``power``, the one to reach; ``places``, decimal
+    places; ``ax``, matplotlib's axes to draw on (new ones by default).
+
     Attributes:
         results: the result of each collection, by its name.
         baseline: the run that all others are compared with, or None.
         test: how differences are tested within a collection; its alpha, correction, n_resamples and seed also hold over
-            collections.
+            collections (there the correction counts for Tukey's HSD, too: what is tested is not its statistic).
         lacking: for each run that some collections lack, these collections. ``overall`` leaves such runs out.
     """
 
@@ -191,7 +195,7 @@ class BenchmarkSuite:
                 raise ValueError("overall: no run is common to all collections")
             tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
             self._cache[over] = pd.concat(tables, ignore_index=True)
-            self._cache[over].attrs.update(self.provenance | {"over": over})
+            self._cache[over].attrs.update(self.provenance | {"over": over, "correction": self.test.correction})
         table: pd.DataFrame = self._cache[over].copy()
         return table
 
@@ -341,7 +345,7 @@ class BenchmarkSuite:
             alpha,
             (-widest, widest),
         )
-        adjusted, reject = self.test.corrected(p)
+        adjusted, reject = corrected(p, self.test.correction, alpha)
         columns: dict[str, Any] = {
             "difference": mean,
             "difference_low": tested.low,
@@ -353,7 +357,7 @@ class BenchmarkSuite:
         if over == "collections":
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
-            combined = inference.random_effects(means, variance, alpha)
+            combined = inference.random_effects(means, variance, np.array([x.shape[1] for x in differences]), alpha)
             columns |= {
                 "effect": combined.mean,
                 "effect_low": np.clip(combined.low, -widest, widest),
@@ -492,7 +496,7 @@ class BenchmarkSuite:
                 else []
             ),
             f"alpha {self.test.alpha:g}",
-            *([f"{self.test.counted_correction} correction"] if self.test.counted_correction else []),
+            *([f"{self.test.correction} correction"] if self.test.correction else []),
             f"{self.test.n_resamples} resamples, seed {self.test.seed}",
             *(f"{name}: {rule}" for name, rule in rules.items()),
             *(f"{run} left out, missing for {', '.join(names)}" for run, names in self.lacking.items()),

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall.collections import Collection, load
+from ir_lexirecall.errors import did_you_mean
 from ir_lexirecall.files import STDIN, rereadable
 from ir_lexirecall.formats import is_file, qrel_table
 from ir_lexirecall.judgments import Judgments, load_collection
@@ -46,10 +48,25 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=epilog, **options
         )
+        self.set_defaults(parser=self)  # that of the command overrides those of the program
+
+    def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
+        """Parse a command line; the command, not the program, says how it is used where there is too much."""
+        options, unknown = self.parse_known_args(words, namespace)
+        if unknown:
+            parser: Parser = options.parser
+            hint = did_you_mean(unknown[0].partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return options
 
     def error(self, message: str) -> NoReturn:
         """Say how the command is used, and what was wrong; leave with exit code 2."""
+        if choice := _INVALID_CHOICE.search(message):
+            message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         super().error(printable(message))
+
+
+_INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
 
 
 # -- measures --------------------------------------------------------------------------------------
@@ -385,3 +402,24 @@ def significance_test(options: argparse.Namespace, caller: str) -> SignificanceT
         n_resamples=options.n_resamples,
         seed=options.seed,
     )
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def called(function: str, command: str) -> Iterator[None]:
+    """Let the errors of a function begin with the command that the user called.
+
+    >>> with called("benchmark", "report"):
+    ...     raise ValueError("benchmark: unknown baseline 'x'")
+    Traceback (most recent call last):
+    ValueError: report: unknown baseline 'x'
+    """
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        if not message.startswith(f"{function}: "):
+            raise
+        raise ValueError(f"{command}: {message.removeprefix(f'{function}: ')}") from None

@@ -17,6 +17,7 @@ from ir_lexirecall.cli.arguments import (
     add_rel,
     add_runs,
     add_test,
+    called,
     significance_test,
     split_measures,
 )
@@ -33,6 +34,7 @@ from ir_lexirecall.cli.output import (
     terminal_width,
 )
 from ir_lexirecall.descriptions import describe
+from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import parse_measures
 from ir_lexirecall.measures.base import REGISTRY
 from ir_lexirecall.measures.scoring import smaller_is_better
@@ -232,6 +234,8 @@ _FIRST = ("preference", "run_a", "run_b", "wins", "losses", "ties", "incomparabl
 
 def _compare(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
+    for name in options.explain or ():
+        check_choice("compare", "run", name, inputs.runs)
     result = compare(
         inputs.judgments,
         inputs.runs,
@@ -276,15 +280,16 @@ def _add_pairs(page: Page, result: Preferences) -> None:
 
 def _report(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
-    result = benchmark(
-        inputs.collection or inputs.judgments,
-        inputs.runs,
-        inputs.measures(options),
-        preference=["lexirecall"] if options.preference is None else split_measures(options.preference),
-        baseline=options.baseline,
-        test=significance_test(options, "report"),
-        allow_empty=options.allow_empty,
-    )
+    with called("benchmark", "report"):
+        result = benchmark(
+            inputs.collection or inputs.judgments,
+            inputs.runs,
+            inputs.measures(options),
+            preference=["lexirecall"] if options.preference is None else split_measures(options.preference),
+            baseline=options.baseline,
+            test=significance_test(options, "report"),
+            allow_empty=options.allow_empty,
+        )
     path = report(
         result,
         options.output,
@@ -322,7 +327,11 @@ def _zeros(scored: ScoredRuns) -> str:
 
 
 def _explain_measure(options: argparse.Namespace) -> None:
-    page = describe(options.measure)
+    try:
+        page = describe(options.measure)
+    except ValueError as error:
+        said = str(error).replace("describe: ", "explain-measure: ", 1)
+        raise ValueError(f"{said}; `ir-lexirecall measures` lists those of this library") from None
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 

@@ -18,7 +18,7 @@ from ir_lexirecall.significance import TESTS
 if TYPE_CHECKING:
     import pandas as pd
 
-_NO_STUDIES = ("SimulatedRankings", "plot")
+_NO_STUDIES = ("SimulatedRankings", "plot", "summary")
 
 
 def studies() -> dict[str, Callable[..., Any]]:

@@ -214,7 +214,11 @@ class Description:
         return f"{self.measure}{also}" + (f": {self.title}" if self.title != self.measure else "")
 
     def page(self, width: int = _WIDTH) -> str:
-        """The page as text of so many columns."""
+        """The page as text.
+
+        Args:
+            width: columns of the terminal.
+        """
         shown = self.sections()
         room = max((len(heading) for heading, _ in shown), default=0) + 2
         lines = {heading: _filled(f"{heading:<{room}}{text}", width, room) for heading, text in shown}

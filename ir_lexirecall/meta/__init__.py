@@ -1,7 +1,7 @@
 """Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure.
 
 Every function takes measures (objects, or strings as in ``ir_measures``) and gives a tidy DataFrame that says in ``attrs``
-what was run; ``plot`` draws it.
+what was run; ``plot`` draws it, ``summary`` says what stands out.
 
 >>> from ir_lexirecall import meta
 >>> table = meta.tie_probabilities(n=1000, m=10)
@@ -23,6 +23,7 @@ from ir_lexirecall.meta.providers import provider_exposure
 from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.split_halves import split_half
+from ir_lexirecall.meta.summarising import summary
 from ir_lexirecall.meta.tie_rates import tie_probabilities, ties
 from ir_lexirecall.meta.worst_cases import worst_case
 from ir_lexirecall.plots.studies import plot
@@ -48,6 +49,7 @@ __all__ = [
     "reachable_maximum",
     "simulate_rankings",
     "split_half",
+    "summary",
     "tie_probabilities",
     "ties",
     "unanimity",

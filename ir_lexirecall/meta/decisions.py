@@ -11,7 +11,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.arrays import Floats, Ints, levelled
 from ir_lexirecall.errors import check_integer, check_number
 from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
 from ir_lexirecall.judgments import Judgments, QrelsLike
@@ -147,7 +147,7 @@ class Decisions:
     def value_signs(self, label: str) -> Signs:
         """Which run of each pair has the better value on each query, shape ``(P, queries)``."""
         a, b = self.pairs
-        values = self.rising(label)
+        values = levelled(self.rising(label))
         signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
         step = max(1, _BLOCK // max(1, values.shape[1]))
         for start in range(0, len(a), step):

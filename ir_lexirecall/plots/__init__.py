@@ -4,7 +4,7 @@ from ir_lexirecall.plots.axes import labels, new_axes
 from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.comparison import heatmap, pair
-from ir_lexirecall.plots.forests import differences, means, rank_profile
+from ir_lexirecall.plots.forests import differences, means, means_size, rank_profile
 from ir_lexirecall.plots.inline import inline
 from ir_lexirecall.plots.studies import plot
 
@@ -17,6 +17,7 @@ __all__ = [
     "joined_ranks",
     "labels",
     "means",
+    "means_size",
     "new_axes",
     "pair",
     "plot",

@@ -22,7 +22,7 @@ def means(ranking: Any, level: Any, quantity: str, *, caption: str = "", ax: Any
     runs = list(ranking["run"])
     colours = [FIRST if i == 0 or alike else GREY for i, alike in enumerate(level)]
     filled = [i == 0 or not alike for i, alike in enumerate(level)]
-    ax = new_axes(ax, _size(runs))
+    ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, filled)
     ax.set_xlabel(f"{label(quantity)}, {100 * ranking.attrs.get('confidence', 0.95):g} % intervals")
     title = f"{label(runs[0])} has the best mean" if len(runs) > 1 else ""
@@ -45,7 +45,7 @@ def differences(table: Any, reference: str, quantity: str, *, caption: str = "",
     runs = list(table["run"])
     reject = table["reject"].to_numpy(dtype=bool)
     colours = np.where(reject, np.where(table["better"].to_numpy(dtype=bool), SECOND, GREY), FIRST).tolist()
-    ax = new_axes(ax, _size(runs))
+    ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, reject.tolist())
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel(f"{quantity} {label(reference)}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
@@ -64,7 +64,7 @@ def rank_profile(ranks: Any, depths: Any, query_id: str, *, caption: str = "", a
         ax: matplotlib axes; new ones by default.
     """
     runs = list(ranks)
-    ax = new_axes(ax, _size(runs))
+    ax = new_axes(ax, means_size(len(runs)))
     for place, run in enumerate(runs):
         if depths[run]:
             ax.hlines(place, 1, depths[run], color="#d9d9d9", linewidth=1.2, zorder=1)
@@ -83,8 +83,9 @@ def rank_profile(ranks: Any, depths: Any, query_id: str, *, caption: str = "", a
     return finish(ax, caption, f"Relevant documents of query {label(query_id)}")
 
 
-def _size(runs: list[str]) -> tuple[float, float]:
-    return 7.0, max(2.2, 0.27 * len(runs) + 1.4)
+def means_size(runs: int) -> tuple[float, float]:
+    """The size of the picture of so many runs, in inches."""
+    return 7.0, max(2.2, 0.27 * runs + 1.4)
 
 
 def _rows(ax: Any, runs: list[str], value: Any, low: Any, high: Any, colours: list[str], filled: list[bool]) -> None:

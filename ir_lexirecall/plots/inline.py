@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -26,13 +27,19 @@ def inline(draw: Callable[..., Any], size: tuple[float, float], description: str
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
+        from matplotlib.text import Annotation
     except ModuleNotFoundError:
         return ""
     figure = Figure(figsize=size, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    draw(ax=figure.subplots())
+    ax = figure.subplots()
+    draw(ax=ax)
+    for small_print in [text for text in ax.texts if isinstance(text, Annotation)]:  # it stands beside the picture
+        small_print.remove()
     stream = io.BytesIO()
-    canvas.print_figure(stream, format="png", dpi=_DPI)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
     data = b64encode(stream.getvalue()).decode("ascii")
     width = round(size[0] * 96)
     return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall.arrays import Floats, Ints, levelled
 from ir_lexirecall.judgments import Judgments
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance, score_standing
@@ -65,9 +65,18 @@ class PreferenceCounts:
         return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
 
     def rising(self, measure: str) -> Floats:
-        """Values of a measure of which the larger is better, shape ``(S, Q)``: negated where the smaller one is."""
-        values = self.values[measure]
-        return -values if measure in self.smaller_is_better else values
+        """Values of a measure, to be compared, shape ``(S, Q)``: the larger is better, and what differs by rounding is equal.
+
+        They are negated where the smaller one is better; see ``levelled``.
+        """
+        if measure not in self._rising:
+            values = levelled(self.values[measure])
+            self._rising[measure] = -values if measure in self.smaller_is_better else values
+        return self._rising[measure]
+
+    @cached_property
+    def _rising(self) -> dict[str, Floats]:
+        return {}
 
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""

@@ -38,6 +38,7 @@ from ir_lexirecall.summary import (
     Finding,
     Note,
     Standing,
+    best_first,
     count,
     estimate_words,
     gravest_first,
@@ -52,14 +53,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PREFERENCE_RANGE = (-1.0, 1.0)
-_MOST_DRAWN = 20  # runs in the picture of a notebook
+_MOST_DRAWN = 60  # runs in the picture of a notebook
 
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
     """Preferences between runs, per query, and what follows from them. ``compare`` makes it.
 
-    Methods take the name of a preference where several were compared; the first one is the default.
+    Methods take ``preference``, the name of one where several were compared (the first one by default); ``a`` and ``b``, names of
+    runs; ``places``, decimal places; ``ax``, matplotlib's axes to draw on (new ones by default).
 
     Attributes:
         preferences: names of the preferences.
@@ -173,13 +175,13 @@ class Preferences:
         numbers = ", ".join(f"{name} {number}" for name, number in self.provenance["versions"].items())
         return "; ".join(f"{k} {v}" for k, v in facts.items()) + f"; {numbers}"
 
-    def _name(self, preference: str | None) -> str:
+    def _name(self, caller: str, preference: str | None) -> str:
         if preference is None:
             return self.preferences[0]
-        return check_choice("preferences", "preference", str(preference), self.preferences)
+        return check_choice(caller, "preference", str(preference), self.preferences)
 
-    def _place(self, run: str) -> int:
-        return self.runs.index(check_choice("preferences", "run", run, self.runs))
+    def _place(self, caller: str, run: str) -> int:
+        return self.runs.index(check_choice(caller, "run", run, self.runs))
 
     def _with_provenance(self, table: Any) -> Any:
         table.attrs.update(self.provenance)
@@ -198,7 +200,7 @@ class Preferences:
 
     def tensor(self, preference: str | None = None) -> Floats:
         """Preference of every pair on every query, shape ``(Q, S, S)``: first over second run; NaN: not comparable."""
-        return self.counts.tensor(self._name(preference))
+        return self.counts.tensor(self._name("tensor", preference))
 
     def is_measure(self, preference: str) -> bool:
         """Whether a preference is a measure: then its differences are tested, not their signs."""
@@ -230,7 +232,7 @@ class Preferences:
         """The rows of ``table`` for one preference, with ``incomparable``."""
         import pandas as pd
 
-        counts = self.counts.count(self._name(preference))
+        counts = self.counts.count(self._name("table_of", preference))
         a, b = self._pair_places
         tested = self._tested(preference)
         adjusted, reject = self.test.corrected(tested.p)
@@ -323,7 +325,7 @@ class Preferences:
         a, b = self._pair_places
         tables = []
         for name in self.preferences:
-            measure = self.counts.values.get(name)
+            measure = self.counts.rising(name) if self.is_measure(name) else None
             if self.test.name == "tukey":
                 values = (
                     self.counts.count(name).against_others if measure is None else measure[:, self.counts.queries].T
@@ -344,14 +346,14 @@ class Preferences:
         """Mean preference of the run of the row over that of the column."""
         import pandas as pd
 
-        mean = self.counts.count(self._name(preference)).mean
+        mean = self.counts.count(self._name("matrix", preference)).mean
         return self._with_provenance(pd.DataFrame(mean.copy(), index=self.runs, columns=self.runs))
 
     def per_query(self, preference: str | None = None) -> pd.DataFrame:
         """The preferences one by one: ``query_id``, ``run_a``, ``run_b``, ``preference`` (NaN: not comparable)."""
         import pandas as pd
 
-        name = self._name(preference)
+        name = self._name("per_query", preference)
         a, b = self._pair_places
         values = np.empty((len(self.query_ids), len(a)))
         for where, block in self.counts.blocks(name):
@@ -370,7 +372,7 @@ class Preferences:
         """Mean preference of each run against all others, a row per query, a column per run."""
         import pandas as pd
 
-        values = self.counts.count(self._name(preference)).against_others
+        values = self.counts.count(self._name("scores", preference)).against_others
         index = pd.Index(self.query_ids, name="query_id")
         return self._with_provenance(pd.DataFrame(values.copy(), index=index, columns=self.runs))
 
@@ -396,7 +398,7 @@ class Preferences:
         import pandas as pd
 
         check_choice("ranking", "method", method, ["mean", *aggregation.METHODS])
-        counts = self.counts.count(self._name(preference))
+        counts = self.counts.count(self._name("ranking", preference))
         if method == "mean":
             values = counts.against_others.mean(axis=0) if len(self.query_ids) else np.zeros(len(self.runs))
         else:
@@ -414,8 +416,8 @@ class Preferences:
         loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is
         ahead); for measures ``value_a`` and ``value_b``.
         """
-        name, counts = self._name(preference), self.counts
-        first, second = self._place(a), self._place(b)
+        name, counts = self._name("explain", preference), self.counts
+        first, second = self._place("explain", a), self._place("explain", b)
         values = counts.values.get(name)
         table = explain(
             name,
@@ -444,7 +446,9 @@ class Preferences:
         queries, m = len(self.query_ids), self.counts.positions.m
         if self.excluded:
             yield Note(
-                f"{self.excluded} queries have no relevant document (rel={self.counts.rel:g}) and take no part.", ASIDE
+                f"{count(self.excluded, 'query')} {'has' if self.excluded == 1 else 'have'} no relevant document "
+                f"(rel={self.counts.rel:g}) and {'takes' if self.excluded == 1 else 'take'} no part.",
+                ASIDE,
             )
         if queries < 25:
             sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
@@ -520,17 +524,20 @@ class Preferences:
         """How the runs stand by a preference: by their mean over all other runs; by a measure: by its mean.
 
         The intervals of these means are those of Student's t over the queries, at 1 - alpha.
+
+        Args:
+            preference: which of the preferences compared; by default the first one.
         """
         import pandas as pd
 
-        name = self._name(preference)
+        name = self._name("standing", preference)
         if self.is_measure(name):
             values = self.counts.values[name][:, self.counts.queries]
             sign, bounds = -1 if name in self.counts.smaller_is_better else 1, None
         else:
             values, sign, bounds = self.counts.count(name).against_others.T, 1, _PREFERENCE_RANGE
         tested = SignificanceTest("t", alpha=self.test.alpha).of_pairs(values, bounds=bounds)
-        order = np.argsort(-sign * tested.estimate, kind="stable")
+        order = best_first(sign * tested.estimate)
         columns = {
             "run": [self.runs[i] for i in order],
             "mean": tested.estimate[order],
@@ -593,13 +600,12 @@ class Preferences:
 
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
-        size = 2.5 + 0.55 * len(self.runs)
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot, (size + 1, size), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, plots.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
-        name = self._name(preference)
+        name = self._name("plot", preference)
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
@@ -620,6 +626,10 @@ class Preferences:
     def plot_query(self, query_id: str, ax: Any = None) -> Any:
         """Where the relevant documents of a query stand in every run, best run first; returns the axes.
 
+        Args:
+            query_id: one of ``query_ids``.
+            ax: matplotlib axes; new ones by default.
+
         Raises:
             ValueError: the query is none of those compared.
         """
@@ -627,7 +637,7 @@ class Preferences:
         positions = self.counts.positions
         ranks, depths = {}, {}
         for name in self.ranking().index:
-            place = self._place(name)
+            place = self.runs.index(name)
             start = positions.start[place, query]
             ranks[name] = positions.rank[start : start + positions.r[place, query]]
             depths[name] = int(self.counts.runs[name].depth[self.counts.queries[query]])
@@ -635,7 +645,9 @@ class Preferences:
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""
-        name = self._name(preference)
+        name = self._name("plot_pair", preference)
+        for run in (a, b):
+            self._place("plot_pair", run)
         return plots.pair(self.explain(a, b, name), a, b, name, caption=self.caption, ax=ax)
 
 

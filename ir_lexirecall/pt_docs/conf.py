@@ -7,19 +7,13 @@ changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there
 
 from __future__ import annotations
 
-import sys
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 
 import matplotlib
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-import made  # noqa: E402  # beside this file
-
-import ir_lexirecall  # noqa: E402
+import ir_lexirecall
+from ir_lexirecall.pt_docs import made
 
 project = "ir-lexirecall"
 author = copyright = "The ir-lexirecall developers"
@@ -28,12 +22,11 @@ version = release = ir_lexirecall.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "myst_parser",
-    "mathml",
-    "made",
+    "ir_lexirecall.pt_docs.mathml",
+    "ir_lexirecall.pt_docs.made",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["gallery/**/*.md"]
@@ -80,7 +73,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
     "ignore_pattern": made.NOT_IN_GALLERY,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "made.reading_order",
     "subsection_order": made.SUBSECTIONS,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
@@ -99,6 +92,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -96,9 +96,20 @@ def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -
     if over == "collections":
         variance = [[x[1:][r].var(ddof=1) / x.shape[1] for x in [v - v[0] for v in values]] for r in range(2)]
         means = np.array([[(x[r + 1] - x[0]).mean() for x in values] for r in range(2)])
-        expected = inference.random_effects(means, np.array(variance))
+        expected = inference.random_effects(means, np.array(variance), np.array([x.shape[1] for x in values]))
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "effect"], expected.mean)
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "i2"], expected.i2)
+
+
+def test_differences_over_collections_are_corrected_whatever_the_test(suite: irl.BenchmarkSuite) -> None:
+    tukey = irl.benchmark(PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test="tukey", **OPTIONS).overall()
+    columns = ["p", "p_corrected", "reject"]
+    expected = suite.overall()
+    pd.testing.assert_frame_equal(
+        tukey[tukey["measure"] == "LR"][columns], expected[expected["measure"] == "LR"][columns]
+    )
+    assert (tukey["p_corrected"] > tukey["p"]).any()
+    assert tukey.attrs["correction"] == "holm"
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])

@@ -553,3 +553,64 @@ def test_a_run_of_another_collection_is_refused(cli: Cli) -> None:
             f"ir-lexirecall: {words[-3 if words[0] == 'meta' else 0]}: run 'other' retrieves nothing"
         )
         assert cli(*words, "qrels.txt", "bm25.run", "other.run", "--allow-empty").code == 0
+
+
+# -- what is misspelt or mixed up ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "hint"),
+    [
+        (
+            ["eval", "qrels.txt", "bm25.run", "-m", "LR", "--by-querry"],
+            "eval",
+            "--by-querry; did you mean '--by-query'?",
+        ),
+        (["eval", "qrels.txt", "bm25.run", "-m", "LR", "--qqq"], "eval", "unrecognized arguments: --qqq\n"),
+        (
+            ["meta", "ties", "qrels.txt", "bm25.run", "-m", "LR", "--agregate"],
+            "meta ties",
+            "did you mean '--aggregate'?",
+        ),
+        (["evla", "qrels.txt", "bm25.run"], "", "did you mean 'eval'?"),
+        (["meta", "unanimty"], "meta", "did you mean 'unanimity'?"),
+        (["eval", "qrels.txt", "bm25.run", "-m", "LR", "--test", "wilcoxn"], "eval", "did you mean 'wilcoxon'?"),
+    ],
+)
+def test_what_is_misspelt_is_said_by_the_command_that_was_called(
+    cli: Cli, words: list[str], usage: str, hint: str
+) -> None:
+    said = cli(*words)
+    assert said.code == 2
+    assert said.err.startswith(f"usage: ir-lexirecall {usage} ".replace("  ", " "))
+    assert said.err.endswith(hint if hint.endswith("\n") else f"{hint}\n")
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet"])
+def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
+    qrels = pd.DataFrame({"query_id": ["q1"], "iteration": ["0"], "doc_id": ["d1"], "relevance": [1]})
+    run = pd.DataFrame({"query_id": ["q1"], "Q0": ["Q0"], "doc_id": ["d1"], "rank": [1], "score": [2.5], "tag": ["t"]})
+    for name, table in (("judged", qrels), ("ranked", run)):
+        if ending == "parquet":
+            table.to_parquet(f"{name}.parquet")
+        else:
+            separator = {"txt": " ", "csv": ",", "tsv": "\t"}[ending]
+            table.to_csv(f"{name}.{ending}", sep=separator, header=ending != "txt", index=False)
+    said = cli("eval", "qrels.txt", f"judged.{ending}", "-m", "LR")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.endswith("; this looks like qrels, not a run\n")
+    said = cli("eval", f"ranked.{ending}", "bm25.run", "-m", "LR")
+    assert (said.code, said.out) == (1, "")
+    assert said.err.endswith("; this looks like a run, not qrels\n")
+    assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
+
+
+def test_errors_name_the_command_that_was_called(cli: Cli) -> None:
+    runs = ["qrels.txt", "bm25.run", "dph.txt"]
+    said = cli("compare", *runs, "--explain", "dph", "bm52")
+    assert said.err == "ir-lexirecall: compare: unknown run 'bm52'; choose from bm25, dph; did you mean 'bm25'?\n"
+    said = cli("report", *runs, "-m", "LR", "--baseline", "bm26", "-o", "x.html")
+    assert said.err.startswith("ir-lexirecall: report: unknown baseline 'bm26'")
+    said = cli("report", *runs, "-m", "LR", "-p", "lexirecal", "-o", "x.html")
+    assert said.err.startswith("ir-lexirecall: report: ")
+    assert "benchmark" not in said.err

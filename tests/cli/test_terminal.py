@@ -62,6 +62,56 @@ def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal,
     assert ("--wide shows all" in " ".join(shown)) == (shown != wide)
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("measure", ["LR", "nDCG@10", "RBU(p=0.9)@20"])
+def test_what_a_measure_means_fits_the_terminal(columns: int, measure: str, terminal: Terminal, cli: Cli) -> None:
+    said = terminal(columns, "explain-measure", measure)
+    assert said.code == 0
+    assert all(width(line) <= columns for line in said.out.splitlines())
+    assert said.out.split() == str(irl.describe(measure)).split() == cli("explain-measure", measure).out.split()
+    assert cli("explain-measure", measure, "-o", "page.txt").out == ""
+    assert Path("page.txt").read_text() == cli("explain-measure", measure).out
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [("LRR", "explain-measure: 'LRR'"), ("lexirecal", "did you mean LexiRecall"), ("RBU(p=2)", "p must be")],
+)
+def test_an_unknown_measure_is_not_explained(measure: str, message: str, cli: Cli) -> None:
+    said = cli("explain-measure", measure)
+    assert (said.code, said.out) == (1, "")
+    assert message in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folder: Path) -> None:
+    runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
+    said = terminal(columns, "compare", "lexirecall/demo", *runs.values())
+    finding = irl.compare("lexirecall/demo", runs).finding
+    assert said.out.split()[: len(" ".join(finding.sentences).split())] == " ".join(finding.sentences).split()
+    words = " ".join(said.out.split())
+    assert all(note in words for note in finding.shown_notes("--wide shows all"))
+    names = [line.split()[0] for line in table_of(said)[1:]]
+    assert names == list(finding.ranking["run"])[: len(names)]
+    marked = [line.split()[1].endswith("=") for line in table_of(said)[1:]]
+    assert marked == [bool(mark) for mark in finding.marks]
+
+
+def test_programs_get_the_pairs_only(cli: Cli) -> None:
+    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "--format", "tsv").out.startswith("run_a\t")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
+    said = terminal(columns, "demo")
+    assert all(width(line) <= columns for line in said.out.splitlines())
+    words = " ".join(said.out.split())
+    missing = irl.evaluate("TSE", demo.qrels(), demo.run("bm25"))["TSE"].eq(0).sum()
+    assert f"TSE is (nearly) 0 because relevant documents are missing: of 16 queries, bm25 on {missing}," in words
+    assert "ir-lexirecall explain-measure TSE" in words
+
+
 def test_names_are_shortened_in_the_middle_and_stay_different(terminal: Terminal, runs: list[str]) -> None:
     lines = table_of(terminal(60, "eval", "qrels.txt", *runs, "-m", "LR", "AP", "TSE", "nDCG@10"))
     names = [line.split()[0] for line in lines[1:]]

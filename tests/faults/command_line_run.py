@@ -1,8 +1,8 @@
-"""A fault run, outside the tests: ``python tests/fault_run.py 100`` interrupts, kills and starves the command line.
+"""``python -m tests.faults.command_line_run 100``: interrupt, kill and starve the command line, outside the tests.
 
 Commands that write tables, pictures and reports get SIGINT, SIGTERM or SIGKILL at random moments, a closed pipe, a full
-disk, or little memory. Afterwards the file that they were writing must be the old one or a whole new one, and what they
-say must be one line and no traceback.
+device, a full file system (where one may be mounted), or little memory. Afterwards the file that they were writing must be
+the old one or a whole new one, and what they say must be one line and no traceback.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "ir_lexirecall"]
 RUNS = [str(path) for path in sorted((ROOT / "ir_lexirecall" / "demo" / "runs").iterdir())]
 ENDS = {".html": "</html>", ".svg": "</svg>", ".tsv": "\n"}
@@ -26,7 +28,9 @@ COMMANDS = [
     ("report", "lexirecall/demo", *RUNS[:2], "-m", "LR", "AP", "-o", "old.html"),
     ("compare", "lexirecall/demo", *RUNS, "--plot", "old.svg"),
     ("eval", "lexirecall/demo", *RUNS, "--by-query", "-m", "LR", "AP", "-o", "old.tsv"),
+    ("meta", "ties", "lexirecall/demo", *RUNS, "-m", "LR", "AP", "--plot", "old.svg"),
 ]
+FAULTS = ["SIGINT", "SIGINT", "SIGTERM", "SIGKILL", "pipe", "device", "memory"]
 CODES = {0, 1, 130, -signal.SIGTERM, -signal.SIGKILL, -signal.SIGABRT}  # Rust aborts where there is no memory
 
 
@@ -37,15 +41,35 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     rng = random.Random(options.seed)
+    faults = [*FAULTS, "disk"] if may_mount() else FAULTS
     counts: Counter[str] = Counter()
     for number in range(options.rounds):
-        fault = rng.choice(["SIGINT", "SIGINT", "SIGTERM", "SIGKILL", "pipe", "disk", "memory"])
+        fault = rng.choice(faults)
         command = COMMANDS[number % len(COMMANDS)]
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, full_disk(folder) if fault == "disk" else nullcontext():
             code = run(command, fault, rng, Path(folder))
         counts[f"{fault} {code}"] += 1
     for outcome, count in sorted(counts.items()):
         print(f"{count:5}  {outcome}")
+
+
+@contextmanager
+def full_disk(folder: str) -> Iterator[None]:
+    """A file system of 8 KB in a folder."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def may_mount() -> bool:
+    """Whether this system lets us mount file systems."""
+    try:
+        with tempfile.TemporaryDirectory() as folder, full_disk(folder):
+            return True
+    except (OSError, subprocess.CalledProcessError):
+        return False
 
 
 def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) -> int:
@@ -53,11 +77,12 @@ def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) 
     path = folder / command[-1]
     path.write_text("old")
     limit = rng.randrange(300, 3000) * 2**20
-    output = {"disk": "/dev/full"}.get(fault, os.devnull)
+    output = {"device": "/dev/full"}.get(fault, os.devnull)
     with open(output, "w") as stdout:
         running = subprocess.Popen(
             [*PROGRAM, *command],
             cwd=folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])},
             stdout=subprocess.PIPE if fault == "pipe" else stdout,
             stderr=subprocess.PIPE,
             text=True,
@@ -79,6 +104,7 @@ def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) 
     assert whole, (command, fault, code, len(left), left[-100:])
     assert code in CODES, (command, fault, code, said)
     others = [name for name in os.listdir(folder) if name != path.name]
+    assert left == "old" or fault != "disk", (command, fault, code, said)
     assert not others or code < 0 or fault == "SIGINT", (command, fault, code, others)
     if fault != "memory":
         assert "Traceback" not in said, (command, fault, code, said)

@@ -354,6 +354,17 @@ def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
     assert len(refusals) > 50
 
 
+def test_a_parquet_file_whose_notes_are_no_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Polars panics, and prints where."""
+    path = tmp_path / "qrels.parquet"
+    pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1]}).to_parquet(path)
+    content = path.read_bytes()
+    assert b'"pandas_version"' in content
+    path.write_bytes(content.replace(b'"pandas_version"', b'"pandas_\xffersion"'))
+    assert irl.evaluate(TSE, path, {"q1": {"a": 1.0}})["TSE"].tolist() == [1.0]
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(100) + b"PAR1", b"not parquet", bytes(5000)])
 @pytest.mark.parametrize("by_polars", [False, True])
 def test_what_is_no_parquet(content: bytes, by_polars: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,24 @@ def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(folder: str, ex
     assert where in in_fork(lambda: str(evaluate_arrow("LR", table, table)))
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say how much memory is in use")
+def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(folder: str, expected: dict[str, str]) -> None:
+    """Under ``ulimit -v``, it waits now and then for ever, as after a fork."""
+    program = (
+        "import resource, sys\nlimit = int(sys.argv[1]) * 2**20\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "from ir_lexirecall import engine\nfrom tests.faults.work import outcome\n"
+        "print(engine.computes(), '' if engine.computes() else engine.where())\n"
+        "for name in ('files', 'CSV', 'frames'):\n    print(outcome(name, sys.argv[2]))"
+    )
+    for limit, computed in ((2500, "False under so low a limit of memory"), (100_000, "True ")):
+        words = [sys.executable, "-W", "ignore", "-c", program, str(limit), folder]
+        root = Path(__file__).parents[2]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd=root)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split("\n")[:4] == [computed, *(expected[name] for name in ("files", "CSV", "frames"))]
+
+
 @forks
 def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str, str]) -> None:
     computing, computed = threading.Event(), threading.Event()

@@ -181,3 +181,20 @@ def test_studies_are_drawn() -> None:
     table = balancing_index(["AP", "ERR"], [5, 10])
     assert table.attrs["function"] == "balancing_index"
     assert meta.plot(table).lines
+
+
+# Ferrante, Ferro, Maistro, ICTIR 2015, Figure 1 (a), whose curves are not printed as numbers: an independent computation.
+FIGURE_1A = {
+    "RBP(p=0.5)": [1, 1, 1, 1, 1, 1, 1],
+    "RBP(p=0.8)": [3, 6, 7, 8, 8, 8, 8],
+    "RBP(p=0.95)": [4, 9, 18, 19, 41, 57, 59],
+    "nDCG": [3, 7, 16, 17, 45, 94, 193],
+    "AP": [3, 7, 15, 16, 41, 87, 181],
+    "ERR": [1, 1, 1, 1, 1, 1, 1],
+}
+
+
+def test_the_curves_of_figure_1a() -> None:
+    n = [5, 10, 20, 21, 50, 100, 200]
+    table = balancing_index(list(FIGURE_1A), n, method="closed form", progress=False)
+    assert table.groupby("measure")["B"].apply(list).to_dict() == FIGURE_1A

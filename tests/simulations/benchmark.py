@@ -1,17 +1,21 @@
 """How often intervals and tests over collections are right, on simulated benchmarks whose truth is known.
 
-``python -m simulations.benchmark 2000`` (in ``tests``) prints a table; the tests call ``coverage`` at a small size.
+    python -m tests.simulations.benchmark [--benchmarks 2000] [--resamples 1999]
+
+prints two tables: the share of benchmarks in which each interval holds the truth, and, where no run is better than another, the
+share in which a test rejects anything. The tests call ``coverage`` and ``errors`` at a small size.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ir_lexirecall.benchmark import inference
+from ir_lexirecall.significance import SignificanceTest, corrected
 
 ALPHA = 0.05
 Floats = np.ndarray
@@ -45,6 +49,7 @@ class World:
 WORLDS = {
     "5 collections, 50 queries": World([50] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
     "5 collections, 10 queries": World([10] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
+    "3 collections, 50 queries": World([50] * 3, [0.30, 0.34, 0.38, 0.45], 0.03),
     "15 collections, unequal": World(
         [10, 15, 20, 20, 30, 40, 50, 50, 60, 80, 100, 100, 150, 200, 300], [0.3, 0.32, 0.33, 0.4], 0.03
     ),
@@ -81,6 +86,10 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         low, high, _ = inference.studentised_interval(inference.macro_means(differences), error, of_differences, ALPHA)
         true_difference = truth[1:] - truth[0]
         note("difference", (low <= true_difference) & (true_difference <= high))
+        if over == "collections":
+            means, variance = _differences(differences)
+            combined = inference.random_effects(means, variance, np.array(world.queries), ALPHA)
+            note("random effects", (combined.low <= true_difference) & (true_difference <= combined.high))
         true_rank = inference.ranks(truth)
         for name, (first, last) in {
             "rank of resamples": inference.rank_interval(resamples.mean, ALPHA),
@@ -90,15 +99,67 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
     return {name: float(np.mean(values)) for name, values in hits.items()}
 
 
-def main(benchmarks: int = 2000, n_resamples: int = 1999) -> None:
-    """Print coverage for every world."""
-    for over in ("queries", "collections"):
-        for name, world in WORLDS.items():
-            shares = coverage(world, over, benchmarks, n_resamples, seed=1)
-            print(
-                f"{over:<12} {name:<28}", "  ".join(f"{what} {share:.3f}" for what, share in shares.items()), flush=True
-            )
+def _differences(differences: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Mean differences and their sampling variances, shape ``(S - 1, D)`` each."""
+    means = np.stack([x.mean(axis=1) for x in differences], axis=1)
+    variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
+    return means, variance
+
+
+def errors(world: World, over: str, benchmarks: int, n_resamples: int, seed: int) -> dict[str, float]:
+    """Share of simulated benchmarks, none of whose runs is better than another, in which each test rejects anything.
+
+    ``p``: of one difference; ``any p``: of any difference to the first run, uncorrected; ``Holm``: the same, corrected; ``Tukey``: of any pair of runs on the first
+    collection; over collections also ``Friedman``, ``Nemenyi`` (any pair) and ``heterogeneity``, where there is none.
+    """
+    rng = np.random.default_rng(seed)
+    world = replace(world, quality=[0.35] * len(world.quality), between=0.0 if over == "queries" else world.between)
+    resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
+    rejected: dict[str, list[bool]] = {}
+
+    def note(name: str, p: Floats | float) -> None:
+        rejected.setdefault(name, []).append(bool(np.any(np.asarray(p) <= ALPHA)))
+
+    for number in range(benchmarks):
+        values = world.collections(rng)
+        differences = [x[1:] - x[:1] for x in values]
+        mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
+        _, _, p = inference.studentised_interval(
+            mean, error, resample(differences, n_resamples=n_resamples, seed=number), ALPHA
+        )
+        note("p", p[0])
+        note("any p", p)
+        note("Holm", corrected(p, "holm", ALPHA)[0])
+        if over == "queries":
+            tukey = SignificanceTest("tukey", alpha=ALPHA, n_resamples=n_resamples, seed=number, progress=False)
+            note("Tukey", tukey.of_all(values[0].T).p)
+            means, variance = _differences(differences)
+            combined = inference.random_effects(means[:1], variance[:1], np.array(world.queries), ALPHA)
+            note("heterogeneity", combined.p_heterogeneity)
+        else:
+            of_runs = np.stack([x.mean(axis=1) for x in values])
+            note("Friedman", inference.friedman(of_runs)[1])
+            note("Nemenyi", inference.nemenyi(of_runs, ALPHA)[1])
+    return {name: float(np.mean(values)) for name, values in rejected.items()}
+
+
+def main() -> None:
+    """Print both tables for every world."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--benchmarks", type=int, default=2000, help="simulated benchmarks per row (default: 2000)")
+    parser.add_argument("--resamples", type=int, default=1999, help="resamples per benchmark (default: 1999)")
+    options = parser.parse_args()
+    margin = 2 * np.sqrt(ALPHA * (1 - ALPHA) / options.benchmarks)
+    for title, simulate in (
+        (f"intervals that hold the truth, of {1 - ALPHA:.0%}", coverage),
+        (f"rejections where no run is better, at most {ALPHA:.0%}", errors),
+    ):
+        print(f"{title} (+- {margin:.3f})")
+        for over in ("queries", "collections"):
+            for name, world in WORLDS.items():
+                shares = simulate(world, over, options.benchmarks, options.resamples, seed=1)
+                print(f"{over:<12} {name:<28}", "  ".join(f"{what} {x:.3f}" for what, x in shares.items()), flush=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main()

@@ -1,0 +1,84 @@
+"""A notebook in a fresh kernel: results show sentences, a table and a picture; bars are widgets."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
+pytest.importorskip("ipykernel")
+pytest.importorskip("matplotlib")
+
+ROOT = Path(__file__).parents[1]
+
+SETUP = """\
+import ir_lexirecall as irl
+from ir_lexirecall import demo, meta
+runs = demo.runs()
+compared = irl.compare("lexirecall/demo", runs, ["lexirecall", "AP"])
+one = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "AP"])
+both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
+suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", n_resamples=99)
+"""
+RESULTS = ["compared", "one", "suite", "irl.load('lexirecall/demo')"]
+OTHERS = ["irl.describe('LR')", "repr(compared)", "print(compared)"]
+WIDGET = "from ir_lexirecall.progress import progress_bar; any(kind.__module__ == 'tqdm.notebook' for kind in type(progress_bar(None, range(3))).mro())"
+LEFT = "import sys; 'matplotlib.pyplot' in sys.modules and sys.modules['matplotlib.pyplot'].get_fignums()"
+
+
+@pytest.fixture(scope="module")
+def outputs() -> dict[str, list[dict[str, Any]]]:
+    """The outputs of each cell of a notebook that was run in a kernel of its own."""
+    cells = [SETUP, *RESULTS, LEFT, *OTHERS, WIDGET]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = path
+    try:
+        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+    return dict(zip(cells, (cell["outputs"] for cell in notebook.cells), strict=True))
+
+
+def shown(outputs: list[dict[str, Any]]) -> dict[str, str]:
+    """What a cell displays, by its type."""
+    return {kind: text for output in outputs for kind, text in output.get("data", {}).items()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kernels start otherwise there")
+@pytest.mark.parametrize("cell", RESULTS)
+def test_results_show_sentences_a_table_and_a_picture(cell: str, outputs: dict[str, list[dict[str, Any]]]) -> None:
+    page = shown(outputs[cell])["text/html"]
+    assert page.startswith("<div><p>")
+    assert page.count("<table") == 1
+    assert page.count('src="data:image/png;base64,') == 1
+
+
+def test_results_leave_no_figure_of_pyplot(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    assert shown(outputs[LEFT])["text/plain"] in ("False", "[]")
+
+
+def test_a_page_on_a_measure_is_shown(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    page = shown(outputs["irl.describe('LR')"])["text/html"]
+    assert "Lexicographic Recall" in page
+    assert "$$" in page
+
+
+def test_print_and_repr(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    (printed,) = outputs["print(compared)"]
+    assert printed["text"].startswith("5 runs compared by lexirecall and AP on 16 queries of lexirecall/demo. ")
+    assert len(shown(outputs["repr(compared)"])["text/plain"]) < 150
+
+
+def test_bars_are_widgets_where_there_are_some(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    pytest.importorskip("ipywidgets")
+    assert shown(outputs[WIDGET])["text/plain"] == "True"

@@ -1,0 +1,425 @@
+"""What results say of themselves: golden texts of three situations, and that every number in them is the result's."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo, meta
+from ir_lexirecall.summary import Finding, Note, gravest_first, grouped, html
+
+Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+QUERIES = [f"q{number:02}" for number in range(30)]
+QRELS = {q: {"r1": 2, "r2": 1, "r3": 1, "r4": 1, "x1": 0} for q in QUERIES}
+
+
+def at_ranks(*ranks: int) -> dict[str, float]:
+    """A ranking of 100 documents with the relevant ones at some ranks."""
+    docs = [f"x{rank}" for rank in range(1, 101)]
+    for number, rank in enumerate(ranks, start=1):
+        docs[rank - 1] = f"r{number}"
+    return {doc: -float(rank) for rank, doc in enumerate(docs)}
+
+
+def winner() -> Runs:
+    """``best`` is better than the others on every query, and these are one as good as the other."""
+    return {
+        "fair": {q: at_ranks(1, 2, 3, 20 + i % 2) for i, q in enumerate(QUERIES)},
+        "best": {q: at_ranks(1, 2, 3, 4 + i % 3) for i, q in enumerate(QUERIES)},
+        "other": {q: at_ranks(1, 2, 3, 21 - i % 2) for i, q in enumerate(QUERIES)},
+    }
+
+
+def group() -> Runs:
+    """``a``, ``b`` and ``c`` win in turn, and ``worst`` never does."""
+    places = {"a": 0, "b": 1, "c": 2}
+    runs: dict[str, dict[str, dict[str, float]]] = {
+        name: {q: at_ranks(1, 2, 3, 10 + (i + place) % 3) for i, q in enumerate(QUERIES)}
+        for name, place in places.items()
+    }
+    return {"worst": {q: at_ranks(1, 2, 3, 50) for q in QUERIES}, **runs}
+
+
+CLEAR = """\
+3 runs compared by lexirecall on 30 queries. best leads (mean preference over all other runs by lexirecall 1.0000, 95 % \
+interval 1.0000 to 1.0000). It is significantly better than every other run. 2 of 3 pairs differ (sign test, Holm's \
+correction for 3 comparisons, p <= 0.05).
+
+Ranking by mean preference over all other runs by lexirecall, best first:
+   run    lexirecall  95 % interval
+1  best       1.0000  1.0000 to 1.0000
+2  fair      -0.5000  -0.6899 to -0.3101
+3  other     -0.5000  -0.6899 to -0.3101"""
+
+TIED = """\
+4 runs compared by lexirecall on 30 queries. a, b and c lead with the same mean preference over all other runs by \
+lexirecall (0.3333, 95 % interval 0.1266 to 0.5401). They are significantly better than every other run. 3 of 6 pairs \
+differ (sign test, Holm's correction for 6 comparisons, p <= 0.05).
+
+Ranking by mean preference over all other runs by lexirecall, best first (= cannot be told from the leader):
+   run    lexirecall  95 % interval
+1  a          0.3333  0.1266 to 0.5401
+2  b          0.3333  0.1266 to 0.5401    =
+3  c          0.3333  0.1266 to 0.5401    =
+4  worst     -1.0000  -1.0000 to -1.0000"""
+
+FEW = """\
+4 runs compared by lexirecall on 4 queries. a leads (mean preference over all other runs by lexirecall 0.5000, 95 % \
+interval -0.5157 to 1.0000). No other run can be told from it. 0 of 6 pairs differ (sign test, Holm's correction for 6 \
+comparisons, p <= 0.05).
+
+Distrust:
+- The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after holm correction for 6 comparisons): it \
+cannot reject at alpha 0.05.
+- Only 4 queries: a test sees no difference but a large one.
+
+Ranking by mean preference over all other runs by lexirecall, best first (= cannot be told from the leader):
+   run    lexirecall  95 % interval
+1  a          0.5000  -0.5157 to 1.0000
+2  b          0.3333  -0.5328 to 1.0000   =
+3  c          0.1667  -0.8490 to 1.0000   =
+4  worst     -1.0000  -1.0000 to -1.0000  ="""
+
+SEVERAL = """\
+4 runs on 30 queries, by nDCG@10, AP and lexirecall. a, b and c lead by nDCG@10, AP and lexirecall. Not told from the \
+leader: by nDCG@10, AP and lexirecall, no other run. Of 6 pairs, so many differ (sign test, Holm's correction for 6 \
+comparisons, p <= 0.05): nDCG@10 3, AP 3, lexirecall 3.
+
+Ranking by mean nDCG@10, best first (= cannot be told from the leader):
+   run    nDCG@10  95 % interval         AP  lexirecall
+1  a       0.9061  0.8926 to 0.9197  0.8414      0.3333
+2  b       0.9061  0.8926 to 0.9197  0.8414      0.3333  =
+3  c       0.9061  0.8926 to 0.9197  0.8414      0.3333  =
+4  worst   0.8791  0.8791 to 0.8791  0.7700     -1.0000"""
+
+AGAINST = """\
+3 runs compared by AP on 30 queries. best leads (mean AP 0.9556, 95 % interval 0.9425 to 0.9686). Against the baseline \
+fair (paired t-test, Holm's correction for 2 comparisons, p <= 0.05): 1 better (best), 1 not told apart (other).
+
+Ranking by mean AP, best first:
+   run        AP  95 % interval
+1  best   0.9556  0.9425 to 0.9686
+2  fair   0.7988  0.7984 to 0.7993
+3  other  0.7988  0.7984 to 0.7993"""
+
+
+def few() -> dict[str, dict[str, int]]:
+    return {q: QRELS[q] for q in QUERIES[:4]}
+
+
+@pytest.mark.parametrize(
+    ("text", "make"),
+    [
+        (CLEAR, lambda: irl.compare(QRELS, winner())),
+        (TIED, lambda: irl.compare(QRELS, group())),
+        (FEW, lambda: irl.compare(few(), group())),
+        (SEVERAL, lambda: irl.benchmark(QRELS, group(), ["nDCG@10", "AP"])),
+        (AGAINST, lambda: irl.compare(QRELS, winner(), "AP", baseline="fair", test="t")),
+    ],
+    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline"],
+)
+def test_golden_texts(text: str, make: Any) -> None:
+    result = make()
+    assert result.summary() == text
+    assert str(result) == text
+
+
+def test_who_leads_by_all_measures_is_said() -> None:
+    result = irl.benchmark("lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "TSE"])
+    groups = [{standing.leader, *standing.level} for standing in map(result.standing, result.measures)]
+    assert result.preferences is not None
+    groups.append({result.preferences.standing().leader, *result.preferences.standing().level})
+    everywhere = set.intersection(*groups)
+    (sentence,) = [sentence for sentence in result.finding.sentences if "by all of them" in sentence]
+    assert {run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)} == everywhere
+    assert (
+        "Who leads depends on the measure: by nDCG@10 and AP, bm25; by TSE and lexirecall, tfidf." in result.summary()
+    )
+
+
+def test_two_runs_have_one_p() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql")}
+    result = irl.compare("lexirecall/demo", runs, "AP")
+    assert "The two cannot be told apart (p = 0.0703; sign test, p <= 0.05)." in result.summary()
+    clear = irl.compare(QRELS, {name: winner()[name] for name in ("best", "fair")})
+    assert "The two differ significantly (p < 1e-4; sign test, p <= 0.05)." in clear.summary()
+    alike = irl.compare(QRELS, {"one": winner()["best"], "two": winner()["best"]})
+    assert "All runs have the same mean preference" in alike.summary()
+
+
+def test_one_run_is_only_described() -> None:
+    text = irl.benchmark(QRELS, {"alone": winner()["best"]}, ["AP"]).summary()
+    assert text.startswith("1 run on 30 queries, by AP. alone: mean AP 0.9556, 95 % interval")
+    assert "lead" not in text
+
+
+def test_what_was_compared_on_what_is_said(tmp_path: Path) -> None:
+    assert " of lexirecall/demo." in irl.compare("lexirecall/demo", demo.runs()).summary()
+    assert " of lexirecall/demo," in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()
+    path = tmp_path / "robust.qrels"
+    path.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
+    assert " on 30 queries of robust.qrels." in irl.compare(str(path), winner()).summary()
+    assert " down to rank 10." in irl.compare(QRELS, winner(), cutoff=10).summary()
+    assert " of robust.qrels." in irl.compare(path, winner()).with_test("t").summary()
+
+
+def test_no_query_has_a_relevant_document() -> None:
+    runs = {"one": {"q": {"a": 1.0}}, "two": {"q": {"a": 1.0}}}
+    result = irl.compare({"q": {"a": 0}}, runs)
+    assert "No query has a relevant document: nothing can be compared." in result.summary()
+    assert result._repr_html_()
+
+
+# -- the numbers are the result's --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "tukey"])
+@pytest.mark.parametrize("measure", ["AP", "SL3(n=1000)"])
+def test_the_sentences_say_what_the_tables_say(test: str, measure: str) -> None:
+    runs = {**group(), "best": winner()["best"]}
+    result = irl.compare(QRELS, runs, measure, test=test, n_resamples=500)
+    table = result.table()
+    means = irl.benchmark(QRELS, runs, [measure]).table[measure]
+    standing = result.standing()
+    leader = means.idxmin() if measure.startswith("SL3") else means.idxmax()
+    assert standing.leader == leader
+    assert standing.ranking.set_index("run")["mean"].to_dict() == pytest.approx(means.to_dict())
+    pairs = {frozenset((row.run_a, row.run_b)): row.reject for row in table.itertuples()}
+    assert set(standing.level) == {run for run in runs if run != leader and not pairs[frozenset((run, leader))]}
+    assert f"{table['reject'].sum()} of 10 pairs differ" in result.summary()
+
+
+def test_benchmark_and_preferences_stand_alike() -> None:
+    result = irl.benchmark(QRELS, winner(), ["AP", "SL3(n=1000)"], test="t")
+    compared = irl.compare(QRELS, winner(), ["AP", "SL3(n=1000)"], test="t")
+    for name in ("AP", "SL3(n=1000)"):
+        one, two = result.standing(name), compared.standing(name)
+        assert (one.runs, one.level, one.rejected) == (two.runs, two.level, two.rejected)
+        assert one.better("best", "fair") is two.better("best", "fair") is True
+        assert one.better("fair", "best") is two.better("fair", "best") is False
+        assert one.better("fair", "other") is two.better("fair", "other")
+
+
+def test_intervals_hold_the_means_and_are_those_of_the_tables() -> None:
+    result = irl.benchmark(QRELS, winner(), ["AP"])
+    ranking = result.standing("AP").ranking.set_index("run")
+    means = result.means().set_index("run")
+    for column in ("mean", "ci_low", "ci_high"):
+        assert ranking[column].to_dict() == means[column].to_dict()
+    assert ((ranking["ci_low"] <= ranking["mean"]) & (ranking["mean"] <= ranking["ci_high"])).all()
+
+
+def test_circles_of_preferences_are_said() -> None:
+    """The run with the best mean preference may lose to another one: rock, paper, scissors and two who lose to one of them."""
+    from ir_lexirecall.summary import Standing, leading
+
+    ranking = pd.DataFrame({"run": ["a", "b", "c"], "mean": [0.2, 0.1, -0.3], "ci_low": 0.0, "ci_high": 0.3})
+    pairs = pd.DataFrame(
+        {
+            "run_a": ["a", "a", "b"],
+            "run_b": ["b", "c", "c"],
+            "estimate": [-0.5, 0.9, 0.2],
+            "p_corrected": [0.01, 0.01, 0.4],
+            "reject": [True, True, False],
+        }
+    )
+    standing = Standing("pref", "mean preference", ranking, pairs)
+    text = " ".join(leading([standing], irl.SignificanceTest(), None))
+    assert "But b is preferred to it, pair by pair." in text
+    assert standing.beaten_by == ["b"]
+    assert standing.level == []
+
+
+def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
+    collections = {"one": QRELS, "two": QRELS}
+    runs = {name: winner() for name in collections}
+    result = irl.benchmark(collections, runs, ["AP"], baseline="fair", n_resamples=500)
+    text = result.summary()
+    overall = result.overall().query("measure == 'AP'").set_index("run")
+    assert "By AP and pref:lexirecall, best leads before all others." in text
+    assert overall.loc["best", "rank_high"] == 1
+    assert "3 runs on 2 collections (one and two; 60 queries), by AP and pref:lexirecall" in text
+    assert "Against the baseline fair (corrected p <= 0.05): by AP, 1 better (best), 1 not told apart (other)" in text
+    assert repr(result).startswith("<BenchmarkSuite: 3 runs by AP on 2 collections")
+
+
+def test_collections_say_what_they_hold() -> None:
+    collection = irl.load("lexirecall/demo")
+    text = str(collection)
+    qrels = demo.qrels()
+    assert text.startswith(
+        f"lexirecall/demo: {len(demo.queries())} queries, {qrels['query_id'].nunique()} of them judged."
+    )
+    relevant = qrels[qrels["relevance"] >= 1].groupby("query_id")["doc_id"].nunique()
+    assert f"{relevant.min()} to {relevant.max()} (median {relevant.median():g})" in text
+    assert "Only 16 queries" in text
+    assert repr(collection) == "<Collection 'lexirecall/demo'; print() shows what it holds>"
+
+
+def test_a_collection_that_cannot_be_read_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dataclasses
+
+    def fail() -> Any:
+        raise ConnectionError("no network")
+
+    broken = dataclasses.replace(irl.load("lexirecall/demo"), _qrels=fail)
+    assert str(broken) == "lexirecall/demo (its qrels cannot be read: no network)"
+    assert "no network" in broken._repr_html_()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_study_has_a_summary() -> None:
+    measures, qrels, runs = ["AP", "LR", "RR"], demo.qrels(), demo.runs()
+    tables = [
+        *(
+            make(measures, qrels, runs)
+            for make in (meta.agreement, meta.correlation, meta.per_query_kendall, meta.ties)
+        ),
+        *(make(measures, qrels, runs) for make in (meta.unanimity, meta.split_half, meta.worst_case, irl.tie_audit)),
+        meta.discriminative_power(measures, qrels, runs, test="t"),
+        meta.degrade(measures, qrels, runs, n_samples=2),
+        meta.tie_probabilities(n=100, m=5),
+        meta.orientation(measures, m=[1, 3], n=50),
+        meta.balancing_index(["AP"], n=[20]),
+        meta.axioms(["AP"], size=3, cases=5),
+        meta.properties(),
+    ]
+    for table in tables:
+        text = meta.summary(table)
+        assert text.startswith(f"{table.attrs['function']}: "), text
+        assert re.search(r": \d+ \w+", text.splitlines()[0])
+    text = meta.summary(tables[0])
+    agreement = tables[0]
+    best = agreement.loc[agreement["agreement"].idxmax()]
+    assert f"most alike {best['measure_a']} with {best['measure_b']} ({best['agreement']:.4f})" in text
+    with pytest.raises(ValueError, match="expected the table of a study"):
+        meta.summary(pd.DataFrame({"x": [1]}))
+
+
+# -- shapes ------------------------------------------------------------------------------------------
+
+
+def test_repr_is_short() -> None:
+    for result in (irl.compare(QRELS, winner()), irl.benchmark(QRELS, winner(), ["AP"])):
+        assert len(repr(result)) < 150
+        assert "\n" not in repr(result)
+
+
+def test_names_are_made_harmless_but_not_cut() -> None:
+    long = "a" * 90 + "<b>\x1b[31m"
+    result = irl.compare(QRELS, {long: winner()["best"], "fair": winner()["fair"]})
+    assert "\x1b" not in str(result)
+    assert "a" * 90 + "<b>\\x1b[31m" in str(result)
+    assert "<b>\\x1b" not in result._repr_html_()
+    assert "a" * 90 + "&lt;b&gt;" in result._repr_html_()
+
+
+def test_of_many_names_the_first_are_said_and_all_are_ranked() -> None:
+    runs = {f"run{number:02}": winner()["best"] for number in range(30)}
+    runs["worst"] = winner()["fair"]
+    text = irl.compare(QRELS, runs).summary()
+    assert "and 20 more lead with the same" in text
+    assert all(name in text for name in runs)
+
+
+def test_notes_are_grouped_and_the_gravest_come_first() -> None:
+    notes = [Note("few", 2), Note("a: broken", 0, "Broken", "a"), Note("b: broken", 0, "Broken", "b"), Note("few", 2)]
+    assert grouped(gravest_first(notes)) == ["Broken: a and b.", "few"]
+    copied = pickle.loads(pickle.dumps(notes[1]))
+    assert (copied, copied.gravity, copied.kind, copied.subject) == ("a: broken", 0, "Broken", "a")
+
+
+def test_diagnostics_are_texts_in_the_order_of_their_gravity() -> None:
+    result = irl.compare("lexirecall/demo", demo.runs())
+    gravity = [note.gravity for note in result.notes]
+    assert gravity == sorted(gravity)
+    assert result.diagnostics == [str(note) for note in result.notes]
+    assert next(iter(result.finding.notes)).startswith("overlap: no documents at all")
+
+
+class Tags(HTMLParser):
+    """The elements of a page, and its texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.count: dict[str, int] = {}
+        self.open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag != "img":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+RESULTS = {
+    "preferences": lambda: irl.compare(QRELS, winner()),
+    "benchmark": lambda: irl.benchmark(QRELS, winner(), ["AP", "LR"]),
+    "one run": lambda: irl.benchmark(QRELS, {"best": winner()["best"]}, ["AP"]),
+    "suite": lambda: irl.benchmark(
+        {"one": QRELS, "two": QRELS}, {"one": winner(), "two": winner()}, ["AP"], n_resamples=99
+    ),
+    "collection": lambda: irl.load("lexirecall/demo"),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_notebook_shows_sentences_a_table_and_a_picture(name: str) -> None:
+    mpl = pytest.importorskip("matplotlib")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    before = (pyplot.get_fignums(), dict(mpl.rcParams), mpl.get_backend())
+    result = RESULTS[name]()
+    page = result._repr_html_()
+    tags = Tags(page)
+    assert tags.open == []
+    assert tags.count["table"] == 1
+    assert tags.count["img"] == 1
+    assert "script" not in tags.count
+    assert (pyplot.get_fignums(), dict(mpl.rcParams), mpl.get_backend()) == before
+    first = result.finding.sentences[0]
+    assert first in re.sub("&[^;]+;", "", page) or first in page
+
+
+def test_long_tables_are_cut_and_the_rest_is_counted() -> None:
+    runs = {f"run{number:02}": winner()["best"] for number in range(26)}
+    page = irl.compare(QRELS, runs)._repr_html_()
+    assert page.count("<tr>") == 21
+    assert "6 more rows" in page
+
+
+def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    page = irl.compare(QRELS, winner())._repr_html_()
+    assert "<img" not in page
+    assert "<table" in page
+
+
+def test_a_finding_without_anything_is_empty() -> None:
+    assert str(Finding([])) == ""
+    assert html(Finding(["x"])) == "<div><p>x</p></div>"
+
+
+def test_places_of_means_ignore_rounding() -> None:
+    from ir_lexirecall.summary import best_first
+
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        means = rng.integers(0, 4, size=6) / 3
+        noisy = means * (1 + rng.normal(size=6) * 1e-15)
+        assert best_first(noisy).tolist() == np.argsort(-means, kind="stable").tolist()
+        assert best_first(noisy, rising=False).tolist() == np.argsort(means, kind="stable").tolist()
