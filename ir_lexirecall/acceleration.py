@@ -237,7 +237,7 @@ class AcceleratedProvider(LexiRecallProvider):
 class accelerate:
     """Let ir_measures, and so PyTerrier, take the standard measures from here: the same values, bit for bit, sooner.
 
-    ``accelerate()`` puts our provider first in ir_measures' pipeline for the measures and parameters whose values are
+    ``accelerate()`` (``on=True``) puts our provider first in ir_measures' pipeline for the measures and parameters whose values are
     identical to pytrec_eval's; ``accelerate(False)`` takes it out again. As a context manager, it is on (or off) within the
     ``with`` block. It is off unless the environment variable ``IR_LEXIRECALL_ACCELERATE`` is 1 when the package is imported.
 

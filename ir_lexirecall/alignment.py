@@ -142,7 +142,7 @@ class AlignedRun:
         return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
 
     def with_grades(self, grade: Floats) -> AlignedRun:
-        """The same ranking, judged with other grades."""
+        """The same ranking, judged with other grades: ``grade`` of each judged document."""
         return replace(self, judgments=self.judgments.with_grades(grade))
 
     def tied(self) -> tuple[Ints, Ints]:
@@ -158,7 +158,7 @@ class AlignedRun:
         return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
 
     def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
-        """The ranking with documents of equal score in the order of their grades; unjudged ones count as grade 0."""
+        """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""
         if self.ties is None:
             return self
         ties = self.ties
@@ -174,6 +174,38 @@ class AlignedRun:
         rank[row] = first + place + np.where(behind, size - judged, 0)
         order = np.lexsort((rank, self.query))
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
+
+    def tied_queries(self) -> tuple[Ints, AlignedRun, AlignedRun]:
+        """The queries with tied judged documents; their rankings with these best first, and worst first."""
+        if "tied queries" not in self._cache:
+            query = np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+            part = self.restricted_to(query)
+            orders = (part.with_ties_broken(best_first=best_first) for best_first in (True, False))
+            self._cache["tied queries"] = (query, *orders)
+        tied: tuple[Ints, AlignedRun, AlignedRun] = self._cache["tied queries"]
+        return tied
+
+    def restricted_to(self, query: Ints) -> AlignedRun:
+        """The rankings of some queries (their numbers, rising), aligned with the judgments of these."""
+        if len(query) == len(self.judgments):
+            return self
+        ids = self.judgments.query_ids
+        wanted = np.zeros(len(self.judgments), dtype=bool)
+        wanted[query] = True
+        row, judged = wanted[self.query].nonzero()[0], wanted[self.judgments.query].nonzero()[0]
+        ties = self.ties
+        if ties is not None:
+            kept = wanted[self.query[ties.row]].nonzero()[0]
+            ties = Ties(row.searchsorted(ties.row[kept]), ties.first[kept], ties.size[kept]) if len(kept) else None
+        return AlignedRun(
+            self.judgments.restricted_to([ids[q] for q in query.tolist()]),
+            query=query.searchsorted(self.query[row]),
+            doc=judged.searchsorted(self.doc[row]),
+            rank=self.rank[row],
+            depth=self.depth[query],
+            ties=ties,
+            ranked=query.searchsorted(self.ranked[wanted[self.ranked]]),
+        )
 
     def forget(self) -> None:
         """Let go of what measures computed on the way and kept for each other."""
@@ -195,7 +227,7 @@ class AlignedRun:
 
 
 def align(judgments: Judgments, run: RunLike) -> AlignedRun:
-    """Ranks of the judged documents in ``run`` (a path, a table, a dict of dicts, or named tuples).
+    """Ranks of the documents of ``judgments`` in ``run`` (a path, a table, a dict of dicts, or named tuples).
 
     Queries without judgments are ignored; a query the run lacks has depth 0.
 

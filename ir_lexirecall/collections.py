@@ -303,7 +303,7 @@ class Collection:
 
 
 def load(dataset_id: str) -> Collection:
-    """A collection by its id: one of ir_datasets', or ``lexirecall/demo``.
+    """A collection by its ``dataset_id``: one of ir_datasets', or ``lexirecall/demo``.
 
     Returns:
         An object with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them), ``queries``,

@@ -411,7 +411,7 @@ class Judgments:
         return {query_id: q for q, query_id in enumerate(self.query_ids)}
 
     def rows_of_query(self, q: int) -> list[tuple[int, str]]:
-        """The rows and ids of a query's judged documents."""
+        """The rows and ids of the judged documents of query number ``q``."""
         key = ("rows", q)
         if key not in self._cache:
             first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
@@ -453,7 +453,7 @@ class Judgments:
         return replace(self, grade=grade, table=None, elsewhere=frozenset(), _cache={})
 
     def of_documents(self, row: Ints, grade: Floats) -> Judgments:
-        """The judgments of some of the documents (their rows, rising) for one aspect, with a grade for each."""
+        """The judgments of some documents (``row``: their rows, rising) for one aspect, with a ``grade`` for each."""
         return replace(
             self,
             query=self.query[row],
@@ -469,7 +469,7 @@ class Judgments:
         return self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
 
     def ids_of(self, row: Ints) -> list[str]:
-        """Ids of some of the documents."""
+        """Ids of the documents of some rows (``row``)."""
         if isinstance(self.docs, list):
             return [self.docs[i] for i in row.tolist()]
         return self.docs.gather(row).to_list()
@@ -527,7 +527,7 @@ class Judgments:
         return replace(self.excluding(taken_out), rules=str(rules), _cache={})
 
     def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
-        """The same judgments of one aspect with further columns: labels of every document, by the name of the aspect."""
+        """The same judgments of one aspect with further columns: ``labels`` of every document, by the name of the aspect."""
         rows = np.arange(len(self.grade))
         columns = {name: pl.Series(name, values) for name, values in labels.items()}
         table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
@@ -567,7 +567,7 @@ class Judgments:
         return float(self.grade.max(initial=-np.inf))
 
     def check_top_grade(self, max_rel: float, measure: str) -> None:
-        """Refuse a grade above ``max_rel``, naming the first."""
+        """Refuse a grade above ``max_rel``, naming the first and the ``measure``."""
         if self.highest_grade <= max_rel:
             return
         above = np.flatnonzero(self.grade > max_rel)
@@ -575,14 +575,14 @@ class Judgments:
             raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
 
     def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
-        """Refuse a grade above ``max_rel`` for any aspect, naming the first."""
+        """Refuse a grade above ``max_rel`` for any aspect, naming the first and the ``measure``."""
         above = np.flatnonzero(self.aspects.grade > max_rel)
         if len(above):
             row = above[0]
             raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
 
     def check_whole_grades(self, measure: str) -> None:
-        """Refuse a grade that is not a whole number, which ir_measures' other providers cannot read."""
+        """Refuse a grade that is not a whole number, which other providers of ``measure`` cannot read."""
         odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
         if len(odd):
             doc = int(odd[0])
@@ -661,7 +661,7 @@ class Judgments:
         return self.query_ids[self.query[doc]], self.doc_ids[doc]
 
     def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
-        """Labels of the judged documents for the named aspects, NaN where there is none, each a row per document.
+        """Labels of the judged documents for ``aspects``, NaN where there is none, each a row per document.
 
         An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the qrels; the
         column ``relevance`` serves unless other aspects are rows.

@@ -24,6 +24,7 @@ from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.threads import started
+from ir_lexirecall.ties import tie_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +122,7 @@ class ScoredRuns:
         return pd.DataFrame(columns, index=index, dtype=float)
 
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
-        """The same runs with some of the measures, in another order."""
+        """The same runs with the measures ``names``, in that order."""
         wanted = list(names)
         return replace(
             self,
@@ -138,28 +139,19 @@ class ScoredRuns:
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
     def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
-        """Lowest and highest values of a measure, shape ``(S, Q)``, over three orders of documents with equal scores.
+        """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
 
         trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
         up, no other order gives a value beyond.
         """
         measure = self.measures[name]
-        orders = [self.values[name]]
-        for best_first in (True, False):
-            orders.append(
-                np.stack(
-                    [
-                        self.values[name][place]
-                        if run.ties is None
-                        else values(measure, run.with_ties_broken(best_first=best_first))
-                        for place, run in enumerate(self.runs.values())
-                    ]
-                )
-            )
-        return np.minimum.reduce(orders), np.maximum.reduce(orders)
+        ranges = [
+            tie_range(measure, run, value) for run, value in zip(self.runs.values(), self.values[name], strict=True)
+        ]
+        return np.stack([low for low, _ in ranges]), np.stack([high for _, high in ranges])
 
     def check_defined(self, caller: str) -> None:
-        """Refuse values that are not finite numbers, naming the first."""
+        """Refuse values that are not finite numbers, naming the first and the ``caller``."""
         for name, array in self.values.items():
             undefined = np.argwhere(~np.isfinite(array))
             if len(undefined):

@@ -207,7 +207,14 @@ table[["name", "nDCG@10", "TSE", "LexiRecall"]]
 
 # %%
 # How surely? Queries won and lost against BM25, the p-value of the sign test, and the same corrected for the number of
-# comparisons. The picture shows all pairs.
+# comparisons:
+
+against = table.set_index("name").filter(like="pref:lexirecall")
+against.columns = ["mean preference", "wins", "losses", "p", "reject", "p corrected"]
+against.drop(columns="reject")
+
+# %%
+# The picture shows all pairs of systems.
 
 preferences = table.attrs["preferences"]
 axes = preferences.plot()

@@ -173,10 +173,10 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
 
     @abstractmethod
     def score(self, run: AlignedRun) -> Floats | Utility:
-        """Values of all queries of the judgments, shape ``(Q,)``."""
+        """Values of an aligned ``run`` for all queries of its judgments, shape ``(Q,)``."""
 
     def check_judgments(self, judgments: Judgments) -> None:
-        """Warn of judgments that do not suit the measure; called once for every qrels."""
+        """Warn of ``judgments`` that do not suit the measure; called once for every qrels."""
 
     def validate_params(self) -> None:
         """Raise a ``ValueError`` that names the first parameter out of range."""

@@ -113,7 +113,7 @@ def per_query_kendall(
 
     Args:
         measures: at least two measures, or preferences (a run's mean preference over all others orders it).
-        qrels, runs, rel, cutoff, progress: as in ``agreement``.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``agreement``.
 
     Returns:
         A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau), ``kendall`` (the mean),

@@ -82,7 +82,8 @@ def achieved_significance(
 ) -> pd.DataFrame:
     """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
 
-    Args and errors: as in ``discriminative_power``.
+    ``measures``, ``qrels``, ``runs``, ``test``, ``rel``, ``cutoff``, ``allow_empty`` and ``options`` are those of
+    ``discriminative_power``, and so are the errors.
 
     Returns:
         A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``run_a``, ``run_b``, ``difference``

@@ -26,15 +26,17 @@ def output(command: str) -> str:
 
 @contextlib.contextmanager
 def files() -> Iterator[Path]:
-    """A folder, for a while the working directory, with ``qrels.txt``, ``bm25.run``, ..."""
+    """A folder, for a while the working directory, with ``qrels.txt``, ``bm25.run``, ..., and ``runs/``."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
         qrels.to_csv(Path(folder, "qrels.txt"), sep=" ", header=False, index=False)
+        Path(folder, "runs", "lexirecall-demo").mkdir(parents=True)
         for name, run in demo.runs().items():
             rows = run.assign(q0="Q0", rank=run.groupby("query_id").cumcount() + 1, tag=name)
             rows = rows[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
-            rows.to_csv(Path(folder, f"{name}.run"), sep=" ", header=False, index=False)
+            for place in (Path(folder), Path(folder, "runs", "lexirecall-demo")):
+                rows.to_csv(place / f"{name}.run", sep=" ", header=False, index=False)
         os.chdir(folder)
         try:
             yield Path(folder)

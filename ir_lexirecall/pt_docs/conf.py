@@ -7,17 +7,11 @@ changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there
 
 from __future__ import annotations
 
-import sys
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-import made  # noqa: E402  # beside this file
-
-import ir_lexirecall  # noqa: E402
+import ir_lexirecall
+from ir_lexirecall.pt_docs import made
 
 project = "ir-lexirecall"
 author = copyright = "The ir-lexirecall developers"
@@ -29,8 +23,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "myst_parser",
-    "mathml",
-    "made",
+    "ir_lexirecall.pt_docs.mathml",
+    "ir_lexirecall.pt_docs.made",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["gallery/**/*.md"]

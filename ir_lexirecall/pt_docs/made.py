@@ -12,18 +12,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import commands
-import drawings
-import measure_pages
-
 from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
 NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed)\.py"  # a maker of files, LensKit, and what papers share
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
-READ_FIRST = ("pyterrier_pipelines", "mteb_predictions", "lenskit_movielens", "several_collections", "proposing_a_measure")
+READ_FIRST = (
+    "pyterrier_pipelines",
+    "mteb_predictions",
+    "lenskit_movielens",
+    "several_collections",
+    "proposing_a_measure",
+)
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import drawings
-
 import ir_lexirecall as irl
 from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.pt_docs import drawings
 
 HERE = Path(__file__).parent
 
@@ -27,7 +26,7 @@ def page(name: str) -> str:
         drawing(name),
         at_a_glance(about),
         "By hand\n-------",
-        f"{about.example}",
+        f"{about.example or ''}",
         in_python(about),
         "Parameters\n----------",
         parameters(name, about),
@@ -95,6 +94,8 @@ def link(name: str) -> str:
 
 def in_python(about: irl.Description) -> str:
     """The worked example as code."""
+    if about.example is None:
+        return ""
     rows = about.example.qrels
     if {row.iteration for row in rows} == {"0"}:
         qrels = '{"q": {' + ", ".join(f'"{row.doc_id}": {row.relevance}' for row in rows) + "}}"

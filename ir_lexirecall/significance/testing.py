@@ -215,7 +215,7 @@ class SignificanceTest:
         return matrices
 
     def corrected(self, p: Floats) -> tuple[Floats, Bools]:
-        """p-values adjusted for the family of comparisons, and which are rejected.
+        """p-values ``p`` adjusted for the family of comparisons, and which are rejected.
 
         >>> SignificanceTest("sign").corrected(np.array([0.04, 0.01]))
         (array([0.04, 0.02]), array([ True,  True]))

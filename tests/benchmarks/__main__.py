@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from tabulate import tabulate
 from tqdm import tqdm
@@ -21,10 +22,11 @@ def main(arguments: list[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     size = Size(options.queries, options.depth, options.judged)
     chosen = [case for case in CASES if not options.only or case.name in options.only]
-    rows = []
+    rows, measured = [], []
     for case in (bar := tqdm(chosen, disable=None, file=sys.stderr, leave=False)):
         bar.set_description(case.name)
-        rows += _rows(case, measure(case, size, options.repeat))
+        measured.append((case, measure(case, size, options.repeat)))
+        rows += _rows(*measured[-1])
     print(tabulate(rows, headers=_COLUMNS, disable_numparse=True, colalign=_ALIGNED))
     print(f"\n{size.queries:,} queries x {size.depth:,} documents, {size.judged} judged, unless said otherwise;")
     print(f"medians of {options.repeat} rounds; memory: peak beyond the inputs.\n")
@@ -32,6 +34,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{case.name}: {case.what}")
     for peer in sorted({peer.name for case in chosen for peer in case.peers if not peer.installed}):
         print(f"left out, not installed: {peer}")
+    if options.page is not None:
+        options.page.write_text(_page(measured), encoding="utf-8")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,7 +50,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeat", type=int, default=5, help="rounds in which all contenders take their turn")
     names = [case.name for case in CASES]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the table for the documentation as well")
     return parser
+
+
+def _page(measured: list[tuple[Case, list[Result]]]) -> str:
+    """The table as reStructuredText: a row for every case and peer."""
+    head = ["What is timed", "Beside", "Ratio", "Ours", "Its", "Memory: ours", "Its"]
+    rows = [
+        [
+            *(case.what, other.contender, f"{ours.ratio_to(other):.2f}", _time(ours.median), _time(other.median)),
+            *(_megabytes(ours.memory), _megabytes(other.memory)),
+        ]
+        for case, (ours, *others) in measured
+        for other in others
+    ]
+    lines = (f"   * - {row[0]}\n" + "\n".join(f"     - {cell}" for cell in row[1:]) for row in [head, *rows])
+    return ".. list-table::\n   :header-rows: 1\n   :widths: 34 22 8 9 9 9 9\n\n" + "\n".join(lines) + "\n"
 
 
 def _rows(case: Case, results: list[Result]) -> list[list[str]]:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 MISSING = "[...document.images].filter(i => i.loading != 'lazy' && !(i.complete && i.naturalWidth)).map(i => i.src)"
 UNTOLD = """[...document.querySelectorAll('main img, main svg')]
-    .filter(i => !(i.alt || i.getAttribute('aria-label') || i.closest('[aria-hidden=true]'))).map(i => i.src || i.outerHTML.slice(0, 80))"""
+    .filter(i => !(i.alt || i.getAttribute('aria-label') || i.closest('[aria-hidden=true], .sphx-glr-thumbcontainer'))).map(i => i.src || i.outerHTML.slice(0, 80))"""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,11 @@ def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, 
         faults = {
             "errors": [
                 *browser.seen("Runtime.exceptionThrown", "Log.entryAdded"),
-                *(said for said in browser.seen("Runtime.consoleAPICalled") if said["type"] in ("error", "warning", "assert")),
+                *(
+                    said
+                    for said in browser.seen("Runtime.consoleAPICalled")
+                    if said["type"] in ("error", "warning", "assert")
+                ),
             ],
             "wider by": browser.js(WIDER),
             "missing pictures": browser.js(MISSING),

@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,12 @@ def full_disk(folder: str) -> Iterator[None]:
         subprocess.run(["umount", folder], check=True)
 
 
+def prepare(limit: int) -> None:
+    """Limit the addresses of the process, and heed SIGINT, which what runs in the background ignores."""
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def may_mount() -> bool:
     """Whether this system lets us mount file systems."""
     try:
@@ -86,7 +93,7 @@ def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) 
             stdout=subprocess.PIPE if fault == "pipe" else stdout,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)) if fault == "memory" else None,
+            preexec_fn=partial(prepare, limit if fault == "memory" else resource.RLIM_INFINITY),
         )
         if running.stdout:
             running.stdout.close()

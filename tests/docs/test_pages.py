@@ -1,0 +1,117 @@
+"""The sources of the documentation: examples run, commands run, pictures have texts, and nothing unfinished is left."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+
+from ir_lexirecall.measures.base import REGISTRY
+
+ROOT = Path(__file__).parents[2]
+PAGES = ROOT / "ir_lexirecall" / "pt_docs"
+SOURCES = sorted(path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+LEFT_OUT = {"needs-data", "needs-spark", "slow"}  # classes of code blocks that say why they are not run here
+
+
+def page_id(path: Path) -> str:
+    return path.relative_to(PAGES).as_posix()
+
+
+@pytest.fixture(autouse=True)
+def _registries_as_before() -> Iterator[None]:
+    """Forget the measures that a page defines."""
+    registries = (REGISTRY, ir_measures.measures.registry)
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, content in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(content)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=page_id)
+def test_examples_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"^ *>>> (?:import|from) (pyterrier|bm25s|pytrec_eval)", text, re.MULTILINE):
+        pytest.importorskip(name)
+    if ".plot" in text:
+        pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.chdir(tmp_path)
+    found = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, page_id(path), str(path), 0)
+    assert doctest.DocTestRunner(optionflags=FLAGS).run(found).failed == 0
+
+
+def blocks(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Language, class and text of the code blocks of a page."""
+    text = path.read_text(encoding="utf-8")
+    for block in re.finditer(r"^( *)\.\. code-block:: (\w+)\n((?:\1   .*\n|\n)+)", text, re.MULTILINE):
+        lines = [line[len(block[1]) + 3 :] for line in block[3].splitlines()]
+        options = [line for line in lines if line.startswith(":")]
+        kind = next((option.partition(": ")[2] for option in options if option.startswith(":class:")), "")
+        yield block[2], kind, "\n".join(line for line in lines if not line.startswith(":")).strip()
+
+
+def commands() -> list[Any]:
+    """The commands of this project on all pages that can run on the embedded collection."""
+    shown = []
+    for path in SOURCES:
+        for language, kind, text in blocks(path):
+            if language == "sh" and kind not in LEFT_OUT:
+                lines = text.replace("\\\n", " ").splitlines()
+                shown += [pytest.param(line, kind, id=line) for line in lines if line.startswith("ir-lexirecall ")]
+    return shown
+
+
+@pytest.mark.parametrize(("line", "kind"), commands())
+def test_commands_run_on_files_of_the_embedded_collection(
+    line: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+
+    from ir_lexirecall.cli import main
+    from ir_lexirecall.pt_docs.commands import files
+
+    with files():
+        assert main(shlex.split(line, comments=True)[1:]) in ((0, 3) if kind == "may-fail" else (0,))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=page_id)
+def test_code_runs_or_says_what_it_is(path: Path) -> None:
+    for language, kind, text in blocks(path):
+        assert language in ("sh", "text", "toml", "bibtex") or kind in LEFT_OUT, (language, text)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=page_id)
+def test_pictures_have_texts_and_nothing_is_left_to_do(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for picture in re.finditer(r"\.\. (?:image|figure)::.*\n((?: {3}.*\n)*)", text):
+        assert ":alt:" in picture[1]
+    assert not re.search(r"\b(TODO|FIXME|XXX|TBD)\b", text)
+
+
+def test_drawn_pictures_tell_what_they_show() -> None:
+    pytest.importorskip("matplotlib")
+    from ir_lexirecall.pt_docs import drawings
+
+    for name in ("TSE", "RBU", "TOMA"):
+        drawing = drawings.rewards(name)
+        assert len(drawing.text) > 100
+        assert drawing.text.replace("'", "&#x27;")[:40] in drawing.inline(name)
+    for name in ("light", "dark"):
+        stored = (PAGES / f"overview-{name}.svg").read_text(encoding="utf-8")
+        assert drawings.overview().text.split(";")[0] in stored  # drawn from the embedded collection as it is
+
+
+def test_the_readme_is_short_and_shows_what_is_there() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) < 900
+    assert "not published" in text
+    targets = re.findall(r'\]\((?!http)([^)#]+)\)|(?:src|srcset)="([^"]+)"', text)
+    assert [target for pair in targets for target in pair if target and not (ROOT / target).exists()] == []
