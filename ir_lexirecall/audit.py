@@ -20,6 +20,8 @@ from ir_lexirecall.ties import tie_warning
 if TYPE_CHECKING:
     import pandas as pd
 
+_KIND = "Documents of equal score move means (give them different scores, or see tie_audit)"
+
 
 def tie_audit(
     measures: MeasuresLike,
@@ -124,5 +126,8 @@ def tie_warnings(scored: ScoredRuns) -> list[Note]:
         for place, run in enumerate(scored.names):
             warning = tie_warning(name, measure, low[place], high[place])
             if warning is not None:
-                notes.append(Note(f"{run}: {warning}", DOUBTFUL))
+                lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
+                notes.append(
+                    Note(f"{run}: {warning}", DOUBTFUL, _KIND, f"{run}, {name} from {lowest:.3f} to {highest:.3f}")
+                )
     return notes
