@@ -565,7 +565,7 @@ class Preferences:
         return Finding(
             [head, *leading(standings, self.test, self.baseline)],
             grouped(self.notes),
-            *ranked(standings, self.test.alpha),
+            *ranked(standings, self.test.alpha, self.baseline),
         )
 
     def summary(self) -> str:
