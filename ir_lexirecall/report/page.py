@@ -31,6 +31,7 @@ from ir_lexirecall.report.sections import (
     summary_of,
     values_by_query,
 )
+from ir_lexirecall.summary import listed
 
 
 def _now() -> datetime.datetime:
@@ -148,6 +149,7 @@ class Report:
             settings=settings(self.result),
             versions=relied_on(),
             meanings=meanings,
+            listed=listed,
             **self._sections(),
         )
 
