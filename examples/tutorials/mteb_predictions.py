@@ -160,7 +160,8 @@ explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 # sentence-transformers' file
 # ---------------------------
 #
-# ``InformationRetrievalEvaluator(write_predictions=True)`` writes a line per query. It is read in the same way.
+# ``InformationRetrievalEvaluator`` writes a line per query, if it is made with ``write_predictions=True``. It is read
+# in the same way.
 
 lines = [
     {

@@ -84,7 +84,7 @@ checked.loc[checked["result"] == "fails", ["source", "property", "counterexample
 #
 # .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \; / \; \sum_{i=1}^{m} \frac{1}{i},
 #
-# where r of the m relevant documents were retrieved, at ranks p\ :sub:`1` < ... < p\ :sub:`r`.
+# where r of the m relevant documents were retrieved, at ranks :math:`p_1` to :math:`p_r`.
 
 
 class AnyShare(Measure):

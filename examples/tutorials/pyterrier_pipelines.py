@@ -200,18 +200,21 @@ table[["name", "nDCG@10", "TSE", "LexiRecall"]]
 # LexiRecall says so. The same with *reranked* and *reranked ^ BM25*: whatever a reranker wins at the top, its list has
 # to be completed for a reader who reads on.
 #
-# .. admonition:: On vaswani
+# .. note::
 #
-#    46 test queries: the four-letter model has the lower ``nDCG@10`` (0.279, BM25: 0.385) and the better rankings for a
-#    reader who needs everything, on 35 of 46 queries. Fusion has nearly both: 0.380, and 37 of 46.
+#    On vaswani, with 46 test queries, the four-letter model has the lower ``nDCG@10`` (0.279, BM25: 0.385) and the better
+#    rankings for a reader who needs everything, on 35 of 46 queries. Fusion has nearly both: 0.380, and 37 of 46.
+
+# %%
+# How surely? Queries won and lost against BM25, the p-value of the sign test, and the same corrected for the number of
+# comparisons:
 
 against = table.set_index("name").filter(like="pref:lexirecall")
 against.columns = ["mean preference", "wins", "losses", "p", "reject", "p corrected"]
 against.drop(columns="reject")
 
 # %%
-# The last columns say how surely: wins (``+``) and losses (``-``) against BM25 by query, the sign test's p-value, and
-# the same corrected. The picture shows all pairs.
+# The picture shows all pairs of systems.
 
 preferences = table.attrs["preferences"]
 axes = preferences.plot()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall import demo
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark import benchmark
 from ir_lexirecall.cli.arguments import (
     Inputs,
@@ -173,6 +174,8 @@ def _evaluate(options: argparse.Namespace) -> None:
             scored, list(measures), baseline=options.baseline, rel=inputs.rel(options), test=test, caller="eval"
         )
         _add_means(page, scored, tested)
+    for note in tie_warnings(scored) if page.for_people else []:
+        page.add_sentence(note)
     page.finish()
 
 

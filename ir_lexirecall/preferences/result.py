@@ -545,7 +545,9 @@ class Preferences:
             "ci_high": tested.high[order],
         }
         quantity = f"mean {name}" if self.is_measure(name) else f"mean preference over all other runs by {name}"
-        return Standing(name, quantity, self._with_provenance(pd.DataFrame(columns)), self.table_of(name))
+        ranking = self._with_provenance(pd.DataFrame(columns))
+        ranking.attrs["confidence"] = 1 - self.test.alpha
+        return Standing(name, quantity, ranking, self.table_of(name))
 
     @cached_property
     def finding(self) -> Finding:

@@ -18,7 +18,7 @@ from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"make_demo_runs\.py|examples/lenskit_recommenders\.py|papers/(?!\w+_\d{4}\.py|beyond\.py)"
+NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed)\.py"  # a maker of files, LensKit, and what papers share
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = (
     "pyterrier_pipelines",
