@@ -304,7 +304,7 @@ class Benchmark:
             ax: matplotlib axes; new ones by default.
         """
         shown = self.standing(measure)
-        level = [mark != "" for mark in shown.marks()]
+        level = [run in shown.level for run in shown.runs] if self.baseline is None else None
         return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
 
     def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:

@@ -616,7 +616,7 @@ class Preferences:
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
         """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
         shown = self.standing(preference)
-        level = [mark != "" for mark in shown.marks()]
+        level = [run in shown.level for run in shown.runs] if self.baseline is None else None
         return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
 
     def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
