@@ -4,7 +4,7 @@ Standard measures and exact preferences in one PyTerrier table
 
 Is B better than A for someone who needs everything, and on which queries? You will see
 
-- TSE, LexiRecall, RBU and C/W/L measures beside nDCG@10 in ``pt.Experiment``;
+- TSE, LexiRecall, RBU and C/W/L measures beside ``nDCG@10`` in ``pt.Experiment``;
 - ``pt.lexirecall.Experiment``, which adds preferences that the ranks themselves decide, against one baseline and
   against two;
 - what decided, query by query.
@@ -39,7 +39,7 @@ measures = [TSE, LR, RBU @ 20, CWL_ERR10(max_rel=3), nDCG @ 10]
 print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=False))
 
 # %%
-# Against BM25. The statistics of nDCG@10 are PyTerrier's (a t-test); those of the preference count wins and losses
+# Against BM25. The statistics of ``nDCG@10`` are PyTerrier's (a t-test); those of the preference count wins and losses
 # exactly, and test them by their signs.
 
 options = {"correction": "holm", "round": 4}
@@ -64,7 +64,7 @@ print(preferences.explain("bm25", "bm25_rerank").to_string(index=False))
 # All pairs of systems at a glance, and what speaks against trusting them:
 
 axes = preferences.plot()
-axes.set_title("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
+axes.figure.suptitle("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
 plt.show()
 for note in preferences.diagnostics:
     print(f"- {note}")

@@ -132,8 +132,8 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
     explained = preferences.explain(a, b)
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
     pictures = {"preferences": preferences.plot(), "pair": preferences.plot_pair(a, b)}
-    pictures["preferences"].set_title("Mean preference of the row's system over the column's", fontsize="medium")
-    pictures["pair"].set_title(f"The rank that decided each query: {a} (blue), {b} (red)", fontsize="small")
+    pictures["preferences"].figure.suptitle("Mean preference of the row's system over the column's", fontsize="medium")
+    pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (red)", fontsize="medium")
     if options.plots:
         folder = Path(options.plots)
         folder.mkdir(parents=True, exist_ok=True)

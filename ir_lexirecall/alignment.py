@@ -175,6 +175,38 @@ class AlignedRun:
         order = np.lexsort((rank, self.query))
         return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
 
+    def tied_queries(self) -> tuple[Ints, AlignedRun, AlignedRun]:
+        """The queries with tied judged documents; their rankings with these best first, and worst first."""
+        if "tied queries" not in self._cache:
+            query = np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+            part = self.restricted_to(query)
+            orders = (part.with_ties_broken(best_first=best_first) for best_first in (True, False))
+            self._cache["tied queries"] = (query, *orders)
+        tied: tuple[Ints, AlignedRun, AlignedRun] = self._cache["tied queries"]
+        return tied
+
+    def restricted_to(self, query: Ints) -> AlignedRun:
+        """The rankings of some queries (their numbers, rising), aligned with the judgments of these."""
+        if len(query) == len(self.judgments):
+            return self
+        ids = self.judgments.query_ids
+        wanted = np.zeros(len(self.judgments), dtype=bool)
+        wanted[query] = True
+        row, judged = wanted[self.query].nonzero()[0], wanted[self.judgments.query].nonzero()[0]
+        ties = self.ties
+        if ties is not None:
+            kept = wanted[self.query[ties.row]].nonzero()[0]
+            ties = Ties(row.searchsorted(ties.row[kept]), ties.first[kept], ties.size[kept]) if len(kept) else None
+        return AlignedRun(
+            self.judgments.restricted_to([ids[q] for q in query.tolist()]),
+            query=query.searchsorted(self.query[row]),
+            doc=judged.searchsorted(self.doc[row]),
+            rank=self.rank[row],
+            depth=self.depth[query],
+            ties=ties,
+            ranked=query.searchsorted(self.ranked[wanted[self.ranked]]),
+        )
+
     def forget(self) -> None:
         """Let go of what measures computed on the way and kept for each other."""
         self._cache.clear()

@@ -15,11 +15,12 @@ from ir_lexirecall.measures.scoring import aggregate
 from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.summary import DOUBTFUL, Note
+from ir_lexirecall.ties import tie_warning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
+_KIND = "Documents of equal score move means (give them different scores, or see tie_audit)"
 
 
 def tie_audit(
@@ -123,14 +124,10 @@ def tie_warnings(scored: ScoredRuns) -> list[Note]:
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         for place, run in enumerate(scored.names):
-            lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
-            if highest - lowest > NOTABLE:
-                queries = int((low[place] < high[place]).sum())
+            warning = tie_warning(name, measure, low[place], high[place])
+            if warning is not None:
+                lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
                 notes.append(
-                    Note(
-                        f"{run}: documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({queries} "
-                        "queries); give them different scores, or see tie_audit.",
-                        DOUBTFUL,
-                    )
+                    Note(f"{run}: {warning}", DOUBTFUL, _KIND, f"{run}, {name} from {lowest:.3f} to {highest:.3f}")
                 )
     return notes

@@ -9,12 +9,14 @@ from typing import Any, TypeAlias
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import RunLike
+from ir_lexirecall.alignment import AlignedRun, RunLike
+from ir_lexirecall.arrays import Floats
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.base import REGISTRY, Measure, UnknownParameter
 from ir_lexirecall.measures.scoring import aggregate as aggregated
-from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.runs import metadata_of, read_run
+from ir_lexirecall.ties import tie_range, tie_warning
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 """A measure: an object such as ``TSE @ 10``, or its string."""
@@ -125,7 +127,8 @@ def evaluate(
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
         asked; with ``aggregate=True`` a Series of means, indexed by measure. Its ``attrs`` hold, as far as there are any, the
-        ``rules`` of the collection that were applied and the ``metadata`` of the run file (ir-metadata).
+        ``rules`` of the collection that were applied, the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: means
+        that the order of documents with equal scores could change by more than 0.005 (see ``tie_audit``).
 
     Raises:
         ValueError: bad input or an unknown measure; the message names the first offender.
@@ -152,6 +155,17 @@ def evaluate(
         if aggregate
         else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
     )
-    made = {"rules": judgments.rules, "metadata": metadata_of(run)}
+    made = {
+        "rules": judgments.rules,
+        "metadata": metadata_of(run),
+        "diagnostics": [] if aligned.ties is None else _tie_warnings(parsed, aligned, columns),
+    }
     table.attrs.update({what: said for what, said in made.items() if said})
     return table
+
+
+def _tie_warnings(measures: Mapping[str, IRMeasure], run: AlignedRun, columns: Mapping[str, Floats]) -> list[str]:
+    """Means that ties could change by more than 0.005; those of other providers are not computed again to know."""
+    native = {name: measure for name, measure in measures.items() if is_native(measure)}
+    warnings = (tie_warning(name, measure, *tie_range(measure, run, columns[name])) for name, measure in native.items())
+    return [warning for warning in warnings if warning is not None]

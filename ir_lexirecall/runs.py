@@ -24,6 +24,7 @@ from ir_lexirecall.measures.scoring import aggregate, values
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.readers import run_metadata
 from ir_lexirecall.threads import started
+from ir_lexirecall.ties import tie_range
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,19 +145,10 @@ class ScoredRuns:
         up, no other order gives a value beyond.
         """
         measure = self.measures[name]
-        orders = [self.values[name]]
-        for best_first in (True, False):
-            orders.append(
-                np.stack(
-                    [
-                        self.values[name][place]
-                        if run.ties is None
-                        else values(measure, run.with_ties_broken(best_first=best_first))
-                        for place, run in enumerate(self.runs.values())
-                    ]
-                )
-            )
-        return np.minimum.reduce(orders), np.maximum.reduce(orders)
+        ranges = [
+            tie_range(measure, run, value) for run, value in zip(self.runs.values(), self.values[name], strict=True)
+        ]
+        return np.stack([low for low, _ in ranges]), np.stack([high for _, high in ranges])
 
     def check_defined(self, caller: str) -> None:
         """Refuse values that are not finite numbers, naming the first and the ``caller``."""

@@ -221,6 +221,13 @@ def how_tested(test: Any, comparisons: int) -> str:
     return f"{_TESTS.get(test.name, test.name)}{how}, p <= {test.alpha:g}"
 
 
+def estimate_words(test: Any) -> str:
+    """What a test estimates, in a few words."""
+    return {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}.get(
+        test.name, "mean difference"
+    )
+
+
 # -- who leads -------------------------------------------------------------------------------------
 
 
@@ -285,6 +292,26 @@ class Standing:
         if row is None or not row.reject:
             return None
         return bool(((row.estimate > 0) == self.rising) == (row.run_a == run))
+
+    def against(self, reference: str) -> pd.DataFrame:
+        """Differences of all other runs to one, as far as they were compared with it, in the order of the ranking.
+
+        Columns: ``run``, ``estimate`` (of the run over the reference), ``ci_low``, ``ci_high``, ``p_corrected``, ``reject``,
+        ``better`` (whether the run is significantly better).
+        """
+        import pandas as pd
+
+        rows = []
+        for run in self.runs:
+            row = None if run == reference else self.between(run, reference)
+            if row is not None:
+                ends = (row.estimate, row.ci_low, row.ci_high)
+                ends = ends if row.run_a == run else (-ends[0], -ends[2], -ends[1])
+                rows.append((run, *ends, row.p_corrected, bool(row.reject), self.better(run, reference) is True))
+        names = ["run", "estimate", "ci_low", "ci_high", "p_corrected", "reject", "better"]
+        table = pd.DataFrame(rows, columns=names)
+        table.attrs.update(self.pairs.attrs)
+        return table
 
     @property
     def beaten_by(self) -> list[str]:
@@ -523,7 +550,7 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
     >>> print(html(Finding(["<b> leads."])))
     <div><p>&lt;b&gt; leads.</p></div>
     """
-    parts = [f"<p>{texts.escape_html(' '.join(finding.sentences))}</p>"]
+    parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
     if finding.notes:
         items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
         parts.append(f"<p><b>Distrust:</b></p><ul>{items}</ul>")

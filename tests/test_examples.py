@@ -54,7 +54,10 @@ def test_a_benchmark_of_many_collections(tmp_path: Path, data: Any) -> None:
     assert "Friedman's test by nDCG@10" in printed
     assert {file.name for file in tmp_path.iterdir()} == {"forest.svg", "ranks.svg", "cd.svg"}
     folder = str(Path(data.path("robust2003")).parent)
-    assert "nDCG@10  ql      a 0.1" in printed_by("benchmark_suite.py", "--n-resamples", "50", "--data", folder)
+    printed = printed_by("benchmark_suite.py", "--n-resamples", "50", "--data", folder)
+    assert "nDCG@10  ql      a 0.1" in printed
+    assert "vaswani    bm25          0.361  0.904" in printed
+    assert "Four runs each of TREC 2003 Robust and CLEF eHealth 2016" in printed
 
 
 def test_retrieval_from_an_id_to_what_decided(tmp_path: Path) -> None:
@@ -93,7 +96,7 @@ def test_pipelines_on_vaswani_show_what_the_page_says_of_it(data: Any) -> None:
     assert "vaswani: 11429 documents, 93 queries" in shown
     for system, value, wins in (("letters", "0.279", "35.0"), ("BM25 + letters", "0.380", "37.0")):
         assert re.search(rf"& {re.escape(system)} +& +{value}", shown)
-        assert re.search(rf"^\d +{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
+        assert re.search(rf"^{re.escape(system)} +0\.\d+ +{wins}", shown, re.MULTILINE)
 
 
 def test_predictions_of_an_embedding_model() -> None:
@@ -302,7 +305,7 @@ def test_papers_analyses_on_real_runs(
 
 
 def test_recommenders_are_studied_as_runs_are(data: Any, tmp_path: Path) -> None:
-    pytest.importorskip("lenskit")
+    pytest.importorskip("lenskit.metrics", reason="LensKit is not installed")  # a folder of tests is called lenskit
     pytest.importorskip("matplotlib")
     (tmp_path / "movielens-small").symlink_to(data.path("movielens-small"))
     options = ["--users", "40", "--queries", "100", "--cases", "1", "--resamples", "50", "--plots"]

@@ -26,6 +26,21 @@ both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
 suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", n_resamples=99)
 """
 RESULTS = ["compared", "one", "suite", "irl.load('lexirecall/demo')"]
+PLOTS = [
+    "compared.plot()",
+    "compared.plot_means()",
+    "compared.plot_differences()",
+    "compared.plot_query('q01')",
+    "compared.plot_pair('bm25', 'ql')",
+    "one.plot()",
+    "one.plot_differences()",
+    "suite.plot()",
+    "suite.plot_ranks()",
+    "suite.plot_cd()",
+    "irl.load('lexirecall/demo').plot()",
+    "meta.plot(meta.tie_probabilities(n=100, m=5))",
+    "meta.plot(meta.agreement(['AP', 'LR'], demo.qrels(), runs))",
+]
 OTHERS = ["irl.describe('LR')", "repr(compared)", "print(compared)"]
 WIDGET = "from ir_lexirecall.progress import progress_bar; any(kind.__module__ == 'tqdm.notebook' for kind in type(progress_bar(None, range(3))).mro())"
 LEFT = "import sys; 'matplotlib.pyplot' in sys.modules and sys.modules['matplotlib.pyplot'].get_fignums()"
@@ -34,7 +49,7 @@ LEFT = "import sys; 'matplotlib.pyplot' in sys.modules and sys.modules['matplotl
 @pytest.fixture(scope="module")
 def outputs() -> dict[str, list[dict[str, Any]]]:
     """The outputs of each cell of a notebook that was run in a kernel of its own."""
-    cells = [SETUP, *RESULTS, LEFT, *OTHERS, WIDGET]
+    cells = [SETUP, *RESULTS, LEFT, *PLOTS, *(f"{plot};" for plot in PLOTS), *OTHERS, WIDGET]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
     before = os.environ.get("PYTHONPATH")
@@ -61,6 +76,13 @@ def test_results_show_sentences_a_table_and_a_picture(cell: str, outputs: dict[s
     assert page.startswith("<div><p>")
     assert page.count("<table") == 1
     assert page.count('src="data:image/png;base64,') == 1
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+@pytest.mark.parametrize("cell", PLOTS)
+def test_plots_show_a_picture(cell: str, end: str, outputs: dict[str, list[dict[str, Any]]]) -> None:
+    pictures = [output for output in outputs[cell + end] if "image/png" in output.get("data", {})]
+    assert len(pictures) == 1
 
 
 def test_results_leave_no_figure_of_pyplot(outputs: dict[str, list[dict[str, Any]]]) -> None:

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.evaluation import parse_measures
+from ir_lexirecall.measures.scoring import values
+from tests.conftest import collections
 
 pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing", "ignore:RBU. the qrels name one aspect")
 
@@ -208,6 +210,35 @@ def test_diagnostics_of_preferences() -> None:
 def test_a_warning_of_a_measure_that_is_preference_and_column_stands_once() -> None:
     result = irl.benchmark(QRELS, RUNS, ["RR"], preference="RR")
     assert sum(note.startswith(WARNING) for note in result.diagnostics) == 1
+
+
+@pytest.mark.parametrize("aggregate", [True, False])
+def test_diagnostics_of_evaluate(aggregate: bool) -> None:
+    table = irl.evaluate(["RR", "P@3"], QRELS, RUNS["constant"], aggregate=aggregate)
+    assert len(table.attrs["diagnostics"]) == 1
+    assert (
+        table.attrs["diagnostics"][0]
+        == WARNING.removeprefix("constant: ") + "; give them different scores, or see tie_audit."
+    )
+    assert "diagnostics" not in irl.evaluate(["RR", "P@3"], QRELS, RUNS["sorted"], aggregate=aggregate).attrs
+
+
+@given(collections())
+@settings(max_examples=50)
+def test_the_range_of_the_tied_queries_alone_is_that_of_the_whole_run(collection: Any) -> None:
+    qrels, run = collection
+    scored = irl.ScoredRuns.from_runs(
+        parse_measures(["AP", "nDCG@2", "LR", "RBU@3", "TSE"]), qrels, {"run": run}, allow_empty=True
+    )
+    aligned = scored.runs["run"]
+    for name, measure in scored.measures.items():
+        whole = [
+            scored.values[name][0],
+            *(values(measure, aligned.with_ties_broken(best_first=b)) for b in (True, False)),
+        ]
+        low, high = scored.tie_ranges(name)
+        assert low[0].tolist() == np.minimum.reduce(whole).tolist()
+        assert high[0].tolist() == np.maximum.reduce(whole).tolist()
 
 
 @pytest.mark.parametrize(("queries", "warns"), [(50, True), (150, False)])

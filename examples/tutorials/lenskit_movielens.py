@@ -32,16 +32,26 @@ import pandas as pd
 
 import ir_lexirecall as irl
 
-RATINGS = Path(os.environ.get("IR_LEXIRECALL_DATA", "data")) / "movielens-small" / "ratings.csv.gz"
+RATINGS = (
+    Path(os.environ.get("IR_LEXIRECALL_DATA", "data"))
+    / "movielens-small"
+    / "ratings.csv.gz"
+)
 
 
 def made_up(users=300, films=400, seed=1):
     """Users rate 40 to 159 films that they are drawn to, by taste and popularity, and like the first half of them."""
     rng = np.random.default_rng(seed)
     taste, character = rng.normal(size=(users, 6)), rng.normal(size=(films, 6))
-    drawn = taste @ character.T + rng.gumbel(size=films) + rng.gumbel(size=(users, films))
+    drawn = (
+        taste @ character.T + rng.gumbel(size=films) + rng.gumbel(size=(users, films))
+    )
     order, size = np.argsort(-drawn, axis=1), rng.integers(40, 160, users)
-    rows = [(u, film, 5 if place < n / 2 else 3) for u, n in enumerate(size) for place, film in enumerate(order[u, :n])]
+    rows = [
+        (u, film, 5 if place < n / 2 else 3)
+        for u, n in enumerate(size)
+        for place, film in enumerate(order[u, :n])
+    ]
     return pd.DataFrame(rows, columns=["userId", "movieId", "rating"])
 
 
@@ -60,7 +70,10 @@ test = liked.groupby("userId").sample(frac=0.2, random_state=1)
 train = liked.drop(test.index)
 users, films = sorted(set(liked["userId"])), sorted(set(liked["movieId"]))
 seen = np.zeros((len(users), len(films)))
-seen[pd.Index(users).get_indexer(train["userId"]), pd.Index(films).get_indexer(train["movieId"])] = 1
+seen[
+    pd.Index(users).get_indexer(train["userId"]),
+    pd.Index(films).get_indexer(train["movieId"]),
+] = 1
 
 # %%
 # Three recommenders
@@ -93,12 +106,20 @@ def recommended(scores, depth=200):
     best = np.argsort(-unseen, axis=1, kind="stable")[:, :depth]
     score = np.take_along_axis(unseen, best, axis=1).ravel()
     run = pd.DataFrame(
-        {"query_id": np.repeat(users, best.shape[1]), "doc_id": np.array(films)[best].ravel(), "score": score}
+        {
+            "query_id": np.repeat(users, best.shape[1]),
+            "doc_id": np.array(films)[best].ravel(),
+            "score": score,
+        }
     )
     return run[np.isfinite(score)]
 
 
-runs = {"popularity": recommended(popularity()), "item-kNN": recommended(item_knn()), "EASE": recommended(ease())}
+runs = {
+    "popularity": recommended(popularity()),
+    "item-kNN": recommended(item_knn()),
+    "EASE": recommended(ease()),
+}
 
 # %%
 # Evaluate
@@ -107,9 +128,13 @@ runs = {"popularity": recommended(popularity()), "item-kNN": recommended(item_kn
 # A user is a query, a film a document: this is all that it takes. Measures are cut at 200 films, as deep as the lists
 # are.
 
-qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(relevance=1)
+qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(
+    relevance=1
+)
 measures = ["nDCG@10", "R@200", "TSE(exposure='nDCG')@200", "LR@200"]
-result = irl.benchmark(qrels, runs, measures, baseline="popularity", correction="holm", seed=1)
+result = irl.benchmark(
+    qrels, runs, measures, baseline="popularity", correction="holm", seed=1
+)
 result.table.round(3)
 
 # %%
@@ -130,25 +155,28 @@ result.preferences.table()[columns].round(4)
 against = result.preferences.per_query()
 size = qrels.groupby("query_id").size().rename("films")
 against = against.join(size, on="query_id")
-against["group"] = pd.cut(against["films"], [0, 5, 10, np.inf], labels=["up to 5", "6 to 10", "more"])
-shares = against.groupby(["group", "run_a"], observed=True)["preference"].mean().unstack()
+against["group"] = pd.cut(
+    against["films"], [0, 5, 10, np.inf], labels=["up to 5", "6 to 10", "more"]
+)
+shares = (
+    against.groupby(["group", "run_a"], observed=True)["preference"].mean().unstack()
+)
 
 axes = shares.plot.bar(rot=0, figsize=(6, 3.5))
 axes.axhline(0, color="grey", linewidth=0.8)
 axes.set_xlabel("films in the test of a user")
 axes.set_ylabel("mean preference over popularity")
 axes.set_title("Recommenders against popularity, by how much a user likes")
-axes.legend(title=None)
+axes.legend(title=None, loc="lower right")
 axes.figure.tight_layout()
 plt.show()
 shares.round(2)
 
 # %%
-# And one user after the other: at which rank does each recommender reach the film that decided?
+# And one user after the other: which film decided, and at which rank does each recommender show it?
 
-axes = result.preferences.plot_pair("popularity", "EASE")
-axes.set_title("The film that decided, for every user: popularity (blue) and EASE (red)", fontsize="medium")
-plt.show()
+explained = result.preferences.explain("EASE", "popularity")
+explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 
 # %%
 # In LensKit
@@ -172,21 +200,36 @@ def in_lenskit():
     names = {"userId": "user_id", "movieId": "item_id"}
     data = from_interactions_df(train.rename(columns=names))
     truth = ItemListCollection.from_dict(
-        {u: ItemList(rows["movieId"].tolist()) for u, rows in test.groupby("userId")}, "user_id"
+        {u: ItemList(rows["movieId"].tolist()) for u, rows in test.groupby("userId")},
+        "user_id",
     )
     lists = ItemListCollection.empty(["model", "user_id"])
-    for name, scorer in {"popularity": PopScorer(), "ALS": ImplicitMFScorer(embedding_size=16, epochs=10)}.items():
+    for name, scorer in {
+        "popularity": PopScorer(),
+        "ALS": ImplicitMFScorer(embedding_size=16, epochs=10),
+    }.items():
         pipeline = topn_pipeline(scorer, n=200, name=name)
         pipeline.train(data, TrainingOptions(rng=1))
         lists.add_from(recommend(pipeline, list(truth.keys()), n_jobs=1), model=name)
 
-    metrics = RunAnalysis(NDCG(10), TSE(200, exposure="nDCG"), LexiRecall(200), Metric("RBP(p=0.9)"))
-    print(compare(truth, lists).table()[["run_a", "run_b", "wins", "losses", "ties", "p"]].to_string(index=False))
-    return metrics.measure(lists, truth).list_metrics().groupby("model", sort=False).mean().round(3)
+    metrics = RunAnalysis(
+        NDCG(10), TSE(200, exposure="nDCG"), LexiRecall(200), Metric("RBP(p=0.9)")
+    )
+    print(
+        compare(truth, lists)
+        .table()[["run_a", "run_b", "wins", "losses", "ties", "p"]]
+        .to_string(index=False)
+    )
+    return (
+        metrics.measure(lists, truth)
+        .list_metrics()
+        .groupby("model", sort=False)
+        .mean()
+        .round(3)
+    )
 
 
 if importlib.util.find_spec("lenskit"):
-    means = in_lenskit()
+    print(in_lenskit().to_string())
 else:
-    means = "LensKit is not installed: pip install -e '.[lenskit]' to run this part"
-means
+    print("LensKit is not installed: pip install -e '.[lenskit]' to run this part")

@@ -40,9 +40,14 @@ ids = documents["doc_id"].tolist()
 texts = (documents["title"] + " " + documents["text"]).tolist()
 subject = np.array([doc_id.split("-")[0] for doc_id in ids])
 
-qrels = {query: {doc: 1 for doc in np.array(ids)[subject == subject[i]] if doc != query} for i, query in enumerate(ids)}
+qrels = {
+    query: {doc: 1 for doc in np.array(ids)[subject == subject[i]] if doc != query}
+    for i, query in enumerate(ids)
+}
 embeddings = TruncatedSVD(80, random_state=1).fit_transform(
-    TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True).fit_transform(texts)
+    TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True
+    ).fit_transform(texts)
 )
 
 
@@ -50,7 +55,8 @@ def predictions(dimensions):
     """Cosines of all pairs of documents, from so many dimensions: {query: {document: score}}."""
     vectors = normalize(embeddings[:, :dimensions])
     return {
-        query: dict(zip(ids, row, strict=True)) for query, row in zip(ids, (vectors @ vectors.T).tolist(), strict=True)
+        query: dict(zip(ids, row, strict=True))
+        for query, row in zip(ids, (vectors @ vectors.T).tolist(), strict=True)
     }
 
 
@@ -69,12 +75,17 @@ def written(dimensions):
     """A file as MTEB writes it, for a model of so many dimensions."""
     path = folder / f"svd-{dimensions}" / "MoreLikeThis_predictions.json"
     path.parent.mkdir()
-    content = {"mteb_model_meta": {"model_name": f"svd-{dimensions}"}, "default": {"test": predictions(dimensions)}}
+    content = {
+        "mteb_model_meta": {"model_name": f"svd-{dimensions}"},
+        "default": {"test": predictions(dimensions)},
+    }
     path.write_text(json.dumps(content))
     return path
 
 
-files = {f"svd-{dimensions}": written(dimensions) for dimensions in (2, 4, 8, 16, 32, 64)}
+files = {
+    f"svd-{dimensions}": written(dimensions) for dimensions in (2, 4, 8, 16, 32, 64)
+}
 print(files["svd-16"].read_text()[:150], "...")
 
 # %%
@@ -84,7 +95,9 @@ print(files["svd-16"].read_text()[:150], "...")
 # The path is all it takes; the format is recognised by the content. ``aggregate=True`` gives means instead of values
 # per query.
 
-irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).to_frame("mean").round(3)
+irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).to_frame(
+    "mean"
+).round(3)
 
 # %%
 # Documents that find themselves
@@ -93,7 +106,9 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).t
 # Those values are too low. Every query is a document of the collection, too, and of course finds itself first; MTEB
 # writes predictions *before* it takes such documents out. ``exclude="self"`` does so here.
 
-irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, exclude="self").to_frame("mean").round(3)
+irl.evaluate(
+    ["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, exclude="self"
+).to_frame("mean").round(3)
 
 # %%
 # How many dimensions?
@@ -102,12 +117,20 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, e
 # ``benchmark`` takes all files at once; ``means`` has intervals.
 
 result = irl.benchmark(
-    qrels, files, ["nDCG@10", "TSE", "LR"], baseline="svd-64", exclude="self", correction="holm", seed=1
+    qrels,
+    files,
+    ["nDCG@10", "TSE", "LR"],
+    baseline="svd-64",
+    exclude="self",
+    correction="holm",
+    seed=1,
 )
 means = result.means()
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
-for axes, (measure, rows) in zip(panels, means.groupby("measure", sort=False), strict=True):
+for axes, (measure, rows) in zip(
+    panels, means.groupby("measure", sort=False), strict=True
+):
     dimensions = rows["run"].str.removeprefix("svd-").astype(int)
     axes.plot(dimensions, rows["mean"], marker="o")
     axes.fill_between(dimensions, rows["ci_low"], rows["ci_high"], alpha=0.2)
@@ -120,9 +143,9 @@ plt.show()
 
 # %%
 # Sixteen dimensions are best by all three. But whether one should cut at four or keep all 64 depends on the user: for
-# the first ten results (nDCG@10) more dimensions are better, for the *last* relevant document (TSE, LexiRecall) fewer
-# are, as they look beyond the words. Whether that is more than chance, the rankings themselves say, query by query,
-# against all 64 dimensions:
+# the first ten results (``nDCG@10``) more dimensions are better, for the *last* relevant document (TSE, LexiRecall)
+# fewer are, as they look beyond the words. Whether that is more than chance, the rankings themselves say, query by
+# query, against all 64 dimensions:
 
 columns = ["run_a", "run_b", "wins", "losses", "mean", "p_corrected", "reject"]
 result.preferences.table()[columns].round(4)
@@ -137,15 +160,22 @@ explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 # sentence-transformers' file
 # ---------------------------
 #
-# ``InformationRetrievalEvaluator(write_predictions=True)`` writes a line per query. It is read in the same way.
+# ``InformationRetrievalEvaluator`` writes a line per query, if it is made with ``write_predictions=True``. It is read
+# in the same way.
 
 lines = [
-    {"query_id": query, "query": "", "results": [{"corpus_id": doc, "score": score} for doc, score in found.items()]}
+    {
+        "query_id": query,
+        "query": "",
+        "results": [{"corpus_id": doc, "score": score} for doc, score in found.items()],
+    }
     for query, found in predictions(16).items()
 ]
 path = folder / "Information-Retrieval_evaluation_MoreLikeThis_predictions_cosine.jsonl"
 path.write_text("\n".join(map(json.dumps, lines)))
-irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, path, aggregate=True, exclude="self").to_frame("mean").round(3)
+irl.evaluate(
+    ["nDCG@10", "TSE", "LR"], qrels, path, aggregate=True, exclude="self"
+).to_frame("mean").round(3)
 
 # %%
 # While a model is trained
@@ -169,21 +199,35 @@ def scored_while_training():
     from tokenizers.pre_tokenizers import Whitespace
 
     words = sorted({word for text in texts for word in text.split()})
-    tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(["[UNK]", *words])}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(
+        WordLevel(
+            {word: i for i, word in enumerate(["[UNK]", *words])}, unk_token="[UNK]"
+        )
+    )
     tokenizer.pre_tokenizer = Whitespace()
-    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=64)], device="cpu")
+    model = SentenceTransformer(
+        modules=[StaticEmbedding(tokenizer, embedding_dim=64)], device="cpu"
+    )
     queries = dict(demo.queries()[["query_id", "text"]].itertuples(index=False))
     grades = {
-        query: rows.groupby("doc_id")["relevance"].max().to_dict() for query, rows in demo.qrels().groupby("query_id")
+        query: rows.groupby("doc_id")["relevance"].max().to_dict()
+        for query, rows in demo.qrels().groupby("query_id")
     }
-    evaluator = LexiRecallEvaluator(queries, dict(zip(ids, texts, strict=True)), grades, ["LR", "nDCG@10"], name="dev")
+    evaluator = LexiRecallEvaluator(
+        queries,
+        dict(zip(ids, texts, strict=True)),
+        grades,
+        ["LR", "nDCG@10"],
+        name="dev",
+    )
     metrics = evaluator(model)
     print(f"{evaluator.primary_metric} = {metrics[evaluator.primary_metric]:.3f}")
     return evaluator.intervals.round(3)
 
 
 if importlib.util.find_spec("sentence_transformers"):
-    intervals = scored_while_training()
+    print(scored_while_training().to_string(index=False))
 else:
-    intervals = "sentence-transformers is not installed: pip install -e '.[sentence-transformers]' to run this part"
-intervals
+    print(
+        "sentence-transformers is not installed: pip install -e '.[sentence-transformers]' to run this part"
+    )

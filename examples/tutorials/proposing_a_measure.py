@@ -23,6 +23,8 @@ Needs nothing but the package with its pictures: ``pip install -e '.[all]'`` in 
 # A measure is a class with ``params`` and ``score``. A run comes in as arrays: the retrieved relevant documents of all
 # queries, by query and rank. ``score`` gives a value per query, without a loop over documents.
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -80,9 +82,9 @@ checked.loc[checked["result"] == "fails", ["source", "property", "counterexample
 # Let readers differ: each wants some share of what is relevant, all shares being equally likely. So every relevant
 # document counts, by the rank at which it stands; and the best ranking shall score 1:
 #
-# .. math:: \frac{\sum_{i=1}^{r} 1 / p_i}{\sum_{i=1}^{m} 1 / i},
+# .. math:: \sum_{i=1}^{r} \frac{1}{p_i} \; / \; \sum_{i=1}^{m} \frac{1}{i},
 #
-# where r of the m relevant documents were retrieved, at ranks p\ :sub:`1` < ... < p\ :sub:`r`.
+# where r of the m relevant documents were retrieved, at ranks :math:`p_1` to :math:`p_r`.
 
 
 class AnyShare(Measure):
@@ -106,7 +108,7 @@ measures = ["HalfRecall", "AnyShare", "AP", "RR", "LR"]
 table = meta.axioms(measures, size=6, cases=50)
 differ = table.groupby("property")["result"].nunique() > 1
 axes = meta.plot(table[table["property"].map(differ)])
-axes.set_title("Axioms: + holds, - fails", fontsize="medium")
+axes.figure.suptitle("Axioms: + holds, - fails", fontsize="medium")
 plt.show()
 
 # %%
@@ -125,11 +127,21 @@ failed[["source", "property", "counterexample"]]
 
 QUALITY = {f"s{number}": 40 * 1.25**number for number in range(9)}
 simulated = meta.simulate_rankings(
-    20_000, m=range(4, 20), depth=1000, queries=50, systems=list(QUALITY), quality=QUALITY, seed=3
+    20_000,
+    m=range(4, 20),
+    depth=1000,
+    queries=50,
+    systems=list(QUALITY),
+    quality=QUALITY,
+    seed=3,
 )
 qrels, runs = simulated.qrels, simulated.runs
 
-ties = meta.ties(measures, qrels, runs).groupby("measure", sort=False)[["ties", "pairs"]].sum()
+ties = (
+    meta.ties(measures, qrels, runs)
+    .groupby("measure", sort=False)[["ties", "pairs"]]
+    .sum()
+)
 (ties["ties"] / ties["pairs"]).rename("share of tied pairs").to_frame().round(3)
 
 # %%
@@ -138,7 +150,7 @@ ties = meta.ties(measures, qrels, runs).groupby("measure", sort=False)[["ties", 
 
 power = meta.achieved_significance(measures, qrels, runs, n_resamples=2000, seed=1)
 axes = meta.plot(power)
-axes.set_title("Achieved significance of all pairs of systems", fontsize="medium")
+axes.figure.suptitle("Achieved significance of all pairs of systems", fontsize="medium")
 plt.show()
 
 # %%
@@ -149,9 +161,11 @@ plt.show()
 # *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
 # predicted.
 
-stability = meta.split_half(measures, qrels, runs, targets=measures, n_splits=200, seed=1)
+stability = meta.split_half(
+    measures, qrels, runs, targets=measures, n_splits=200, seed=1
+)
 axes = meta.plot(stability)
-axes.set_title("Kendall's tau between halves of the queries", fontsize="medium")
+axes.figure.suptitle("Kendall's tau between halves of the queries", fontsize="medium")
 plt.show()
 
 # %%
@@ -162,7 +176,9 @@ plt.show()
 
 relation = meta.per_query_kendall(measures, qrels, runs)
 axes = meta.plot(relation)
-axes.set_title("Agreement on each query: mean Kendall's tau between measures", fontsize="medium")
+axes.figure.suptitle(
+    "Agreement on each query: mean Kendall's tau between measures", fontsize="medium"
+)
 plt.show()
 
 # %%
@@ -173,9 +189,15 @@ plt.show()
 
 fails = table[table["result"] == "fails"].groupby("measure").size()
 significant = power.groupby("measure")["significant"].mean()
-itself = stability[stability["measure"] == stability["target"]].set_index("measure")["kendall"]
+itself = stability[stability["measure"] == stability["target"]].set_index("measure")[
+    "kendall"
+]
 with_ap = relation[(relation["measure_a"] == "AP") | (relation["measure_b"] == "AP")]
-with_ap = with_ap.assign(measure=with_ap["measure_a"].where(with_ap["measure_b"] == "AP", with_ap["measure_b"]))
+with_ap = with_ap.assign(
+    measure=with_ap["measure_a"].where(
+        with_ap["measure_b"] == "AP", with_ap["measure_b"]
+    )
+)
 report = pd.DataFrame(
     {
         "axioms failed": fails,
@@ -191,13 +213,14 @@ report.loc[measures].round(3)
 # A paragraph to adapt:
 
 row = report.loc["AnyShare"]
-print(
+paragraph = (
     f"We checked {table['property'].nunique()} properties of the literature; AnyShare fails {row['axioms failed']:.0f} of them. "
     f"On {len(runs)} simulated systems and 50 queries it ties on {row['tied pairs']:.1%} of the pairs of rankings, finds "
     f"{row['discriminative power']:.0%} of the pairs of systems significantly different (paired bootstrap, alpha 0.05, "
     f"uncorrected), and half of the queries order the systems as the other half does with tau = {row['split-half tau']:.2f}. "
     f"Its order of systems by query agrees with AP's at tau = {row['tau with AP, by query']:.2f}."
 )
+print(textwrap.fill(paragraph, 76))
 
 # %%
 # From here: a file and a test make it a measure of the library; see *Add a measure* in ``CONTRIBUTING.md``. For

@@ -39,11 +39,20 @@ def simulated(number, collection):
     """40 queries with 5 to 29 relevant documents each, in a collection of 100,000; systems retrieve 1,000."""
     quality = QUALITY | ({"specialist": 160} if collection in SPECIAL else {})
     return meta.simulate_rankings(
-        100_000, m=range(5, 30), depth=1000, queries=40, systems=list(quality), quality=quality, seed=20 + number
+        100_000,
+        m=range(5, 30),
+        depth=1000,
+        queries=40,
+        systems=list(quality),
+        quality=quality,
+        seed=20 + number,
     )
 
 
-rankings = {collection: simulated(number, collection) for number, collection in enumerate(COLLECTIONS)}
+rankings = {
+    collection: simulated(number, collection)
+    for number, collection in enumerate(COLLECTIONS)
+}
 qrels = {collection: of_one.qrels for collection, of_one in rankings.items()}
 runs = {collection: of_one.runs for collection, of_one in rankings.items()}
 
@@ -55,7 +64,15 @@ runs = {collection: of_one.runs for collection, of_one in rankings.items()}
 # are ids of ``ir_datasets`` and a folder of run files: ``irl.benchmark(["beir/scifact/test", "vaswani"], "runs/",
 # ...)``. What it gives holds the means on every collection, and all that follows.
 
-result = irl.benchmark(qrels, runs, ["AP", "LR"], baseline="baseline", correction="holm", n_resamples=2000, seed=1)
+result = irl.benchmark(
+    qrels,
+    runs,
+    ["AP", "LR"],
+    baseline="baseline",
+    correction="holm",
+    n_resamples=2000,
+    seed=1,
+)
 result.table["LR"].unstack("run")[list(QUALITY)].round(3)
 
 # %%
@@ -66,7 +83,10 @@ result.table["LR"].unstack("run")[list(QUALITY)].round(3)
 # the specialist: the mean hides that there are two kinds of collections.
 
 axes = result.plot("LR")
-axes.set_title("LexiRecall: difference to the baseline, by collection and over all")
+axes.figure.suptitle(
+    "LexiRecall: difference to the baseline, by collection and over all",
+    fontsize="medium",
+)
 plt.show()
 
 # %%
@@ -76,17 +96,7 @@ plt.show()
 # *If these six collections are the benchmark*, as in a shared task, chance lies in the queries only. ``overall()``
 # resamples queries within each collection; every collection counts the same, however many queries it has.
 
-columns = [
-    "run",
-    "mean",
-    "mean_rank",
-    "rank_low",
-    "rank_high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_corrected",
-]
+columns = ["run", "mean", "rank_low", "rank_high", "difference", "p_corrected"]
 here = result.overall("queries")
 here.loc[here["measure"] == "LR", columns].round(3)
 
@@ -95,7 +105,7 @@ here.loc[here["measure"] == "LR", columns].round(3)
 # intervals overlap have not been told apart.
 
 axes = result.plot_ranks("LR")
-axes.set_title("Which ranks are possible, by mean LexiRecall")
+axes.figure.suptitle("Which ranks are possible, by mean LexiRecall", fontsize="medium")
 plt.show()
 
 # %%
@@ -104,27 +114,50 @@ plt.show()
 #
 # *If the six collections stand for many others*, chance also lies in which collections were taken.
 # ``overall("collections")`` resamples collections, and a random-effects model, as in medicine, says how much the true
-# differences vary: ``i2`` is the share of the variance that is no chance of queries, ``p_heterogeneity`` tests whether
-# there is any.
+# differences vary: ``i2`` is the share of the variance that is no chance of queries. (``tau2`` and ``p_heterogeneity``
+# are in the table, too.)
 
-columns = ["run", "difference", "difference_low", "difference_high", "p_corrected", "i2", "p_heterogeneity"]
+columns = [
+    "run",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_corrected",
+    "i2",
+]
 elsewhere = result.overall("collections")
-elsewhere.loc[(elsewhere["measure"] == "LR") & (elsewhere["run"] != "baseline"), columns].round(3)
+elsewhere.loc[
+    (elsewhere["measure"] == "LR") & (elsewhere["run"] != "baseline"), columns
+].round(3)
 
 # %%
 # The same numbers, two answers:
 
 answers = pd.DataFrame(
     {
-        "truth": {"twin": "equal", "better": "better everywhere", "specialist": "depends", "worse": "worse everywhere"},
+        "truth": {
+            "twin": "equal",
+            "better": "better everywhere",
+            "specialist": "depends",
+            "worse": "worse everywhere",
+        },
         **{
-            question: table[table["measure"] == "LR"].set_index("run")["p_corrected"].drop("baseline")
-            for question, table in {"p on these": here, "p on others like these": elsewhere}.items()
+            question: table[table["measure"] == "LR"]
+            .set_index("run")["p_corrected"]
+            .drop("baseline")
+            for question, table in {
+                "p on these": here,
+                "p on others like these": elsewhere,
+            }.items()
         },
     }
 )
 answers["what may be said"] = [
-    ("a difference on these and on others" if others <= 0.05 else "a difference on these collections only")
+    (
+        "a difference on these and on others"
+        if others <= 0.05
+        else "a difference on these collections only"
+    )
     if these <= 0.05
     else "no difference shown"
     for these, others in answers[["p on these", "p on others like these"]].to_numpy()
@@ -144,7 +177,7 @@ print(
     f"Friedman's test: p = {friedman['p']:.3f}; mean ranks closer than {friedman['critical_difference']:.2f} do not differ"
 )
 axes = result.plot_cd("LR")
-axes.set_title("Mean ranks by LexiRecall: systems under one bar are not told apart", fontsize="medium")
+axes.figure.suptitle("Mean ranks of the systems by LexiRecall", fontsize="medium")
 plt.show()
 
 # %%

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from ir_lexirecall.evaluation import MeasuresLike, parse_measures
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.measures.scoring import smaller_is_better
-from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences.comparison import PreferenceLike, check_baseline, parse_preferences
 from ir_lexirecall.preferences.counts import all_pairs
 from ir_lexirecall.preferences.result import Preferences
@@ -33,6 +32,7 @@ from ir_lexirecall.summary import (
     Standing,
     best_first,
     count,
+    estimate_words,
     gravest_first,
     grouped,
     html,
@@ -139,34 +139,40 @@ class Benchmark:
 
     @cached_property
     def _tested(self) -> dict[str, pd.DataFrame]:
+        return {name: self._tests_of(name) for name in self.measures}
+
+    def _tests_of(self, name: str) -> pd.DataFrame:
+        """The rows of ``tests`` for a measure."""
         import pandas as pd
 
+        if name in self._known_tests:
+            return self._known_tests[name]
         pairs = all_pairs(self.runs, self.baseline)
         a, b = ([self.runs.index(pair[side]) for pair in pairs] for side in (0, 1))
-        tables = {}
-        for name in self.measures:
-            values = self.values(name)
-            tested: TestResult = (
-                self.test.of_all(values.T)[a, b]
-                if self.test.name == "tukey"
-                else self.test.of_pairs(values[a] - values[b])
-            )
-            adjusted, reject = self.test.corrected(tested.p)
-            columns = {
-                "measure": name,
-                "run_a": [first for first, _ in pairs],
-                "run_b": [second for _, second in pairs],
-                "mean": (values[a] - values[b]).mean(axis=1),
-                "estimate": tested.estimate,
-                "ci_low": tested.low,
-                "ci_high": tested.high,
-                "p": tested.p,
-                "p_corrected": adjusted,
-                "reject": reject,
-                "effect_size": tested.effect_size,
-            }
-            tables[name] = pd.DataFrame(columns)
-        return tables
+        values = self.values(name)
+        tested: TestResult = (
+            self.test.of_all(values.T)[a, b] if self.test.name == "tukey" else self.test.of_pairs(values[a] - values[b])
+        )
+        adjusted, reject = self.test.corrected(tested.p)
+        columns = {
+            "measure": name,
+            "run_a": [first for first, _ in pairs],
+            "run_b": [second for _, second in pairs],
+            "mean": (values[a] - values[b]).mean(axis=1),
+            "estimate": tested.estimate,
+            "ci_low": tested.low,
+            "ci_high": tested.high,
+            "p": tested.p,
+            "p_corrected": adjusted,
+            "reject": reject,
+            "effect_size": tested.effect_size,
+        }
+        self._known_tests[name] = pd.DataFrame(columns)
+        return self._known_tests[name]
+
+    @cached_property
+    def _known_tests(self) -> dict[str, pd.DataFrame]:
+        return {}
 
     @cached_property
     def smaller_is_better(self) -> frozenset[str]:
@@ -213,21 +219,27 @@ class Benchmark:
     # -- the finding -------------------------------------------------------------------------------
 
     def standing(self, measure: str | None = None) -> Standing:
-        """How the runs stand by a measure: by its mean, with the intervals of ``means``.
+        """How the runs stand by a measure: by its mean, with the studentised intervals of ``means``.
 
         Args:
             measure: its name; by default the first one.
         """
+        import pandas as pd
+
         name = self.measures[0] if measure is None else check_choice("benchmark", "measure", measure, self.measures)
-        rows = self._means[self._means["measure"] == name]
-        order = best_first(rows["mean"], name not in self.smaller_is_better)
-        ranking = rows[["run", "mean", "ci_low", "ci_high"]].iloc[order].reset_index(drop=True)
-        pairs = self._tested[name] if len(self.runs) > 1 else self.tests()
+        values = self.values(name)
+        order = best_first(values.mean(axis=1), name not in self.smaller_is_better)
+        ends = self._intervals(values)
+        columns = {"mean": values.mean(axis=1), "ci_low": ends["t_low"], "ci_high": ends["t_high"]}
+        ranking = pd.DataFrame({"run": self.runs, **columns}).iloc[order].reset_index(drop=True)
+        ranking.attrs["confidence"] = 1 - self.test.alpha
+        pairs = self._tests_of(name) if len(self.runs) > 1 else self.tests()
         return Standing(name, f"mean {name}", ranking, pairs, name not in self.smaller_is_better)
 
     @cached_property
-    def _means(self) -> pd.DataFrame:
-        return self.means()
+    def _defined(self) -> list[str]:
+        """The measures of which all values are finite numbers."""
+        return [name for name in self.measures if np.isfinite(self.values(name)).all()]
 
     @cached_property
     def finding(self) -> Finding:
@@ -240,12 +252,16 @@ class Benchmark:
         head = f"{' '.join(what)}, by {listed(names)}."
         if not self.query_ids:
             return Finding([head, "There are no queries: nothing can be compared."], grouped(self.notes))
-        standings = [self.standing(name) for name in self.measures]
+        standings = [self.standing(name) for name in self._defined]
+        undefined = [name for name in self.measures if name not in self._defined]
+        without = [f"Left out, as not every value is a number: {listed(undefined)}."] if undefined else []
         preferences = self.preferences
         if preferences is not None and preferences.query_ids:
             new = [name for name in preferences.preferences if name not in self.measures]
             standings += [preferences.standing(name) for name in new]
-        sentences = [head, *leading(standings, self.test, self.baseline)]
+        if not standings:
+            return Finding([head, *without], grouped(self.notes))
+        sentences = [head, *without, *leading(standings, self.test, self.baseline)]
         return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha))
 
     def summary(self) -> str:
@@ -271,11 +287,37 @@ class Benchmark:
     @property
     def caption(self) -> str:
         """How differences are tested, and with what, in one line."""
+        return f"superscripts: better than the runs of these letters, {self._how}"
+
+    @property
+    def _how(self) -> str:
         test = self.test
-        how = f"superscripts: better than the runs of these letters, {test.name} test on {len(self.query_ids)} queries"
         corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
         numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
-        return f"{how}{corrected}, alpha {test.alpha:g}; {numbers}"
+        return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
+
+    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of the means of a measure (by default the first one) with their intervals, best first; returns the axes.
+
+        Args:
+            measure: its name; by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
+        shown = self.standing(measure)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
+
+    def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes.
+
+        Args:
+            measure: its name; by default the first one.
+            ax: matplotlib axes; new ones by default.
+        """
+        shown = self.standing(measure)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self._how, ax=ax)
 
     def to_markdown(self, places: int = 4) -> str:
         """The means in Markdown, the best of a column bold, with superscript letters of the runs that each one beats."""
@@ -306,25 +348,10 @@ class Benchmark:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def _repr_html_(self) -> str:
-        drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        size = standings.means_size(len(self.runs))
-        return html(self.finding, plots.inline(self.plot, size, self.finding.title) if drawn else "", self.caption)
-
-    def plot(self, measure: str | None = None, ax: Any = None) -> Any:
-        """Means of a measure (by default the first one) with their intervals, best first.
-
-        Args:
-            measure: its name.
-            ax: matplotlib axes; new ones by default.
-
-        Returns:
-            The axes.
-        """
-        standing = self.standing(measure)
-        confidence = 1 - self.test.alpha
-        return standings.means(
-            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
-        )
+        drawn = bool(self.query_ids and self._defined) and len(self.runs) <= _MOST_DRAWN
+        size = plots.means_size(len(self.runs))
+        picture = plots.inline(partial(self.plot, self._defined[0]), size, self.finding.title) if drawn else ""
+        return html(self.finding, picture, self._how)
 
 
 def _letter(place: int) -> str:

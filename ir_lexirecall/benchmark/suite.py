@@ -449,6 +449,14 @@ class BenchmarkSuite:
     @cached_property
     def finding(self) -> Finding:
         """What ``summary`` says, in parts."""
+        return self.finding_over("queries")
+
+    def finding_over(self, over: str) -> Finding:
+        """What ``summary`` says, in parts.
+
+        Args:
+            over: what is a sample, as in ``overall``.
+        """
         queries = sum(len(result.query_ids) for result in self.results.values())
         head = (
             f"{count(len(self.runs), 'run')} on {count(len(self.collections), 'collection')} ({listed(self.collections)}; "
@@ -456,21 +464,31 @@ class BenchmarkSuite:
         )
         if not self.runs:
             return Finding([head, "No run is common to all collections."], grouped(self.notes))
-        overall = self.overall("queries")
+        try:
+            overall = self.overall(over)
+        except ValueError as error:
+            sentence = f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}."
+            return Finding([head, sentence], grouped(self.notes))
         falling = self.smaller_is_better
         rows = [overall[overall["measure"] == name] for name in self._quantities]
         ordered = [
             part.sort_values("mean", ascending=name in falling, kind="stable")
             for name, part in zip(self._quantities, rows, strict=True)
         ]
-        how = f"stratified bootstrap over queries, {100 * (1 - self.test.alpha):g} % intervals"
+        resampled = "stratified bootstrap over queries" if over == "queries" else "two-level bootstrap over collections"
+        how = f"{resampled}, {100 * (1 - self.test.alpha):g} % intervals"
         notes, alpha = grouped(self.notes), self.test.alpha
         return leading_overall([head], ordered, self.baseline, how=how, notes=notes, alpha=alpha, falling=falling)
 
-    def summary(self) -> str:
+    def summary(self, over: str = "queries") -> str:
         """The result in a few sentences: what was evaluated on which collections, who leads over all of them, who may be first
-        as well, who differs from the baseline, what should be distrusted; then the runs, best first by the first measure."""
-        return str(self.finding)
+        as well, who differs from the baseline, what should be distrusted; then the runs, best first by the first measure.
+
+        Args:
+            over: what is a sample, as in ``overall``.
+        """
+        check_choice("summary", "over", over, OVER)
+        return str(self.finding if over == "queries" else self.finding_over(over))
 
     def __str__(self) -> str:
         return self.summary()
@@ -557,7 +575,7 @@ class BenchmarkSuite:
         return rows, ["left", "left", *("right" for _ in heads[2:])]
 
     def _repr_html_(self) -> str:
-        drawn = 1 < len(self.runs) <= _MOST_DRAWN
+        drawn = self.finding.ranking is not None and 1 < len(self.runs) <= _MOST_DRAWN
         size = (7.0, 1.5 + 0.32 * len(self.runs))
         return html(
             self.finding, plots.inline(self.plot_ranks, size, self.finding.title) if drawn else "", self.caption

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +16,18 @@ from ir_lexirecall.cli.arguments import (
     significance_test,
     split_measures,
 )
-from ir_lexirecall.cli.output import Page, add_output
+from ir_lexirecall.cli.output import Page, add_output, render, terminal_width
 from ir_lexirecall.collections import DEMO
 from ir_lexirecall.errors import did_you_mean, needs
 from ir_lexirecall.formats import is_file
 from ir_lexirecall.readers import run_files
 from ir_lexirecall.report import report
+from ir_lexirecall.summary import interval
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_PLACES = 4
 _MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")
 
 
@@ -115,37 +116,78 @@ def _benchmark(options: argparse.Namespace) -> None:
         **asked,
     )
     assert isinstance(result, BenchmarkSuite)
-    table = result.overall(over)
     page = Page(options)
-    for_readers = page.for_people or options.format in ("latex", "markdown")
-    columns = [name for name in _SHOWN if name in table] if for_readers else list(table)
-    page.add_finding(result.finding, ranking=False)
-    table["mark"] = result.marks(over)
-    if for_readers:
-        table = _best_first(table, result.smaller_is_better)
-    page.add_table(table[columns], {"difference": list(table["mark"])} if "difference" in table else {})
-    for sentence in ["", result.caption]:
-        page.add_sentence(sentence)
+    if options.format in ("markdown", "latex"):
+        shown = result.to_markdown if options.format == "markdown" else result.to_latex
+        page.parts.append(shown(over, _PLACES if options.places is None else options.places))
+    elif page.for_people:
+        page.add_finding(result.finding_over(over), ranking=False)
+        _add_overall(page, result, over)
+        page.add_sentence(result.caption)
+    else:
+        page.add_table(result.overall(over))
     if options.report is not None:
         report(result, options.report)
     page.finish()
 
 
-def _best_first(table: pd.DataFrame, falling: Container[str]) -> pd.DataFrame:
-    """The rows of each measure in the order of their means."""
-    rank = [mean if name in falling else -mean for name, mean in zip(table["measure"], table["mean"], strict=True)]
-    group = table["measure"].map({name: i for i, name in enumerate(table["measure"].unique())})
-    return (
-        table.assign(group=group, rank=rank)
-        .sort_values(["group", "rank"], kind="stable")
-        .drop(columns=["group", "rank"])
-    )
+def _add_overall(page: Page, result: BenchmarkSuite, over: str) -> None:
+    """A table per measure, best run first, with as many columns as the terminal has room for in all of them."""
+    overall = result.overall(over)
+    overall["mark"] = result.marks(over)
+    places = _PLACES if page.options.places is None else page.options.places
+    tables, marks = {}, {}
+    for name in overall["measure"].unique():
+        rows = overall[overall["measure"] == name]
+        rows = rows.sort_values("mean", ascending=name in result.smaller_is_better, kind="stable")
+        tables[name], marks[name] = _readable(rows, result.test.alpha, places), {"difference": list(rows["mark"])}
+    columns = list(next(iter(tables.values())))
+    width = terminal_width(page.options)
+    for kept in range(len(columns), 2, -1):
+        shown = {
+            name: render(table[columns[:kept]], "table", places, marks=marks[name], width=width)
+            for name, table in tables.items()
+        }
+        if not any(sentence for _, sentence in shown.values()):
+            break
+    for name, (table, _) in shown.items():
+        page.add_sentence(f"{name}:")
+        page.parts += [table, ""]
+    if left_out := columns[kept:]:
+        page.add_sentence(
+            f"({len(left_out)} of {len(columns)} columns left out: {', '.join(left_out)}; --wide shows all)"
+        )
 
 
-_SHOWN = (
-    *("measure", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"),
-    *("difference", "difference_low", "difference_high", "p_corrected", "effect", "i2"),
-)
+def _readable(rows: pd.DataFrame, alpha: float, places: int) -> pd.DataFrame:
+    """The rows of ``overall`` of one measure, with the two ends of each interval in one column."""
+    import pandas as pd
+
+    confidence = f"{100 * (1 - alpha):g} % interval"
+
+    def ends(low: str, high: str) -> list[str]:
+        return [interval(*both, places) for both in zip(rows[low], rows[high], strict=True)]
+
+    columns: dict[str, Any] = {
+        "run": list(rows["run"]),
+        "mean": list(rows["mean"]),
+        confidence: ends("ci_low", "ci_high"),
+        "rank": [f"{low} to {high}" for low, high in zip(rows["rank_low"], rows["rank_high"], strict=True)],
+    }
+    if "difference" in rows:
+        columns |= {
+            "difference": list(rows["difference"]),
+            "its interval": ends("difference_low", "difference_high"),
+            "p_corrected": list(rows["p_corrected"]),
+        }
+    columns["mean_rank"] = list(rows["mean_rank"].round(2))
+    if "effect" in rows:
+        columns |= {
+            "random effects": list(rows["effect"]),
+            "their interval": ends("effect_low", "effect_high"),
+            "I2": list(rows["i2"].round(2)),
+        }
+    return pd.DataFrame(columns)
 
 
 def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_lexirecall import demo
+from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark import benchmark
 from ir_lexirecall.cli.arguments import (
     Inputs,
@@ -172,6 +174,8 @@ def _evaluate(options: argparse.Namespace) -> None:
             scored, list(measures), baseline=options.baseline, rel=inputs.rel(options), test=test, caller="eval"
         )
         _add_means(page, scored, tested)
+    for note in tie_warnings(scored) if page.for_people else []:
+        page.add_sentence(note)
     page.finish()
 
 
@@ -294,7 +298,7 @@ def _report(options: argparse.Namespace) -> None:
         result,
         options.output,
         **({"title": options.title} if options.title else {}),
-        runs=inputs.runs,
+        runs={name: run for name, run in inputs.runs.items() if os.path.isfile(run)},  # a pipe is read once only
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )

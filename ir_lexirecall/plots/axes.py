@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -10,23 +11,80 @@ from typing import Any
 from ir_lexirecall import text as texts
 from ir_lexirecall.errors import needs
 
+SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
+"""Sizes of letters in points: nothing is smaller than the first."""
+
+FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
+"""The colours of two runs, and of what is neither: told apart by the colour-blind, and on paper."""
+
+_COLOURS = (FIRST, SECOND, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of Okabe and Ito
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
+_MARKERS = "osD^vPX*<>"
 _LARGEST = 40.0  # inches
 _LONGEST = 40  # columns of a name
+_OURS = "ir-lexirecall"  # marks figures that are nobody else's
+_LETTERS_PER_INCH = 15.0  # of small print
 
 
 def new_axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The axes that the user passed, or new ones of a size in inches."""
+    """The axes that the user passed, or new ones of a size in inches.
+
+    In a notebook (and in an interactive session that draws with pyplot) the figure is pyplot's, so that it is shown. Anywhere
+    else, and in threads, pyplot is left alone: its figures, its current figure and its settings are global.
+    """
     if ax is not None:
         return ax
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
         raise ModuleNotFoundError(needs("a picture", "matplotlib", "plots")) from None
-    width, height = (min(side, _LARGEST) for side in size)
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None and threading.current_thread() is threading.main_thread():  # somebody draws interactively
-        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-    return Figure(figsize=(width, height), layout="constrained").subplots()
+    options: dict[str, Any] = {"figsize": tuple(min(side, _LARGEST) for side in size), "layout": "constrained"}
+    figure = _pyplot().figure(**options) if _is_shown() else Figure(**options)
+    figure.set_gid(_OURS)
+    return figure.subplots()
+
+
+def _is_shown() -> bool:
+    """Whether somebody looks at pyplot's figures: a notebook's kernel at the end of a cell, an interactive session at once."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if hasattr(shell, "kernel"):
+        return True
+    matplotlib = sys.modules.get("matplotlib")
+    return "matplotlib.pyplot" in sys.modules and matplotlib is not None and matplotlib.is_interactive()
+
+
+def _pyplot() -> Any:
+    import matplotlib.pyplot
+
+    return matplotlib.pyplot
+
+
+def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
+    """How to draw the line at a place among so many, such that lines that coincide are told apart.
+
+    Earlier lines are wider than those drawn over them; colours, dashes and markers all change, and markers of different lines
+    stand at different points.
+
+    Args:
+        place: which line, from 0.
+        count: how many lines there are.
+        points: how many points a line has.
+    """
+    step = max(1, -(-points // 12))
+    return {
+        "color": _COLOURS[place % len(_COLOURS)],
+        "linestyle": _DASHES[place % len(_DASHES)],
+        "linewidth": 1.2 + 3.0 * (count - 1 - place) / max(1, count - 1) if count > 1 else 1.8,
+        "marker": _MARKERS[place % len(_MARKERS)],
+        "markersize": 5.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+        "markevery": (min(place * step // max(1, count), points - 1), step),
+        "alpha": 0.9,
+    }
 
 
 def label(name: Any) -> str:
@@ -56,6 +114,7 @@ def labels(names: Sequence[Any]) -> list[str]:
 
 def name_ticks(axis: Any, names: Sequence[Any], places: Sequence[float] | None = None, **style: Any) -> None:
     """Write names at places of an axis, by default 0, 1, 2, ..."""
+    style = {"fontsize": TEXT, **style}
     axis.set_ticks(range(len(names)) if places is None else places, labels(names), parse_math=False, **style)
 
 
@@ -69,27 +128,60 @@ def legend_label(name: Any) -> str:
     return f" {short}" if short.startswith("_") else short
 
 
-def colour_bar(ax: Any, image: Any, meaning: str) -> None:
+def show_legend(ax: Any) -> None:
+    """Say beside the axes (where nothing is hidden) what is drawn how."""
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0, "frameon": False}
+    ax.legend(fontsize=TEXT, handlelength=3.2, **place)
+
+
+def whole_numbers(axis: Any) -> None:
+    """Put ticks of an axis at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def diverging() -> Any:
+    """Colours from the second run's, over white, to the first one's."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("runs", [SECOND, "#fbe3d3", "white", "#cfe5f2", FIRST])
+
+
+def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | None = None) -> None:
     """Add a bar that says what the colours of an image mean."""
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
-    bar.set_label(meaning, parse_math=False)
+    if limits is not None:
+        bar.ax.set_ylim(*limits)
+    bar.set_label(meaning, parse_math=False, fontsize=TEXT)
+    bar.ax.tick_params(labelsize=TEXT)
 
 
-def finish(ax: Any, caption: str = "") -> Any:
-    """Add small print, and have all texts on the axes taken as they are; returns the axes."""
+def finish(ax: Any, caption: str = "", title: str = "") -> Any:
+    """Add a title and small print (to figures of ours), and have all texts on the axes taken as they are; returns the axes.
+
+    Letters of axes that have no size yet get one; on a figure that somebody else composes, small print would be in the way.
+    """
     from matplotlib.text import Text
 
-    if caption:
-        ax.annotate(
-            texts.printable(caption),
-            (0, 0),
-            (2, 2),
-            "figure points",
-            "offset points",
-            fontsize=4,
-            color="grey",
-            annotation_clip=False,
-        )
+    if title:
+        ax.set_title(title, fontsize=TITLE, loc="left", wrap=True)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_size(TEXT)
+        if axis.get_scale() == "log":  # matplotlib writes powers as mathematics, which is off for the sake of names
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter("")
+    ax.tick_params(labelsize=TEXT)
+    figure = ax.figure
+    if caption and figure.get_gid() == _OURS:
+        width = int((figure.get_size_inches()[0] - 0.2) * _LETTERS_PER_INCH)
+        small = textwrap.fill(texts.printable(caption), max(30, width), break_on_hyphens=False)
+        figure.supxlabel(small, fontsize=SMALL, color=GREY, x=0.01, ha="left", multialignment="left", parse_math=False)
     for shown in ax.findobj(Text):
         shown.set_parse_math(False)
     return ax
+
+
+def bare(ax: Any) -> None:
+    """Take the frame away but for the axes that are read."""
+    ax.spines[["top", "right"]].set_visible(False)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import finish, label, name_ticks, new_axes
+from ir_lexirecall.plots.axes import FIRST, SECOND, bare, finish, label, line_style, name_ticks, new_axes
 
 
 def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, caption: str = "", ax: Any = None) -> Any:
@@ -24,7 +24,7 @@ def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, capt
     runs = list(overall["run"])
     names = [*dict.fromkeys(table["collection"]), "all"]
     rows = len(names) * (len(runs) + 1)
-    ax = new_axes(ax, (7.0, min(40.0, max(3.0, 0.22 * rows + 1))))
+    ax = new_axes(ax, (7.5, min(40.0, max(3.0, 0.22 * rows + 1.4))))
     ticks, shown = [], []
     place = 0
     for name in names:
@@ -32,20 +32,23 @@ def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, capt
         part = part.set_index("run")
         for number, run in enumerate(runs):
             value, low, high = (float(part.loc[run, c]) for c in ("difference", "difference_low", "difference_high"))
-            colour = f"C{number % 10}"
+            style = line_style(number, len(runs))
+            colour = style["color"]
             if np.isfinite([low, high]).all():
                 ax.plot([low, high], [place, place], color=colour, linewidth=2.5 if name == "all" else 1.2)
-            marker = "D" if name == "all" else "o"
-            ax.plot([value], [place], marker, color=colour, markersize=6 if name == "all" else 4)
+            ax.plot(
+                [value], [place], "D" if name == "all" else "o", color=colour, markersize=7 if name == "all" else 4.5
+            )
             ticks.append(place)
             shown.append(f"{label(name)}: {label(run)}" if len(runs) > 1 else str(name))
             place += 1
         place += 1 if len(runs) > 1 else 0
-    ax.axvline(0, color="grey", linewidth=0.8, linestyle=":")
-    name_ticks(ax.yaxis, shown, ticks, fontsize="x-small")
+    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    name_ticks(ax.yaxis, shown, ticks)
     ax.invert_yaxis()
-    ax.set_xlabel(f"difference of {label(measure)} to {label(baseline)}")
-    return finish(ax, caption)
+    ax.set_xlabel(f"difference of {label(measure)} to {label(baseline)}, with its interval")
+    bare(ax)
+    return finish(ax, caption, f"Right of 0: better than {label(baseline)}; diamonds: over all collections")
 
 
 def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -57,14 +60,15 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     """
     ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
     place = np.arange(len(table))
-    ax.hlines(place, table["rank_low"], table["rank_high"], color="tab:blue", linewidth=1)
-    ax.hlines(place, table["rank_from"], table["rank_to"], color="tab:blue", linewidth=4)
+    ax.hlines(place, table["rank_low"], table["rank_high"], color=FIRST, linewidth=1)
+    ax.hlines(place, table["rank_from"], table["rank_to"], color=FIRST, linewidth=4)
     ax.plot(place + 1, place, "o", color="black", markersize=4)
-    name_ticks(ax.yaxis, list(table["run"]), fontsize="small")
+    name_ticks(ax.yaxis, list(table["run"]), fontsize=9.0)
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(table) + 0.5)
     ax.set_xlabel(f"rank by macro mean of {label(measure)}")
-    return finish(ax, caption)
+    bare(ax)
+    return finish(ax, caption, "Thin: interval of the rank; thick: where the resamples put the run")
 
 
 def critical_differences(mean_rank: Any, difference: float, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -79,17 +83,15 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
     ax = new_axes(ax, (7.0, min(40.0, max(2.5, 0.28 * len(ranks) + 1.5))))
     place = np.arange(len(ranks))
     ax.plot(ranks, place, "o", color="black", markersize=4)
-    name_ticks(ax.yaxis, list(mean_rank.index), fontsize="small")
+    name_ticks(ax.yaxis, list(mean_rank.index))
     for first, end in joined_ranks(ranks, difference):
-        ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color="tab:red", linewidth=3)
-        ax.vlines([ranks[first]], first, end + 0.35, color="tab:red", linewidth=0.6, linestyle=":")
+        ax.plot([ranks[first], ranks[end]], [end + 0.35, end + 0.35], color=SECOND, linewidth=3)
+        ax.vlines([ranks[first]], first, end + 0.35, color=SECOND, linewidth=0.6, linestyle=":")
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {label(measure)}")
-    ax.set_title(
-        f"critical difference {difference:.2f}: runs under one bar are not told apart", fontsize="small", loc="left"
-    )
-    return finish(ax, caption)
+    bare(ax)
+    return finish(ax, caption, f"critical difference {difference:.2f}: runs under one bar are not told apart")
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:

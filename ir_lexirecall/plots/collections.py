@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import finish, new_axes
+from ir_lexirecall.plots.axes import FIRST, bare, finish, new_axes
 
 _MOST_BARS = 30
 
@@ -23,8 +23,13 @@ def relevant_documents(relevant: Sequence[int], *, ax: Any = None) -> Any:
     numbers = np.asarray(relevant, dtype=np.int64)
     most = int(numbers.max(initial=1))
     width = -(-(most + 1) // _MOST_BARS)
-    ax.hist(numbers, bins=np.arange(0, most + 1 + width, width) - 0.5, rwidth=0.9, color="tab:blue")
+    ax.hist(numbers, bins=np.arange(0, most + 1 + width, width) - 0.5, rwidth=0.9, color=FIRST)
     ax.set_xlabel("relevant documents")
     ax.set_ylabel("queries")
     ax.yaxis.get_major_locator().set_params(integer=True)
-    return finish(ax)
+    bare(ax)
+    return finish(
+        ax,
+        title=f"Relevant documents of {len(numbers)} queries"
+        + (f", median {np.median(numbers):g}" if len(numbers) else ""),
+    )

@@ -6,10 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import colour_bar, finish, label, labels, legend_label, name_ticks, new_axes
+from ir_lexirecall.plots.axes import (
+    FIRST,
+    GREY,
+    SECOND,
+    SMALL,
+    bare,
+    colour_bar,
+    diverging,
+    finish,
+    label,
+    labels,
+    name_ticks,
+    new_axes,
+)
 
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
-_COLOURS = ("tab:blue", "tab:red")
+_MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
+_EXTREMES = 5  # of wins, and of losses
 
 
 def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -24,10 +38,10 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
     """
     order = list(matrix.index)
     mean = matrix.to_numpy()
-    size = max(4.0, 0.55 * len(order) + 2) + 0.07 * max(map(len, labels(order)), default=0)
+    size = max(4.5, 0.52 * len(order) + 2) + 0.07 * max(map(len, labels(order)), default=0)
     ax = new_axes(ax, (size + 1, size))
-    image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap="RdBu", vmin=-1, vmax=1)
-    name_ticks(ax.xaxis, order, rotation=45, ha="right")
+    image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap=diverging(), vmin=-1.25, vmax=1.25)
+    name_ticks(ax.xaxis, order, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, order)
     ax.set_xlabel("over this run")
     ax.set_ylabel("preference of this run")
@@ -43,21 +57,21 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
                     f"{mean[i, j]:.2f}{star}",
                     ha="center",
                     va="center",
-                    fontsize="x-small",
-                    color="white" if abs(mean[i, j]) > 0.6 else "black",
+                    fontsize=SMALL,
+                    color="white" if mean[i, j] > 0.85 else "black",
                 )
-    colour_bar(ax, image, f"mean preference ({label(preference)})")
+    colour_bar(ax, image, f"mean preference ({label(preference)})", limits=(-1, 1))
     correction = pairs.attrs["correction"]
     how = f"corrected ({correction}) " if correction else ""
-    ax.set_title(f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", fontsize="small", loc="left")
-    return finish(ax, caption)
+    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test")
 
 
 def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
-    """Where two runs differ, query by query, the first one's wins first.
+    """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
 
     For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
-    at the bottom); for the others a bar as high as the preference, or the difference of a measure. Ties are dots.
+    at the bottom); for the others a bar as high as the preference, or the difference of a measure. Ties are dots. Of more than
+    60 queries, those with the largest differences are named.
 
     Args:
         table: what ``Preferences.explain`` gave for the two runs.
@@ -66,43 +80,68 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
         caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
-    height = np.nan_to_num(table["preference"].to_numpy())
-    what = f"preference ({label(preference)})"
+    sign = np.nan_to_num(table["preference"].to_numpy())
+    height, what = sign, f"preference ({label(preference)})"
     if "value_a" in table:
         height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {label(preference)}"
-    order = np.argsort(-height, kind="stable")
-    height, table = height[order], table.iloc[order]
-    ax = new_axes(ax, (min(max(6.0, 0.18 * len(height)), 24.0), 3.5))
+    elif "rank_a" in table:
+        height = np.where(sign == 0, 0.0, sign * _ratio(table))
+    order = np.lexsort((-height, -np.sign(sign)))
+    height, sign, table = height[order], sign[order], table.iloc[order]
+    ax = new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
+    wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
+    _divide(ax, wins, losses, len(sign))
     if "rank_a" in table:
-        _dumbbells(ax, table, a, b)
+        _dumbbells(ax, table)
     else:
-        ax.bar(range(len(height)), height, color=np.where(height > 0, _COLOURS[0], _COLOURS[1]), width=0.8)
+        ax.bar(range(len(height)), height, color=np.where(sign > 0, FIRST, SECOND), width=0.8)
         ties = np.flatnonzero(height == 0)
-        ax.plot(ties, np.zeros(len(ties)), ".", color="grey")
+        ax.plot(ties, np.zeros(len(ties)), ".", color=GREY)
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_ylabel(what)
-        ax.set_title(f"{label(a)} (blue) against {label(b)} (red)", fontsize="medium")
-    few = len(height) <= 60
-    name_ticks(ax.xaxis, table["query_id"].tolist() if few else [], rotation=90, fontsize="x-small")
+    ids = table["query_id"].tolist()
+    decided = np.flatnonzero(sign)
+    extremes = [*decided[decided < wins][:_EXTREMES], *decided[decided >= wins][-_EXTREMES:]]
+    named = list(range(len(ids))) if len(ids) <= _MOST_NAMED else extremes
+    name_ticks(ax.xaxis, [ids[i] for i in named], named, rotation=90, fontsize=SMALL)
+    ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
-    return finish(ax, caption)
+    bare(ax)
+    ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
+    first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
+    title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
+    return finish(ax, caption, title)
 
 
-def _dumbbells(ax: Any, table: Any, a: str, b: str) -> None:
+def _ratio(table: Any) -> Any:
+    """How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does."""
+    a, b = (table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b"))
+    lost = np.isnan(a) != np.isnan(b)
+    return np.where(lost, np.inf, np.nan_to_num(np.fmax(a, b) / np.fmin(a, b), nan=1.0))
+
+
+def _divide(ax: Any, wins: int, losses: int, queries: int) -> None:
+    """Shade where one run wins, and where the other does."""
+    for first, end, colour in ((0, wins, FIRST), (queries - losses, queries, SECOND)):
+        if end > first:
+            ax.axvspan(first - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0)
+
+
+def _dumbbells(ax: Any, table: Any) -> None:
     ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
     tie = table["winner"].isna().to_numpy()
     deepest = np.nanmax(np.concatenate([*ranks, [1.0]]))
     missing = 2 * deepest
     shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
     x = np.arange(len(table))
-    ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="lightgrey", linewidth=2, zorder=1)
-    for name, rank, colour in zip((a, b), shown, _COLOURS, strict=True):
-        ax.scatter(x[~tie], rank[~tie], color=colour, s=14, label=legend_label(name), zorder=2)
-    ax.plot(x[tie], np.ones(tie.sum()), ".", color="grey")
-    ax.axhline(missing, color="grey", linewidth=0.8, linestyle=":")
+    ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="#bdbdbd", linewidth=2, zorder=1)
+    for rank, colour, marker in zip(shown, (FIRST, SECOND), "oD", strict=True):
+        ax.scatter(x[~tie], rank[~tie], color=colour, marker=marker, s=16, zorder=2)
+    ax.plot(x[tie], np.ones(tie.sum()), ".", color=GREY)
+    ax.axhline(missing, color=GREY, linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
-    ax.text(1, missing, " not retrieved", va="center", fontsize="x-small", color="grey", transform=beside)
+    ax.text(1, missing, " not retrieved", va="center", fontsize=SMALL, color=GREY, transform=beside)
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
     ax.set_ylim(1.5 * missing, 0.8)
     ax.set_ylabel("rank at the deciding level")
-    ax.legend(fontsize="small", loc="upper right")

@@ -7,7 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import colour_bar, finish, label, legend_label, name_ticks, new_axes
+from ir_lexirecall.plots.axes import (
+    FIRST,
+    GREY,
+    SECOND,
+    SMALL,
+    bare,
+    colour_bar,
+    finish,
+    label,
+    legend_label,
+    line_style,
+    name_ticks,
+    new_axes,
+    show_legend,
+    whole_numbers,
+)
 
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
 
@@ -28,7 +43,24 @@ def plot(table: Any, ax: Any = None) -> Any:
     function = getattr(table, "attrs", {}).get("function")
     if function not in _DRAWN:
         raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
-    return finish(_DRAWN[function](table, new_axes(ax, (6.0, 4.0))))
+    ax = _DRAWN[function](table, new_axes(ax, (_width(function, table), _height(function, table))))
+    if not ax.images:
+        bare(ax)
+    return finish(ax, title=_TITLES.get(function, ""))
+
+
+def _height(function: str, table: Any) -> float:
+    """Inches: room for a row of each property, measure or run."""
+    columns = _ROWS.get(function, ())
+    names = max((table[column].nunique() for column in columns), default=0)
+    return float(np.clip(0.3 * names + 2.2, 4.0, 24.0))
+
+
+def _width(function: str, table: Any) -> float:
+    """Inches: room for a column of each measure."""
+    columns = _COLUMNS.get(function, ())
+    names = max((table[column].nunique() for column in columns), default=0)
+    return float(np.clip(0.5 * names + 3.5, 7.0, 24.0))
 
 
 def _bars(column: str, meaning: str | None = None) -> Callable[[Any, Any], Any]:
@@ -45,7 +77,7 @@ def _bars(column: str, meaning: str | None = None) -> Callable[[Any, Any], Any]:
 
 def _bars_of(ax: Any, names: list[str], values: Any) -> None:
     """A horizontal bar for each name, the first one at the bottom."""
-    ax.barh(range(len(names)), values)
+    ax.barh(range(len(names)), values, color=FIRST)
     name_ticks(ax.yaxis, names)
 
 
@@ -66,8 +98,8 @@ def _matrix(
         image = ax.imshow(values, cmap=cmap, vmin=lowest, vmax=1)
         for (i, j), value in np.ndenumerate(values):
             colour = "white" if abs(value) > 0.6 else "black"
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-        name_ticks(ax.xaxis, names, rotation=45, ha="right")
+            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, color=colour)
+        name_ticks(ax.xaxis, names, rotation=45, ha="right", rotation_mode="anchor")
         name_ticks(ax.yaxis, names)
         colour_bar(ax, image, meaning or column.replace("_", " "))
         return ax
@@ -97,27 +129,36 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
     if x == "depth" and (table["depth"] == table["n"]).all():
         x = "n"
     rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
-    for (measure, *_), rows in table.groupby(["measure", *rest], sort=False):
-        ax.plot(rows[x], rows["probability"], marker=".", label=legend_label(measure))
+    groups = table.groupby(["measure", *rest], sort=False)
+    for place, ((measure, *others), rows) in enumerate(groups):
+        varied = [f"{name}={value:g}" for name, value in zip(rest, others, strict=True) if table[name].nunique() > 1]
+        style = line_style(place, groups.ngroups, len(rows))
+        ax.plot(rows[x], rows["probability"], label=legend_label(", ".join([measure, *varied])), **style)
     meaning, scale = _TIE_AXES[x]
-    ax.set_xscale(scale)
+    if scale == "linear":
+        whole_numbers(ax.xaxis)
+    else:
+        ax.set_xscale(scale)
     ax.set_yscale("linear" if x == "depth" else "log")
     ax.set_xlabel(meaning)
     ax.set_ylabel("probability of a tie")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
 def _orientation(table: Any, ax: Any) -> Any:
     """Precision orientation (dashed) and recall orientation (solid) against m."""
     several = table["n"].nunique() > 1
-    for number, ((measure, n), rows) in enumerate(table.groupby(["measure", "n"], sort=False)):
+    groups = table.groupby(["measure", "n"], sort=False)
+    for number, ((measure, n), rows) in enumerate(groups):
         name = legend_label(f"{measure}, n={n}" if several else measure)
-        ax.plot(rows["m"], rows["recall"], f"C{number % 10}-", marker=".", label=name)
-        ax.plot(rows["m"], rows["precision"], f"C{number % 10}--")
+        style = line_style(number, groups.ngroups, len(rows))
+        ax.plot(rows["m"], rows["recall"], label=name, **style | {"linestyle": "-"})
+        ax.plot(rows["m"], rows["precision"], **style | {"linestyle": "--"})
+    whole_numbers(ax.xaxis)
     ax.set_xlabel("relevant documents m")
-    ax.set_ylabel("orientation: recall (solid), precision (dashed)")
-    ax.legend(fontsize="small")
+    ax.set_ylabel("orientation")
+    show_legend(ax)
     return ax
 
 
@@ -128,10 +169,10 @@ def _worst_case(table: Any, ax: Any) -> Any:
     width = 0.5 / max(1, means.shape[1])
     for number, measure in enumerate(means.columns):
         places = np.arange(len(means)) + (number - (means.shape[1] - 1) / 2) * width
-        ax.bar(places, means[measure], width, label=legend_label(measure))
+        ax.bar(places, means[measure], width, label=legend_label(measure), color=line_style(number, 2)["color"])
     name_ticks(ax.xaxis, means.index.tolist(), rotation=90)
     ax.set_xlabel("run")
-    ax.legend()
+    show_legend(ax)
     ax.set_ylabel("mean value of the worst-off user")
     return ax
 
@@ -157,18 +198,21 @@ def _partial_order(table: Any, ax: Any) -> Any:
             matrix[x, y], symbol = symbols[way]
             ax.text(y, x, symbol, ha="center", va="center")
     ax.imshow(matrix, cmap="RdBu", vmin=-2, vmax=2)
-    name_ticks(ax.xaxis, names, rotation=45, ha="right")
+    name_ticks(ax.xaxis, names, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, names)
     return ax
 
 
 def _balancing_index(table: Any, ax: Any) -> Any:
     """B(n) against n, a line per measure."""
-    for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["n"], rows["B"], marker=".", label=legend_label(measure))
+    groups = table.groupby("measure", sort=False)
+    for place, (measure, rows) in enumerate(groups):
+        ax.plot(rows["n"], rows["B"], label=legend_label(measure), **line_style(place, groups.ngroups, len(rows)))
+    whole_numbers(ax.xaxis)
+    whole_numbers(ax.yaxis)
     ax.set_xlabel("length of the ranking n")
     ax.set_ylabel("balancing index B(n)")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
@@ -179,10 +223,10 @@ def _axioms(table: Any, ax: Any) -> Any:
     )
     matrix = matrix.loc[table["property"].drop_duplicates(), table["measure"].drop_duplicates()]
     ax.imshow(matrix.to_numpy(), cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
-    name_ticks(ax.xaxis, list(matrix.columns), rotation=45, ha="right")
-    name_ticks(ax.yaxis, list(matrix.index), fontsize="small")
+    name_ticks(ax.xaxis, list(matrix.columns), rotation=45, ha="right", rotation_mode="anchor")
+    name_ticks(ax.yaxis, list(matrix.index))
     for (i, j), result in np.ndenumerate(matrix.to_numpy()):
-        ax.text(j, i, {1.0: "+", -1.0: "-", 0.0: "n/a"}[result], ha="center", va="center", fontsize="x-small")
+        ax.text(j, i, {1.0: "+", -1.0: "−", 0.0: "n/a"}[result], ha="center", va="center", fontsize=SMALL)
     return ax
 
 
@@ -197,9 +241,9 @@ def _properties(table: Any, ax: Any) -> Any:
 
 def _fit(table: Any, ax: Any) -> Any:
     """The correlation at every value tried, the best one marked."""
-    ax.plot(table["value"], table["correlation"], ".-")
+    ax.plot(table["value"], table["correlation"], ".-", color=FIRST)
     best = table[table["best"]]
-    ax.plot(best["value"], best["correlation"], "o", color="tab:red")
+    ax.plot(best["value"], best["correlation"], "o", color=SECOND)
     ax.set_xlabel(f"{table.attrs['parameter']} of {label(table.attrs['measure'])}")
     ax.set_ylabel(f"{table.attrs['coefficient']} with {label(table.attrs['target'])}")
     return ax
@@ -207,24 +251,33 @@ def _fit(table: Any, ax: Any) -> Any:
 
 def _achieved_significance(table: Any, ax: Any) -> Any:
     """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
-    for name, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["place"], rows["p"], label=legend_label(f"{name} ({rows['significant'].mean():.1%})"))
-    ax.axhline(table.attrs["alpha"], color="grey", linewidth=0.8, linestyle=":")
+    groups = table.groupby("measure", sort=False)
+    for place, (name, rows) in enumerate(groups):
+        ax.plot(
+            rows["place"],
+            rows["p"],
+            label=legend_label(f"{name} ({rows['significant'].mean():.1%})"),
+            **line_style(place, groups.ngroups, len(rows)),
+        )
+    ax.axhline(table.attrs["alpha"], color=GREY, linewidth=0.8, linestyle=":")
+    whole_numbers(ax.xaxis)
     ax.set_xlabel("pairs of runs, by p-value")
     ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
 def _degrade(table: Any, ax: Any) -> Any:
     """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
-    for i, (name, rows) in enumerate(table.groupby("measure", sort=False)):
+    groups = table.groupby("measure", sort=False)
+    for i, (name, rows) in enumerate(groups):
         mean = rows.groupby("fraction")[["agreement", "ties"]].mean()
-        ax.plot(mean.index, mean["agreement"], color=f"C{i}", label=legend_label(name))
-        ax.plot(mean.index, mean["ties"], color=f"C{i}", linestyle="--")
+        style = line_style(i, groups.ngroups, len(mean))
+        ax.plot(mean.index, mean["agreement"], label=legend_label(name), **style | {"linestyle": "-"})
+        ax.plot(mean.index, mean["ties"], **style | {"linestyle": "--"})
     ax.set_xlabel(f"fraction of relevant labels removed ({table.attrs['policy']})")
-    ax.set_ylabel("share of decisions: agreement (solid), ties (dashed)")
-    ax.legend(fontsize="small")
+    ax.set_ylabel("share of decisions")
+    show_legend(ax)
     return ax
 
 
@@ -232,34 +285,40 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
     """Relevant documents found by rank, on average over the queries."""
     m = table.attrs["m"]
     relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
-    for name, rows in table.groupby("run", observed=False):
+    groups = table.groupby("run", observed=False)
+    for place, (name, rows) in enumerate(groups):
         rank = np.sort(rows["rank"].to_numpy())
-        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend_label(name))
+        style = line_style(place, groups.ngroups, len(rank))
+        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend_label(name), **style)
     ax.set_xscale("log")
     ax.set_xlabel("rank")
     ax.set_ylabel("recall")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
 def _best_run_labels(table: Any, ax: Any) -> Any:
     """Mean sum of labels by rank, a line per measure."""
-    for measure, rows in table.groupby("measure", sort=False):
-        ax.plot(rows["rank"], rows["mean"], label=legend_label(measure))
+    groups = table.groupby("measure", sort=False)
+    for place, (measure, rows) in enumerate(groups):
+        ax.plot(rows["rank"], rows["mean"], label=legend_label(measure), **line_style(place, groups.ngroups, len(rows)))
+    whole_numbers(ax.xaxis)
     ax.set_xlabel("rank in the best run")
     ax.set_ylabel("mean sum of labels")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
-    for measure, rows in table.groupby("measure", sort=False):
+    groups = table.groupby("measure", sort=False)
+    for place, (measure, rows) in enumerate(groups):
         values = np.sort(rows["value"].to_numpy())
-        ax.plot(np.arange(1, len(rows) + 1), values, marker=".", label=legend_label(measure))
+        style = line_style(place, groups.ngroups, len(rows))
+        ax.plot(np.arange(1, len(rows) + 1), values, label=legend_label(measure), **style)
     ax.set_xlabel("queries, by what can be reached")
     ax.set_ylabel("largest value of any ranking")
-    ax.legend(fontsize="small")
+    show_legend(ax)
     return ax
 
 
@@ -270,8 +329,8 @@ def _split_half(table: Any, ax: Any) -> Any:
     image = ax.imshow(values, cmap="Blues", vmin=float(np.nanmin(values, initial=0.0)), vmax=1)
     for (i, j), value in np.ndenumerate(values):
         colour = "white" if value > 0.6 else "black"
-        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize="x-small", color=colour)
-    name_ticks(ax.xaxis, targets, rotation=45, ha="right")
+        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, color=colour)
+    name_ticks(ax.xaxis, targets, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, names)
     ax.set_xlabel("order on the other half by")
     ax.set_ylabel("predicted by")
@@ -286,13 +345,13 @@ _DRAWN: dict[str, Callable[[Any, Any], Any]] = {
     "balancing_index": _balancing_index,
     "best_run_labels": _best_run_labels,
     "check": _axioms,
-    "correlation": _matrix("kendall"),
+    "correlation": _matrix("kendall", meaning="Kendall's tau"),
     "degrade": _degrade,
     "discriminative_power": _bars("share", "share of pairs of runs with a significant difference"),
     "fit": _fit,
     "orientation": _orientation,
     "partial_order": _partial_order,
-    "per_query_kendall": _matrix("kendall"),
+    "per_query_kendall": _matrix("kendall", meaning="Kendall's tau"),
     "properties": _properties,
     "provider_exposure": _provider_exposure,
     "reachable_maximum": _reachable_maximum,
@@ -303,3 +362,46 @@ _DRAWN: dict[str, Callable[[Any, Any], Any]] = {
     "unanimity": _bars("unanimity"),
     "worst_case": _worst_case,
 }
+
+_ROWS = {
+    **dict.fromkeys(("agreement", "correlation", "per_query_kendall"), ("measure_a",)),
+    **dict.fromkeys(("discriminative_power", "split_half", "ties", "unanimity"), ("measure",)),
+    **dict.fromkeys(("axioms", "check"), ("property",)),
+    "provider_exposure": ("run",),
+    "partial_order": ("ranking_a",),
+}
+"""What the rows of pictures are; _COLUMNS: their columns."""
+
+_COLUMNS = {
+    **dict.fromkeys(("agreement", "correlation", "per_query_kendall"), ("measure_a",)),
+    **dict.fromkeys(("axioms", "check"), ("measure",)),
+    "split_half": ("target",),
+    "partial_order": ("ranking_a",),
+    "worst_case": ("run",),
+}
+
+_TITLES = {
+    "achieved_significance": "The sooner a curve falls, the more pairs of runs the measure tells apart",
+    "agreement": "Of the pairs that the row decides, how many the column decides alike",
+    "axioms": "What measures guarantee: + holds, − fails, n/a does not apply",
+    "balancing_index": "How many documents of the lowest relevant grade outweigh one of the top grade",
+    "best_run_labels": "What the best run by each measure shows at each rank",
+    "check": "What measures guarantee: + holds, − fails, n/a does not apply",
+    "correlation": "How alike measures order the runs: Kendall's tau",
+    "degrade": "What incomplete judgments change: agreement (solid), ties (dashed)",
+    "discriminative_power": "How many pairs of runs each measure tells apart",
+    "fit": "The value that correlates best is marked",
+    "orientation": "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)",
+    "partial_order": "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
+    "per_query_kendall": "How alike measures order the runs of a query: mean Kendall's tau",
+    "properties": "Properties by source",
+    "provider_exposure": "What the worst-off provider gets, on average over the queries",
+    "reachable_maximum": "The best value that any ranking of these documents has",
+    "simulate_rankings": "Recall by rank, over all queries",
+    "split_half": "How well one half of the queries predicts the other",
+    "tie_probabilities": "How likely two random rankings tie",
+    "ties": "How often runs tie, over all queries",
+    "unanimity": "Agreement with what all other measures say together, in bits",
+    "worst_case": "What the worst-off user gets, on average over the queries",
+}
+"""What the picture of each study shows, in a line."""

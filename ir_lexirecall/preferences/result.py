@@ -16,7 +16,6 @@ from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.measures.scoring import smaller_is_better
-from ir_lexirecall.plots import standings
 from ir_lexirecall.preferences import aggregation
 from ir_lexirecall.preferences.counts import PreferenceCounts, all_pairs
 from ir_lexirecall.preferences.explanation import explain
@@ -41,6 +40,7 @@ from ir_lexirecall.summary import (
     Standing,
     best_first,
     count,
+    estimate_words,
     gravest_first,
     grouped,
     html,
@@ -545,7 +545,9 @@ class Preferences:
             "ci_high": tested.high[order],
         }
         quantity = f"mean {name}" if self.is_measure(name) else f"mean preference over all other runs by {name}"
-        return Standing(name, quantity, self._with_provenance(pd.DataFrame(columns)), self.table_of(name))
+        ranking = self._with_provenance(pd.DataFrame(columns))
+        ranking.attrs["confidence"] = 1 - self.test.alpha
+        return Standing(name, quantity, ranking, self.table_of(name))
 
     @cached_property
     def finding(self) -> Finding:
@@ -601,7 +603,7 @@ class Preferences:
     def picture(self) -> str:
         """The picture that notebooks show, as an element of HTML; empty where there are too many runs, or no matplotlib."""
         drawn = bool(self.query_ids) and len(self.runs) <= _MOST_DRAWN
-        return plots.inline(self.plot_means, standings.means_size(len(self.runs)), self.finding.title) if drawn else ""
+        return plots.inline(self.plot_means, plots.means_size(len(self.runs)), self.finding.title) if drawn else ""
 
     def plot(self, preference: str | None = None, ax: Any = None) -> Any:
         """Heatmap of the mean preferences, runs ordered best first, significant ones marked; returns the axes."""
@@ -611,20 +613,37 @@ class Preferences:
         return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
 
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
-        """Means of the runs with their intervals, best first: of a preference over all other runs, of a measure its values.
+        """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
+        shown = self.standing(preference)
+        level = [mark != "" for mark in shown.marks()]
+        return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
+
+    def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
+        """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
+        shown = self.standing(preference)
+        reference = self.baseline or shown.leader
+        what = f"{estimate_words(self.test)}, by {shown.name}, against"
+        return plots.differences(shown.against(reference), reference, what, caption=self.caption, ax=ax)
+
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes.
 
         Args:
-            preference: which of the preferences compared; by default the first one.
+            query_id: one of ``query_ids``.
             ax: matplotlib axes; new ones by default.
 
-        Returns:
-            The axes.
+        Raises:
+            ValueError: the query is none of those compared.
         """
-        standing = self.standing(preference)
-        confidence = 1 - self.test.alpha
-        return standings.means(
-            standing.ranking, standing.quantity, standing.level, confidence=confidence, caption=self.caption, ax=ax
-        )
+        query = self.query_ids.index(check_choice("plot_query", "query_id", str(query_id), self.query_ids))
+        positions = self.counts.positions
+        ranks, depths = {}, {}
+        for name in self.ranking().index:
+            place = self.runs.index(name)
+            start = positions.start[place, query]
+            ranks[name] = positions.rank[start : start + positions.r[place, query]]
+            depths[name] = int(self.counts.runs[name].depth[self.counts.queries[query]])
+        return plots.rank_profile(ranks, depths, str(query_id), caption=self.caption, ax=ax)
 
     def plot_pair(self, a: str, b: str, preference: str | None = None, ax: Any = None) -> Any:
         """Per query, where two runs differ: a bar for each; returns the axes."""

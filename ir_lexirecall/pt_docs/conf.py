@@ -10,6 +10,8 @@ from __future__ import annotations
 import warnings
 from importlib.util import find_spec
 
+import matplotlib
+
 import ir_lexirecall
 from ir_lexirecall.pt_docs import made
 
@@ -65,12 +67,13 @@ napoleon_use_rtype = False
 # -- gallery -------------------------------------------------------------------------------------------------------------
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
+matplotlib.interactive(True)  # pictures of the examples are pyplot's then, which the gallery collects
 sphinx_gallery_conf = {
     "examples_dirs": ["../../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
     "ignore_pattern": made.NOT_IN_GALLERY,
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "ir_lexirecall.pt_docs.made.reading_order",
     "subsection_order": made.SUBSECTIONS,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,

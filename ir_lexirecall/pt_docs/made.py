@@ -18,10 +18,15 @@ from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = (
-    r"(make_demo_runs|recommenders|printed)\.py"  # names of files: a maker of data, LensKit, parts of papers
-)
+NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed)\.py"  # a maker of files, LensKit, and what papers share
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
+READ_FIRST = (
+    "pyterrier_pipelines",
+    "mteb_predictions",
+    "lenskit_movielens",
+    "several_collections",
+    "proposing_a_measure",
+)
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
@@ -32,6 +37,12 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", show_colons, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def reading_order(file_name: str) -> tuple[int, str]:
+    """Where a page stands in its part of the gallery: tutorials as they are read, other pages by name."""
+    name = Path(file_name).stem
+    return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST), name
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:

@@ -15,7 +15,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report.cells import Table, number
 from ir_lexirecall.report.forests import Mark, Scale
 from ir_lexirecall.report.rewards import Reward, reward
-from ir_lexirecall.summary import Standing
+from ir_lexirecall.summary import Standing, estimate_words
 from ir_lexirecall.text import format_p
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MOST_CELLS = 20_000  # of the values by query
 _MOST_RUNS = 40  # in a heatmap
 _SHADES = 10  # of a colour of the heatmap
-_ESTIMATES = {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}  # of other tests: the mean
 
 
 _PREFERENCES = {
@@ -185,9 +184,9 @@ def _ranking(
     reference = shown.leader if result.baseline is None else result.baseline
     ranking = shown.ranking
     scale = Scale.around(np.concatenate([ranking[name] for name in ("mean", "ci_low", "ci_high")]))
-    compared = {run: _oriented(shown.between(run, reference), run) for run in shown.runs if run != reference}
-    numbers = [x for row in compared.values() if row is not None for x in row[:3]]
-    differences = Scale.around(numbers, include=[0])
+    against = shown.against(reference)
+    compared = {row.run: row for row in against.itertuples()}
+    differences = Scale.around(against[["estimate", "ci_low", "ci_high"]].to_numpy().ravel(), include=[0])
     means = {other.name: dict(zip(other.runs, other.ranking["mean"], strict=True)) for other in others}
     best = {other.name: other.leader for other in others}
     rows = []
@@ -195,10 +194,10 @@ def _ranking(
         run = str(row.run)
         verdict = "baseline" if result.baseline == run else "leads" if run == reference else ""
         difference = None
-        if (oriented := compared.get(run)) is not None:
-            estimate, low, high, p, differs = oriented
-            verdict = "level" if not differs else "better" if (estimate > 0) == shown.rising else "worse"
-            difference = (_signed(estimate), Mark.on(differences, estimate, low, high, verdict), format_p(p))
+        if (to := compared.get(run)) is not None:
+            verdict = "level" if not to.reject else "better" if to.better else "worse"
+            drawn = Mark.on(differences, to.estimate, to.ci_low, to.ci_high, verdict)
+            difference = (_signed(to.estimate), drawn, format_p(to.p_corrected))
         rows.append(
             RankedRun(
                 place=number_of_row,
@@ -220,20 +219,11 @@ def _ranking(
         rows=rows,
         others=list(means),
         confidence=f"{100 * (1 - result.test.alpha):g} %",
-        difference=_ESTIMATES.get(result.test.name, "mean difference"),
+        difference=estimate_words(result.test),
         level=sum(row.verdict == "level" for row in rows),
         picture=_reward_of(result, shown.name),
         words=described(result, shown.name),
     )
-
-
-def _oriented(row: Any, run: str) -> tuple[float, float, float, float, bool] | None:
-    """Estimate, interval, p and whether they differ, of a run against another one; None where they were not compared."""
-    if row is None:
-        return None
-    if row.run_a == run:
-        return row.estimate, row.ci_low, row.ci_high, row.p_corrected, bool(row.reject)
-    return -row.estimate, -row.ci_high, -row.ci_low, row.p_corrected, bool(row.reject)
 
 
 def _signed(value: float) -> str:
@@ -437,7 +427,7 @@ def quantities_of(suite: BenchmarkSuite, overall: pd.DataFrame) -> list[SuiteQua
 
 
 def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQuantity:
-    table = overall.sort_values("mean", ascending=False, kind="stable")
+    table = overall.sort_values("mean", ascending=name in suite.smaller_is_better, kind="stable")
     scale = Scale.around(np.concatenate([table[column] for column in ("mean", "ci_low", "ci_high")]))
     ranks = Scale.around([1, len(table)])
     means = []
@@ -480,7 +470,7 @@ def _forests(
     """Differences to the baseline on each collection and over all, for every other run, best first."""
     if suite.baseline is None:
         return {}, None
-    by_collection = suite.by_collection(name)
+    by_collection, rising = suite.by_collection(name), name not in suite.smaller_is_better
     ends = ["difference", "difference_low", "difference_high"]
     others = overall[overall["run"] != suite.baseline]
     scale = Scale.around(np.concatenate([part[column] for part in (by_collection, others) for column in ends]), [0])
@@ -489,11 +479,11 @@ def _forests(
         rows = []
         for row in by_collection[by_collection["run"] == whole.run].itertuples():
             low, high = row.difference_low, row.difference_high
-            kind = "better" if low > 0 else "worse" if high < 0 else "level"
+            kind = "level" if low <= 0 <= high else "better" if (low > 0) == rising else "worse"
             rows.append(
                 (str(row.collection), _signed(row.difference), Mark.on(scale, row.difference, low, high, kind), "")
             )
-        kind = "level" if not whole.reject else "better" if whole.difference > 0 else "worse"
+        kind = "level" if not whole.reject else "better" if (whole.difference > 0) == rising else "worse"
         mark = Mark.on(scale, whole.difference, whole.difference_low, whole.difference_high, f"all {kind}")
         rows.append(("all", _signed(whole.difference), mark, f"p {format_p(whole.p_corrected)}"))
         forest[str(whole.run)] = rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,46 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
         'measures = ["LR"]\nn_resamples = 200\n[collections]\ndemo = "lexirecall/demo"\n[runs.demo]\nbm25 = "bm25.run"\nql = "ql.run"\n'
     )
     assert "bm25" in cli("benchmark", "c.toml").out
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any) -> None:
+    said = cli(
+        "benchmark",
+        str(suite),
+        "-m",
+        "LR",
+        "--baseline",
+        "bm25",
+        "--n-resamples",
+        "200",
+        "--format",
+        form,
+        "--places",
+        "3",
+    )
+    collections = {"bees": str(suite / "bees" / "qrels.tsv"), "lexirecall-demo": "lexirecall/demo"}
+    expected = irl.benchmark(collections, suite, ["LR"], baseline="bm25", n_resamples=200, progress=False)
+    assert said.out == getattr(expected, f"to_{form}")(places=3) + "\n"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int, suite: Path, terminal: Any) -> None:
+    options = ("-m", "LR", "SL3(n=200)", "--baseline", "bm25", "--n-resamples", "200")
+    said = terminal(columns, "benchmark", str(suite), *options).out
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= columns
+    heads = [line for line in lines if line.startswith("run ")]
+    assert len(heads) == 3
+    assert len({tuple(re.split(r"\s{2,}", head)) for head in heads}) == 1
+    shown = re.split(r"\s{2,}", heads[0].strip())
+    everything = ["run", "mean", "95 % interval", "rank", "difference", "its interval", "p_corrected", "mean_rank"]
+    assert shown == everything[: {40: 3, 80: 6, 120: 8}[columns]]
+    assert ("columns left out" in said) == (columns < 120)
+    for measure, rising in (("LR", True), ("SL3(n=200)", False), ("pref:lexirecall", True)):
+        start = lines.index(f"{measure}:") + 2
+        means = [float(line.split()[1]) for line in lines[start : start + 3]]
+        assert means == sorted(means, reverse=rising)
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,9 @@ def judged(relevant: int) -> dict[str, dict[str, float]]:
         ("rpp", [1, 2, 4, 6, 8], [3, 5, 7, 9, 10], 10),
         ("invrpp", [1], [2, 3, 6], 6),
         ("invrpp", [2], [3, 6], 12),
+        ("invrpp", [3, 6], [2], 6),  # the floats differ by 3e-17
         ("dcgrpp", [1], [3, 7, 63], 63),
+        ("dcgrpp", [3], [7, 63], 64),  # by 7e-18
     ],
 )
 def test_recall_levels_that_cancel_out_are_a_tie(preference, ahead, behind, relevant):

@@ -25,6 +25,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import significance
 from ir_lexirecall.arrays import levelled
 from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.plots.axes import FIRST, SECOND
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.runs import ScoredRuns
 from ir_lexirecall.significance import SignificanceTest
@@ -368,7 +369,7 @@ def test_what_was_not_used_is_not_claimed():
 def shown(compared: irl.Preferences) -> dict[str, str]:
     """The result in every form that is not a table."""
     pictures = {"plot": compared.plot(), "plot_pair": compared.plot_pair(*compared.runs[:2])}
-    texts = {name: " ".join(text.get_text() for text in axes.texts) for name, axes in pictures.items()}
+    texts = {name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()}
     return texts | {
         "markdown": compared.to_markdown(),
         "latex": compared.to_latex(),
@@ -544,11 +545,12 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
     axes = compared.plot_pair("good", "half")
     assert axes.get_ylabel() == "rank at the deciding level"
     assert axes.get_xlabel() == "30 queries"
-    assert labels(axes.get_legend().get_texts()) == ["good", "half"]
     explained = compared.explain("good", "half").set_index("query_id")
+    good, half = ((explained["winner"] == name).sum() for name in ("good", "half"))
+    assert axes.get_title(loc="left") == f"● good (blue) wins {good}, ◆ half (orange) wins {half}, 9 neither"
     shown = explained.loc[labels(axes.get_xticklabels())]
     assert sorted(shown.index) == QUERIES
-    assert shown["preference"].is_monotonic_decreasing
+    assert np.sign(shown["preference"]).is_monotonic_decreasing
     decided = shown[shown["preference"] != 0]
     assert 0 < len(decided) < len(shown)
     for column, points in zip(("rank_a", "rank_b"), axes.collections[1:], strict=True):
@@ -564,8 +566,10 @@ def test_the_picture_of_a_pair_shows_a_bar_per_preference(preference):
     compared = irl.compare(QRELS, RUNS, preference)
     axes = compared.plot_pair("good", "fair")
     assert axes.get_ylabel() == f"preference ({preference})"
-    assert axes.get_title() == "good (blue) against fair (red)"
-    expected = compared.explain("good", "fair").set_index("query_id")["preference"].fillna(0)
+    explained = compared.explain("good", "fair")
+    wins, losses = ((explained["winner"] == name).sum() for name in ("good", "fair"))
+    assert axes.get_title(loc="left").startswith(f"good (blue) wins {wins}, fair (orange) wins {losses}")
+    expected = explained.set_index("query_id")["preference"].fillna(0)
     assert_bars(axes, expected)
 
 
@@ -579,11 +583,12 @@ def test_the_picture_of_a_pair_shows_the_difference_of_a_measure():
 
 def assert_bars(axes: Any, expected: pd.Series) -> None:
     shown = labels(axes.get_xticklabels())
-    heights = [bar.get_height() for bar in axes.patches]
+    bars = axes.containers[0].patches
+    heights = [bar.get_height() for bar in bars]
     assert heights == expected[shown].tolist()
     assert heights == sorted(heights, reverse=True)
-    colours = [bar.get_facecolor() for bar in axes.patches if bar.get_height()]
-    assert colours == [to_rgba("tab:blue" if height > 0 else "tab:red") for height in heights if height]
+    colours = [bar.get_facecolor() for bar in bars if bar.get_height()]
+    assert colours == [to_rgba(FIRST if height > 0 else SECOND) for height in heights if height]
     assert drawn(axes)
 
 

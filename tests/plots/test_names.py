@@ -13,7 +13,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 
 import ir_lexirecall as irl  # noqa: E402
-from ir_lexirecall import meta  # noqa: E402
+from ir_lexirecall import meta, plots  # noqa: E402
 from ir_lexirecall.plots.axes import labels  # noqa: E402
 
 NAMES = ["a$b$c", "_x", "$\\frac{1}{2", "<b>&", "new\nline", "\x1b[31m", "文書"]
@@ -102,3 +102,25 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     assert len(set(pictures)) == 1
     changed = {name: value for name, value in matplotlib.rcParams.items() if before.get(name) != value}
     assert changed == {}
+
+
+def test_a_long_caption_takes_no_room_from_the_axes() -> None:
+    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"x": 2.0, "d": 1.0}}, "c": {"q": {"x": 2.0}}}
+    table = irl.compare({"q": {"d": 1}}, runs).table()
+    shares = []
+    for caption in ("short", "a long caption, " * 60):
+        ax = plots.heatmap(irl.compare({"q": {"d": 1}}, runs).matrix(), table, "lexirecall", caption=caption)
+        ax.figure.canvas.draw()
+        shares.append(ax.get_position().width)
+        (small,) = [text for text in ax.figure.texts if text.get_text().startswith(caption[:5])]
+        assert small.get_window_extent().x1 <= ax.figure.bbox.x1
+    assert shares[1] > 0.8 * shares[0]
+
+
+def test_logarithmic_axes_show_plain_numbers() -> None:
+    runs = {"a": {"q$1$": {"d": 1.0}}, "b": {"q$1$": {"x": 2.0, "d": 1.0}}}
+    ax = irl.compare({"q$1$": {"d": 1}}, runs).plot_pair("a", "b")
+    ax.figure.canvas.draw()
+    assert ax.get_yscale() == "log"
+    assert all("$" not in shown.get_text() for shown in ax.get_yticklabels(which="both"))
+    assert not any(shown.get_parse_math() for shown in ax.get_xticklabels())

@@ -1,0 +1,323 @@
+"""Pictures look as they did when somebody looked at them; letters are readable, nothing is cut off, pyplot is left alone.
+
+Where a picture is meant to change: delete its file in ``baselines``, run the tests (which then write the new one and fail once),
+look at it, commit it.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import subprocess
+import sys
+import textwrap
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+
+from matplotlib import image  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+
+import ir_lexirecall as irl  # noqa: E402
+from ir_lexirecall import demo, meta  # noqa: E402
+from ir_lexirecall.plots import axes  # noqa: E402
+from ir_lexirecall.plots.axes import SMALL, line_style, new_axes  # noqa: E402
+
+BASELINES = Path(__file__).parent / "baselines"
+DPI = 40
+TOLERANCE = 0.02  # mean difference of blurred pixels, from 0 to 1; letters of another font give about 0.003
+
+QRELS, RUNS = demo.qrels(), demo.runs()
+MEASURES = ["AP", "nDCG@10", "RR", "LR"]
+IDS = sorted(QRELS["query_id"].unique())
+
+
+@pytest.fixture(scope="module")
+def result() -> irl.Benchmark:
+    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=["lexirecall", "AP"])
+
+
+@pytest.fixture(scope="module")
+def suite() -> irl.BenchmarkSuite:
+    parts = {f"part {i}": QRELS[QRELS["query_id"].isin(IDS[i::2])] for i in range(2)}
+    return irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
+
+
+RESULTS: dict[str, Callable[[Any, Any], Any]] = {
+    "means": lambda result, _: result.plot("nDCG@10"),
+    "differences": lambda result, _: result.preferences.plot_differences("lexirecall"),
+    "differences of a measure": lambda result, _: result.plot_differences("LR"),
+    "means of a preference": lambda result, _: result.preferences.plot_means("lexirecall"),
+    "heatmap": lambda result, _: result.preferences.plot("lexirecall"),
+    "pair": lambda result, _: result.preferences.plot_pair("bm25", "ql"),
+    "pair of a measure": lambda result, _: result.preferences.plot_pair("bm25", "ql", "AP"),
+    "query": lambda result, _: result.preferences.plot_query("q01"),
+    "suite": lambda _, suite: suite.plot("LR"),
+    "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
+    "suite critical differences": lambda _, suite: suite.plot_cd("LR"),
+    "collection": lambda *_: irl.load("lexirecall/demo").plot(),
+}
+STUDIES: dict[str, Callable[[], Any]] = {
+    "achieved significance": lambda: meta.achieved_significance(MEASURES, QRELS, RUNS, n_resamples=99, progress=False),
+    "agreement": lambda: meta.agreement(MEASURES, QRELS, RUNS),
+    "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
+    "balancing index": lambda: meta.balancing_index(["P@5", "RR"], n=5),
+    "correlation": lambda: meta.correlation(MEASURES, QRELS, RUNS),
+    "degrade": lambda: meta.degrade(MEASURES, QRELS, RUNS, fractions=[0.25, 0.5], n_samples=2),
+    "discriminative power": lambda: meta.discriminative_power(MEASURES, QRELS, RUNS, n_resamples=99, progress=False),
+    "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
+    "properties": meta.properties,
+    "simulate rankings": lambda: meta.simulate_rankings(n=100, m=5, queries=20, depth=100).table,
+    "split half": lambda: meta.split_half(["AP", "RR"], QRELS, RUNS),
+    "tie probabilities": lambda: meta.tie_probabilities(n=1000, m=range(1, 11)),
+    "ties": lambda: meta.ties(MEASURES, QRELS, RUNS),
+    "unanimity": lambda: meta.unanimity(MEASURES, QRELS, RUNS),
+}
+STORED = ("means", "differences", "heatmap", "pair", "pair of a measure", "query", "suite", "achieved significance")
+
+
+def pixels(drawn: Any, dpi: int = DPI) -> Any:
+    """The picture, as grey and coloured pixels from 0 to 1."""
+    written = io.BytesIO()
+    drawn.figure.savefig(written, format="png", dpi=dpi)
+    written.seek(0)
+    return image.imread(written)[..., :3]
+
+
+def blurred(picture: Any) -> Any:
+    """The means of squares of 8 pixels: what a viewer sees from afar, whatever the letters' edges."""
+    height, width = (side // 8 * 8 for side in picture.shape[:2])
+    return picture[:height, :width].reshape(height // 8, 8, width // 8, 8, 3).mean(axis=(1, 3))
+
+
+@pytest.fixture(scope="module", params=[*RESULTS, *STUDIES])
+def drawn(request: pytest.FixtureRequest, result: irl.Benchmark, suite: irl.BenchmarkSuite) -> Any:
+    """Every picture, by its name."""
+    name = request.param
+    ax = RESULTS[name](result, suite) if name in RESULTS else meta.plot(STUDIES[name]())
+    return SimpleNamespace(name=name, axes=ax)
+
+
+def test_letters_are_readable_and_nothing_is_cut_off(drawn: Any) -> None:
+    figure = drawn.axes.figure
+    figure.draw_without_rendering()
+    whole = figure.bbox
+    shown = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    assert drawn.axes.get_title(loc="left")
+    for text in shown:
+        assert text.get_fontsize() >= SMALL, text.get_text()
+        ticks = [*drawn.axes.get_xticklabels(), *drawn.axes.get_yticklabels()]
+        box = text.get_window_extent()
+        if text in ticks and not _within_view(drawn.axes, text):
+            continue
+        assert box.x0 >= whole.x0 - 1, text.get_text()
+        assert box.x1 <= whole.x1 + 1, text.get_text()
+        assert box.y0 >= whole.y0 - 1, text.get_text()
+        assert box.y1 <= whole.y1 + 1, text.get_text()
+        assert "mathdefault" not in text.get_text()
+
+
+def _within_view(ax: Any, tick: Text) -> bool:
+    """Whether a tick is drawn: those beyond the limits of the axis are not."""
+    for labels, limits, place in (
+        (ax.get_xticklabels(), ax.get_xlim(), 0),
+        (ax.get_yticklabels(), ax.get_ylim(), 1),
+    ):
+        if tick in labels:
+            return bool(min(limits) <= tick.get_position()[place] <= max(limits))
+    return True
+
+
+def test_letters_on_axes_do_not_overlap(drawn: Any) -> None:
+    figure = drawn.axes.figure
+    figure.draw_without_rendering()
+    for labels in (drawn.axes.get_xticklabels(), drawn.axes.get_yticklabels()):
+        boxes = [
+            text.get_window_extent()
+            for text in labels
+            if text.get_text() and _within_view(drawn.axes, text) and text.get_rotation() in (0, 90)
+        ]
+        for one, other in itertools.pairwise(boxes):
+            assert not one.overlaps(other), [text.get_text() for text in labels]
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_pictures_look_as_they_did(name: str, result: irl.Benchmark, suite: irl.BenchmarkSuite) -> None:
+    ax = RESULTS[name](result, suite) if name in RESULTS else meta.plot(STUDIES[name]())
+    ax.figure.supxlabel("")  # it names versions
+    picture = pixels(ax)
+    stored = BASELINES / f"{name.replace(' ', '-')}.png"
+    if not stored.exists():
+        image.imsave(stored, picture)
+        pytest.fail(f"{stored} is new: look at it, and commit it")
+    before = image.imread(stored)[..., :3]
+    assert before.shape == picture.shape
+    assert np.abs(blurred(before) - blurred(picture)).mean() < TOLERANCE
+
+
+def test_another_picture_is_noticed(result: irl.Benchmark) -> None:
+    stored = image.imread(BASELINES / "pair.png")[..., :3]
+    assert result.preferences is not None
+    ax = result.preferences.plot_pair("ql", "bm25")
+    ax.figure.supxlabel("")
+    other = pixels(ax)
+    assert stored.shape != other.shape or np.abs(blurred(stored) - blurred(other)).mean() > TOLERANCE
+
+
+# -- what pictures show ------------------------------------------------------------------------------
+
+
+def test_means_and_differences_are_those_of_the_standing(result: irl.Benchmark) -> None:
+    standing = result.standing("nDCG@10")
+    ax = result.plot("nDCG@10")
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == standing.runs
+    points = ax.collections[1]
+    np.testing.assert_allclose(points.get_offsets()[:, 0], standing.ranking["mean"])
+    hollow = [face[:3].tolist() == [1, 1, 1] for face in points.get_facecolors()]
+    assert hollow == [mark != "" for mark in standing.marks()]
+    ax = result.plot_differences("nDCG@10")
+    table = standing.against(standing.leader)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(table["run"])
+    np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], table["estimate"])
+
+
+@pytest.mark.parametrize("test", ["sign", "t"])
+def test_differences_are_turned_towards_the_reference(test: str) -> None:
+    compared = irl.compare(QRELS, RUNS, "AP", test=test)
+    standing = compared.standing()
+    against = standing.against(standing.leader).set_index("run")
+    turned = {
+        (b, a): (-row.estimate, -row.ci_high, -row.ci_low)
+        for row in compared.table().itertuples()
+        for a, b in [(row.run_a, row.run_b)]
+    }
+    straight = {
+        (row.run_a, row.run_b): (row.estimate, row.ci_low, row.ci_high) for row in compared.table().itertuples()
+    }
+    for run, row in against.iterrows():
+        expected = (straight | turned)[run, standing.leader]
+        assert tuple(row[["estimate", "ci_low", "ci_high"]]) == pytest.approx(expected)
+
+
+def test_the_profile_of_a_query_shows_where_its_relevant_documents_stand(result: irl.Benchmark) -> None:
+    preferences = result.preferences
+    assert preferences is not None
+    ax = preferences.plot_query("q03")
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(preferences.ranking().index)
+    relevant = set(QRELS[(QRELS["query_id"] == "q03") & (QRELS["relevance"] > 0)]["doc_id"])
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    for run, line in zip(preferences.ranking().index, dots, strict=True):
+        ranking = RUNS[run][RUNS[run]["query_id"] == "q03"].sort_values(["score", "doc_id"], ascending=False)
+        expected = [rank for rank, doc_id in enumerate(ranking["doc_id"], start=1) if doc_id in relevant]
+        assert line.get_xdata().tolist() == expected
+    with pytest.raises(ValueError, match=r"plot_query: .*'q99'"):
+        preferences.plot_query("q99")
+
+
+def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> None:
+    dice = np.random.default_rng(1)
+    qrels = {f"q{i:03}": {"a": 1, "b": 1} for i in range(90)}
+    runs = {
+        name: {q: dict(zip("abxy", dice.random(4).tolist(), strict=True)) for q in qrels} for name in ("one", "two")
+    }
+    compared = irl.compare(qrels, runs, "AP")
+    ax = compared.plot_pair("one", "two")
+    heights = [bar.get_height() for bar in ax.containers[0].patches]
+    assert heights == sorted(heights, reverse=True)
+    named = [tick.get_text() for tick in ax.get_xticklabels()]
+    explained = compared.explain("one", "two").set_index("query_id")
+    differences = (explained["value_a"] - explained["value_b"]).sort_values(ascending=False, kind="stable")
+    assert len(named) == 10
+    np.testing.assert_allclose(differences[named], [*differences.iloc[:5], *differences.iloc[-5:]])
+
+
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_lines_that_coincide_are_told_apart(count: int) -> None:
+    styles = [line_style(place, count, 30) for place in range(count)]
+    for one, other in itertools.pairwise(styles):
+        assert one["color"] != other["color"]
+        assert one["linestyle"] != other["linestyle"]
+        assert one["linewidth"] > other["linewidth"]
+    ax = new_axes(None, (4, 3))
+    for style in styles:
+        ax.plot(range(30), range(30), **style)
+    colours = {tuple(np.round(pixel, 1)) for pixel in pixels(ax, 100).reshape(-1, 3)}
+    for style in styles[:7]:
+        wanted = np.array(matplotlib.colors.to_rgb(style["color"]))
+        assert min(np.abs(wanted - np.array(colour)).sum() for colour in colours) < 0.45, style
+
+
+# -- pyplot ------------------------------------------------------------------------------------------
+
+
+def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: irl.Benchmark) -> None:
+    from matplotlib.figure import Figure
+
+    left, right = Figure(figsize=(12, 4)).subplots(1, 2)
+    assert result.plot(ax=left) is left
+    assert result.plot_differences(ax=right) is right
+    assert left.figure.get_supxlabel() == ""
+
+
+def run_alone(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+_COMPARED = """
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+compared = irl.compare(demo.qrels(), {"bm25": demo.run("bm25"), "ql": demo.run("ql")})
+"""
+
+
+def test_a_script_draws_without_pyplot() -> None:
+    code = (
+        _COMPARED
+        + "ax = compared.plot(); ax.figure.savefig('/dev/null', format='png'); import sys; print('matplotlib.pyplot' in sys.modules)"
+    )
+    assert run_alone(code) == "False"
+
+
+def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> None:
+    code = _COMPARED + (
+        "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt\n"
+        "mine = plt.figure(); before = dict(matplotlib.rcParams)\n"
+        "compared.plot(); compared.plot_pair('bm25', 'ql'); compared.plot_query('q01')\n"
+        "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
+    )
+    assert run_alone(code) == "[1] True True"
+
+
+def test_an_interactive_session_sees_its_pictures() -> None:
+    code = _COMPARED + (
+        "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt; plt.ion()\n"
+        "ax = compared.plot(); print(plt.gcf() is ax.figure)"
+    )
+    assert run_alone(code) == "True"
+
+
+def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    shown = []
+    pyplot = SimpleNamespace(figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1])
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setattr(axes, "_pyplot", lambda: pyplot)
+    assert new_axes(None, (3, 2)).figure is shown[0]
+    drawn = []
+    other = threading.Thread(target=lambda: drawn.append(new_axes(None, (3, 2))))
+    other.start()
+    other.join()
+    assert len(drawn) == len(shown) == 1
+    assert drawn[0].figure is not shown[0]
