@@ -70,7 +70,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
     "ignore_pattern": made.NOT_IN_GALLERY,
-    "within_subsection_order": "made.reading_order",
+    "within_subsection_order": "ir_lexirecall.pt_docs.made.reading_order",
     "subsection_order": made.SUBSECTIONS,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
