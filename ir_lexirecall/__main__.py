@@ -7,8 +7,9 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from ir_lexirecall import cli
+from ir_lexirecall.lazy import LazyModule
 
+cli: Any = LazyModule("ir_lexirecall.cli")  # whose import may be interrupted, too
 INTERRUPTED = 130
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ _NO_RUNS = frozenset(
     ("readme.txt", "qrels.txt", "requirements.txt", "qrels.parquet", "perquery.parquet", "package.json")
 )
 _TIREX_RUN = "run.txt"
+_MOST_DIGITS = 300
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 # -- runs and qrels --------------------------------------------------------------------------------
 
@@ -263,11 +266,22 @@ def _text(path: str) -> str:
 
 def _parsed(text: str, path: str, first_line: int) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path))
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
+        if _SURROGATE.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
     except RecursionError:
         raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
+        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
+    return content
+
+
+def _integer(digits: str) -> int | float:
+    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:

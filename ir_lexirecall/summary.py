@@ -550,7 +550,7 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
     >>> print(html(Finding(["<b> leads."])))
     <div><p>&lt;b&gt; leads.</p></div>
     """
-    parts = [f"<p>{texts.escape_html(' '.join(finding.sentences))}</p>"]
+    parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
     if finding.notes:
         items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
         parts.append(f"<p><b>Distrust:</b></p><ul>{items}</ul>")

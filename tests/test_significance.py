@@ -799,3 +799,10 @@ def test_bounds_hold_0():
 def test_tukey_hsd_has_no_pairs():
     with pytest.raises(ValueError, match="all systems at once; call of_all"):
         SignificanceTest("tukey").of_pairs(np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("p", [[0.05], [0.025, 0.05], [0.0125, 0.0125, 0.025, 0.05]])
+def test_holm_rejects_where_p_is_exactly_at_its_threshold(p):
+    adjusted, reject = significance.corrected(np.array(p), "holm", 0.05)
+    assert reject.all()
+    assert adjusted.tolist() == [0.05] * len(p)

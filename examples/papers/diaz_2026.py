@@ -202,6 +202,36 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
         print(pd.DataFrame(shown)[columns].to_string(index=False, float_format=lambda p: f"{p:.4g}"))
 
 
+def figure_4(plots: Path | None) -> None:
+    """The four rankings whose differences are the two orientations."""
+    n, m = 12, 4
+    table = orientation(["RR", "AP", "Rprec", "TSE"], m=m, n=n, progress=False)
+    ranks = {
+        "best": range(1, m + 1),
+        "last_down": [*range(1, m), n],
+        "first_up": [1, *range(n - m + 2, n + 1)],
+        "worst": range(n - m + 1, n + 1),
+    }
+    print(f"\nFigure 4: ranks of {m} relevant documents of {n}, and values (TSE here unscaled)")
+    print("precision orientation = first_up - worst, recall orientation = best - last_down")
+    for name, places in ranks.items():
+        row = "".join("#" if i in places else "." for i in range(1, n + 1))
+        values = ", ".join(
+            f"{measure} {value:.4f}" for measure, value in zip(table["measure"], table[name], strict=True)
+        )
+        print(f"  {name:10} {row}  {values}")
+    if drawn(plots):
+        axes = new_figure(6, 2.4).add_subplot()
+        for place, places in enumerate(ranks.values()):
+            axes.scatter(range(1, n + 1), [place] * n, s=60, facecolors="white", edgecolors="0.7")
+            axes.scatter(places, [place] * m, s=60, color="tab:blue")
+        axes.set_yticks(range(len(ranks)), ["best", "last one down", "first one up", "worst"])
+        axes.set_ylim(len(ranks) - 0.5, -0.5)
+        axes.set_xticks(range(1, n + 1))
+        axes.set(xlabel="rank", title="recall orientation: rows 1 and 2; precision orientation: rows 3 and 4")
+        save(axes, plots, "diaz_2026_figure_4")
+
+
 def figure_5(plots: Path | None, count: Printed) -> None:
     """Precision and recall orientation, n = 10^5, m = 1..15."""
     table = orientation(
@@ -435,6 +465,7 @@ def main(arguments: list[str] | None = None) -> None:
     figure_1(count)
     table_2(options.queries, count)
     tables_3_and_4(options.queries, count)
+    figure_4(options.plots)
     figure_5(options.plots, count)
     figures_7_and_16(options.plots)
     figure_8(options.plots, count)

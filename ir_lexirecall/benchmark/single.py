@@ -350,11 +350,8 @@ class Benchmark:
     def _repr_html_(self) -> str:
         drawn = bool(self.query_ids and self._defined) and len(self.runs) <= _MOST_DRAWN
         size = plots.means_size(len(self.runs))
-        return html(
-            self.finding,
-            plots.inline(partial(self.plot, self._defined[0]), size, self.finding.title) if drawn else "",
-            self.caption,
-        )
+        picture = plots.inline(partial(self.plot, self._defined[0]), size, self.finding.title) if drawn else ""
+        return html(self.finding, picture, self._how)
 
 
 def _letter(place: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -297,7 +298,7 @@ def _report(options: argparse.Namespace) -> None:
         result,
         options.output,
         **({"title": options.title} if options.title else {}),
-        runs=inputs.runs,
+        runs={name: run for name, run in inputs.runs.items() if os.path.isfile(run)},  # a pipe is read once only
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )

@@ -37,8 +37,9 @@ def orientation(
       the top;
     - ``recall`` = mu(1, ..., m) - mu(1, ..., m-1, n): in the ideal ranking, the last relevant document moves to the bottom.
 
-    Both are plain differences of values (of the opposite sign where the smaller value is better). Only total search efficiency is scaled, by its bounds for that m,
-    (TSE - e(n)) / (e(m) - e(n)), so that every exposure gives the same line: precision 0 and recall 1 for 1 < m < n.
+    Both are plain differences of values (of the opposite sign where the smaller value is better). Only total search
+    efficiency is scaled, by its bounds for that m, (TSE - e(n)) / (e(m) - e(n)), so that every exposure gives
+    the same line: precision 0 and recall 1 for 1 < m < n.
 
     Args:
         measures: measures or strings, as for ``evaluate``.

@@ -10,6 +10,8 @@ from __future__ import annotations
 import warnings
 from importlib.util import find_spec
 
+import matplotlib
+
 import ir_lexirecall
 from ir_lexirecall.pt_docs import made
 
@@ -65,6 +67,7 @@ napoleon_use_rtype = False
 # -- gallery -------------------------------------------------------------------------------------------------------------
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
+matplotlib.interactive(True)  # pictures of the examples are pyplot's then, which the gallery collects
 sphinx_gallery_conf = {
     "examples_dirs": ["../../examples"],
     "gallery_dirs": ["gallery"],

@@ -31,6 +31,7 @@ from ir_lexirecall.report.sections import (
     summary_of,
     values_by_query,
 )
+from ir_lexirecall.summary import listed
 
 
 def _now() -> datetime.datetime:
@@ -90,6 +91,10 @@ class Report:
         if self.details is not None and self.details < 0:
             raise ValueError(f"report: details must be at least 0, not {self.details!r}")
 
+    def summary(self) -> str:
+        """What the page says at its top, as text: the result's ``summary``."""
+        return self.result.summary()
+
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the page into a file, which is replaced if it exists: by the whole page, or not at all.
 
@@ -144,6 +149,7 @@ class Report:
             settings=settings(self.result),
             versions=relied_on(),
             meanings=meanings,
+            listed=listed,
             **self._sections(),
         )
 

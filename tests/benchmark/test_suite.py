@@ -218,6 +218,7 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
         (PARTS, dict.fromkeys(PARTS, RUNS), {"missing": "ignore"}, "unknown missing 'ignore'; choose from error, skip"),
         (PARTS, {key: {"a": RUNS["ql"], "b": "b.run"} for key in PARTS}, {}, "collection 'one': b.run: there is no such file"),
         (PARTS | {"two": {}}, dict.fromkeys(PARTS, RUNS), {}, "collection 'two': there are no judgments"),
+        (PARTS | {"two": {"q99": {"bee-01": 1}}}, dict.fromkeys(PARTS, RUNS), {}, "collection 'two': .*run 'bm25' retrieves nothing for any query of the qrels"),
         (PARTS, "no-such-folder", {}, "no-such-folder: there is no such folder"),
         (PARTS, {key: {1: RUNS["ql"], "1": RUNS["ql"]} for key in PARTS}, {}, "two runs have the same name, 1"),
     ],

@@ -96,6 +96,20 @@ def test_an_interruption_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     assert cli(*EVAL) == (130, "", "ir-lexirecall: interrupted\n")
 
 
+def test_ctrl_c_while_it_starts() -> None:
+    program = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'ir_lexirecall.cli.commands': raise KeyboardInterrupt\n"
+        "from ir_lexirecall.__main__ import main\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "sys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", program, "measures"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ir-lexirecall: interrupted\n")
+
+
 def test_ctrl_c_while_it_reads(folder: Path) -> None:
     with subprocess.Popen(
         program("eval", "qrels.txt", "-", "-m", "LR"),
@@ -136,7 +150,8 @@ def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> 
     (package / "cli.py").write_text(
         "import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0"
     )
-    (package / "__main__.py").write_text((ROOT / "ir_lexirecall" / "__main__.py").read_text())
+    for name in ("__main__.py", "lazy.py"):
+        (package / name).write_text((ROOT / "ir_lexirecall" / name).read_text())
     done = subprocess.run(
         ["bash", "-c", "trap '' INT; exec \"$@\"", "bash", sys.executable, "-m", "ir_lexirecall"],
         cwd=tmp_path,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
+import tracemalloc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -21,6 +23,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import engine
 from ir_lexirecall.threads import one_ahead, started
+from tests.faults.memory_run import resident
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
 pytest.importorskip("pyarrow")
@@ -283,26 +286,23 @@ def closed(path: Path) -> Any:
 
 
 def test_memory_stays_flat(folder: str, expected: dict[str, str]) -> None:
-    def evaluate() -> None:
-        irl.evaluate(["LR", "AP", "RBU"], QRELS, RUN)
-        outcome("files", folder)
+    names = [name for name in CASES if name != "simulated runs"]
 
-    for _ in range(30):
-        evaluate()
-    before = resident()
-    for _ in range(100):
-        evaluate()
-    assert resident() - before < 2**25
+    def evaluate(times: int) -> tuple[int, int]:
+        for _ in range(times):
+            for name in ("dicts", "frames", "files", "CSV", "compare"):
+                outcome(name, folder)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0], resident()
 
-
-QRELS = {f"q{q}": {f"d{d}": d % 3 for d in range(20)} for q in range(20)}
-RUN = {f"q{q}": {f"d{d}": float(d) for d in range(100)} for q in range(20)}
-
-
-def resident() -> int:
-    """Bytes of memory that this process holds."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        pytest.skip("this system does not say how much memory is in use")
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
-    return int(line.split()[1]) * 1024
+    for name in names:
+        outcome(name, folder)
+    tracemalloc.start()
+    try:
+        before, held_before = evaluate(3)
+        after, held = evaluate(12)
+    finally:
+        tracemalloc.stop()
+    one_run = 60 * 120 * 8  # bytes of the scores, of which a leak would keep a copy in every evaluation
+    assert after - before < 4 * one_run
+    assert held - held_before < 2**25

@@ -187,3 +187,49 @@ def test_scales_with_too_many_combinations_are_refused():
         irl.evaluate(TOMA(aspects={"relevance": 10**12}), qrels, RUN)
     with pytest.raises(ValueError, match="combinations of labels"):
         irl.evaluate(TOMA(aspects={"relevance": 10**5, "b": 10**5, "c": 10**5}), qrels, RUN)
+
+
+# -- what mutation testing found untested ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("top", [1, 4, *LARGE])
+def test_the_gain_of_a_grade_of_0_is_exactly_0(top: float) -> None:
+    assert gain(np.array([0.0, -1.0]), top, "exp").tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("relevant", [1, 3])
+def test_where_every_document_is_relevant_normalised_tse_is_1(relevant: int) -> None:
+    docs = [f"d{i}" for i in range(relevant)]
+    run = {"q": {doc: -float(i) for i, doc in enumerate(docs)}}
+    assert irl.evaluate(TSE(normalize=True, n=relevant), {"q": dict.fromkeys(docs, 1)}, run).to_numpy() == [[1.0]]
+
+
+@pytest.mark.parametrize("documents", [3, 300])
+def test_rbu_looks_at_the_document_at_its_cutoff(documents: int) -> None:
+    run = {"q": {f"d{i}": -float(i) for i in range(documents)}}
+    values = [
+        irl.evaluate(RBU(p=0.5, e=0.0) @ k, {"q": {"d1": 1, **{f"d{i}": 0 for i in range(2, documents)}}}, run)
+        for k in (1, 2, 3)
+    ]
+    at_1, at_2, at_3 = (frame.to_numpy()[0, 0] for frame in values)
+    assert at_1 == 0
+    assert at_2 == at_3 > 0
+
+
+@pytest.mark.parametrize("measure", [CWL_ERR8(max_rel=1), CWL_ERR9(max_rel=1)], ids=str)
+def test_a_model_that_stops_at_a_rank_needs_the_rank(measure: Any) -> None:
+    with pytest.raises(ValueError, match="'cutoff' is required"):
+        irl.evaluate(measure, {"q": {"a": 1}}, RUN)
+
+
+@pytest.mark.parametrize("scale", [{}, {0: 0, 1: "x"}, {"x": 1}, {0: 0, -1: 1}, {0: 0, 1: float("nan")}, {0: 1, 1: 0}])
+def test_every_label_of_a_scale_is_checked(scale: Any) -> None:
+    qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a"], "relevance": [1]})
+    with pytest.raises(ValueError, match="aspects"):
+        irl.evaluate(TOMA(aspects={"relevance": scale}), qrels, RUN)
+
+
+@pytest.mark.parametrize("measure", [irl.CAM, irl.MM, TOMA], ids=str)
+def test_the_base_of_a_measure_of_aspects_is_checked_before_anything_is_read(measure: Any) -> None:
+    with pytest.raises(ValueError, match="base"):
+        irl.evaluate(measure(aspects={"relevance": 1}, base="nonsense"), "no such file", RUN)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,7 @@ from ir_lexirecall.report import Report
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
+from command_line import FILES
 from pages import browsed, ranking_in, shuffled, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
@@ -144,6 +149,24 @@ def test_texts_can_be_given() -> None:
     given = browsed(Report(irl.compare(demo.qrels(), RUNS), texts=collection).html())
     assert given["queries"][0]["text"]
     assert given["texts"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="without bash")
+def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    script = (
+        f"{sys.executable} -m ir_lexirecall report qrels.txt bm25.run <(cat dph.txt) -m AP -o report.html >/dev/null"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    data = browsed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    (piped,) = set(data["runs"]) - {"bm25"}
+    assert ranking_in(data, "bm25", "q1") == [(1, "a", 1), (2, "x", None), (3, "c", 2)]
+    assert ranking_in(data, piped, "q2") == [(2, "a", 2)]
 
 
 def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:

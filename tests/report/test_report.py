@@ -19,6 +19,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmark import Benchmark
 from ir_lexirecall.report import Report
+from ir_lexirecall.summary import listed
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
@@ -103,7 +104,10 @@ def test_leading_groups_are_those_of_the_standings(page: str, result: Benchmark)
         assert {run for run, verdicts in rows.items() if verdicts[place] == "leads"} == {standing.leader}
         assert {run for run, verdicts in rows.items() if verdicts[place] == "level"} == set(standing.level)
     everywhere = [run for run, verdicts in rows.items() if all(verdicts)]
-    assert f"In the leading group by all 5: {', '.join(everywhere)}." in text_of(page, ".//div[@class='finding']")
+    assert everywhere
+    headline = text_of(page, ".//p[@class='headline']")
+    assert headline.startswith(listed(everywhere))
+    assert headline.endswith("in the leading group by every measure.")
 
 
 # -- numbers -----------------------------------------------------------------------------------------
