@@ -262,7 +262,7 @@ class Benchmark:
         if not standings:
             return Finding([head, *without], grouped(self.notes))
         sentences = [head, *without, *leading(standings, self.test, self.baseline)]
-        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha))
+        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha, self.baseline))
 
     def summary(self) -> str:
         """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs
