@@ -106,7 +106,8 @@ class Finding:
         notes: what should be distrusted, the gravest first.
         ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``, further means; of a
             collection or study another short table; or None.
-        marks: for each row of the ranking, ``=`` where the run cannot be told from the leader.
+        marks: for each row of the ranking, ``=`` where the run cannot be told from the leader; with a baseline ``+`` and ``-``
+            where it is better or worse.
         title: what the ranking shows.
     """
 
@@ -523,15 +524,27 @@ def leading_overall(
     return Finding(sentences, notes, ranking, marks, f"Ranking by macro mean {name}, best first{legend}:")
 
 
-def ranked(standings: Sequence[Standing], alpha: float) -> tuple[pd.DataFrame, list[str], str]:
-    """The ranking by the first of several standings, with the means of the others, its marks and its title."""
+def ranked(
+    standings: Sequence[Standing], alpha: float, baseline: str | None = None
+) -> tuple[pd.DataFrame, list[str], str]:
+    """The ranking by the first of several standings, with the means of the others, its marks and its title.
+
+    Args:
+        standings: one or several, of the same runs.
+        alpha: 1 - confidence.
+        baseline: what marks say: better or worse than this run; without, which runs cannot be told from the leader.
+    """
     first, *others = standings
     ranking = first.ranking.rename(columns={"mean": first.name})
     for standing in others:
         ranking[standing.name] = standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
     ranking.attrs["confidence"] = 1 - alpha
-    marks = first.marks()
-    legend = f" ({LEVEL} cannot be told from the leader)" if any(marks) else ""
+    marks, legend = first.marks(), f" ({LEVEL} cannot be told from the leader)"
+    if baseline is not None:
+        signs = {True: "+", False: "-", None: ""}
+        marks = [signs[first.better(run, baseline)] for run in first.runs]
+        legend = f" (+ better, - worse than {baseline})"
+    legend = legend if any(marks) else ""
     return ranking, marks, f"Ranking by {first.quantity}, best first{legend}:"
 
 

@@ -107,9 +107,9 @@ AGAINST = """\
 3 runs compared by AP on 30 queries. best leads (mean AP 0.9556, 95 % interval 0.9425 to 0.9686). Against the baseline \
 fair (paired t-test, Holm's correction for 2 comparisons, p <= 0.05): 1 better (best), 1 not told apart (other).
 
-Ranking by mean AP, best first:
+Ranking by mean AP, best first (+ better, - worse than fair):
    run        AP  95 % interval
-1  best   0.9556  0.9425 to 0.9686
+1  best   0.9556  0.9425 to 0.9686  +
 2  fair   0.7988  0.7984 to 0.7993
 3  other  0.7988  0.7984 to 0.7993"""
 
@@ -392,7 +392,7 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.count[tag] = self.count.get(tag, 0) + 1
-        if tag != "img":
+        if tag not in ("img", "br"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

@@ -1,6 +1,6 @@
 """
-Recommenders, with LensKit and without
-======================================
+MovieLens, with LensKit and without
+===================================
 
 Three recommenders for MovieLens, and the user who wants to see everything that she will like, not only the first ten.
 You will learn

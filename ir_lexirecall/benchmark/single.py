@@ -262,7 +262,7 @@ class Benchmark:
         if not standings:
             return Finding([head, *without], grouped(self.notes))
         sentences = [head, *without, *leading(standings, self.test, self.baseline)]
-        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha))
+        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha, self.baseline))
 
     def summary(self) -> str:
         """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs
@@ -304,7 +304,7 @@ class Benchmark:
             ax: matplotlib axes; new ones by default.
         """
         shown = self.standing(measure)
-        level = [mark != "" for mark in shown.marks()]
+        level = [run in shown.level for run in shown.runs] if self.baseline is None else None
         return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
 
     def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:

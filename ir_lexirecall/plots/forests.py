@@ -14,20 +14,21 @@ def means(ranking: Any, level: Any, quantity: str, *, caption: str = "", ax: Any
 
     Args:
         ranking: ``run``, ``mean``, ``ci_low``, ``ci_high``, in the order of the rows; ``attrs`` may hold ``confidence``.
-        level: for each row, whether the run cannot be told from the first one.
+        level: for each row, whether the run cannot be told from the first one; None where that was not tested.
         quantity: what the means are of.
         caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
     runs = list(ranking["run"])
-    colours = [FIRST if i == 0 or alike else GREY for i, alike in enumerate(level)]
-    filled = [i == 0 or not alike for i, alike in enumerate(level)]
+    alike = [False] * len(runs) if level is None else list(level)
+    colours = [FIRST if i == 0 or level is None or same else GREY for i, same in enumerate(alike)]
+    filled = [not same for same in alike]
     ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, filled)
     ax.set_xlabel(f"{label(quantity)}, {100 * ranking.attrs.get('confidence', 0.95):g} % intervals")
     title = f"{label(runs[0])} has the best mean" if len(runs) > 1 else ""
-    if any(level):
-        title += f"; hollow: not told from it ({sum(map(bool, level))})"
+    if any(alike):
+        title += f"; hollow: not told from it ({sum(alike)})"
     return finish(ax, caption, title)
 
 

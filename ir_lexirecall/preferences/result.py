@@ -456,7 +456,10 @@ class Preferences:
         if queries:
             yield from self._on_smallest_p(queries)
         if queries and np.median(m) < 3:
-            yield Note(f"Half of the queries have at most {np.median(m):g} relevant documents: few levels to compare.")
+            documents = "document" if np.median(m) == 1 else "documents"
+            yield Note(
+                f"Half of the queries have at most {np.median(m):g} relevant {documents}: few levels to compare."
+            )
 
     def _of_runs(self) -> Iterator[Note]:
         """Notes on rankings that are too short, or not there."""
@@ -503,9 +506,7 @@ class Preferences:
         """The smallest p of the test, where the test cannot reject, or queries are few."""
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
-        sentence = (
-            f"The smallest p that the {self.test.name} test can give on {queries} queries is {text.format_p(least)}"
-        )
+        sentence = f"The smallest p that the {self.test.name} test can give on {count(queries, 'query')} is {text.format_p(least)}"
         if adjusted > least:
             correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
@@ -565,7 +566,7 @@ class Preferences:
         return Finding(
             [head, *leading(standings, self.test, self.baseline)],
             grouped(self.notes),
-            *ranked(standings, self.test.alpha),
+            *ranked(standings, self.test.alpha, self.baseline),
         )
 
     def summary(self) -> str:
@@ -615,7 +616,7 @@ class Preferences:
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
         """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
         shown = self.standing(preference)
-        level = [mark != "" for mark in shown.marks()]
+        level = [run in shown.level for run in shown.runs] if self.baseline is None else None
         return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
 
     def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:

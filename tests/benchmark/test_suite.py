@@ -381,17 +381,27 @@ def test_power_is_that_of_significance(test: str) -> None:
     compared = irl.compare(
         "lexirecall/demo", demo.runs(), ["lexirecall", "LR"], test=test, n_resamples=99, progress=False
     )
-    power = compared.power(40)
+    power = compared.power(queries=40)
     assert list(power.columns) == ["preference", "run_a", "run_b", "queries", "power"]
     values = np.stack([irl.evaluate("LR", "lexirecall/demo", run)["LR"] for run in demo.runs().values()])
     expected = significance.power_of_all(compared.test, values.T, 40)[np.triu_indices(5, 1)]
     np.testing.assert_allclose(power[power["preference"] == "LR"]["power"], expected)
     if test in ("sign", "t"):
-        needed = compared.queries_needed(0.8)
+        needed = compared.queries_needed(power=0.8)
         finite = needed[np.isfinite(needed["queries_needed"])].head(3)
         for row in finite.itertuples():
             again = compared.power(int(row.queries_needed)).set_index(["preference", "run_a", "run_b"])
             assert again.loc[(row.preference, row.run_a, row.run_b), "power"] >= 0.8
+
+
+def test_power_of_a_suite_is_that_of_each_collection(suite: irl.BenchmarkSuite) -> None:
+    for table, of_one in ((suite.power(queries=30), "power"), (suite.queries_needed(power=0.9), "queries_needed")):
+        assert list(table["collection"].unique()) == list(PARTS)
+        for name, preferences in suite.preferences.items():
+            assert preferences is not None
+            expected = preferences.power(queries=30) if of_one == "power" else preferences.queries_needed(power=0.9)
+            ours = table[table["collection"] == name].drop(columns="collection").reset_index(drop=True)
+            pd.testing.assert_frame_equal(ours, expected)
 
 
 @pytest.mark.parametrize(

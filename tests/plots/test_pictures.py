@@ -188,6 +188,13 @@ def test_means_and_differences_are_those_of_the_standing(result: irl.Benchmark) 
     np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], table["estimate"])
 
 
+def test_means_beside_a_baseline_claim_nothing_of_runs_that_were_not_compared() -> None:
+    compared = irl.compare(QRELS, RUNS, baseline="overlap")
+    ax = compared.plot_means()
+    assert "hollow" not in ax.get_title(loc="left")
+    assert len({tuple(face) for face in ax.collections[1].get_facecolors().tolist()}) == 1
+
+
 @pytest.mark.parametrize("test", ["sign", "t"])
 def test_differences_are_turned_towards_the_reference(test: str) -> None:
     compared = irl.compare(QRELS, RUNS, "AP", test=test)

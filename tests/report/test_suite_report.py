@@ -59,3 +59,15 @@ def test_a_single_run_has_no_forest(tmp_path: Path) -> None:
     runs = {"bm25": RUNS["bm25"]}
     suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), ["LR"], n_resamples=99, progress=False)
     assert "<svg" not in irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+
+
+def test_it_shows_every_note_and_every_number_over_collections(tmp_path: Path) -> None:
+    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
+    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+    said = text_of(page, ".//body")
+    assert suite.diagnostics
+    assert not [note for note in suite.diagnostics if " ".join(note.split()) not in said]
+    for over in ("queries", "collections"):
+        for column, values in suite.overall(over).select_dtypes("number").items():
+            hidden = [value for value in values.dropna().tolist() if f'data-value="{value!r}"' not in page]
+            assert not hidden, (over, column)
