@@ -264,8 +264,8 @@ class Collection:
                 Note(f"Only {count(len(some), 'query')}: a test sees no difference but a large one.", DOUBTFUL)
             )
         if len(some) and some.median() < 3:
-            documents = "document" if some.median() == 1 else "documents"
-            notes.append(Note(f"Half of the queries have at most {some.median():g} relevant {documents}."))
+            noun = "document" if some.median() == 1 else "documents"
+            notes.append(Note(f"Half of the queries have at most {some.median():g} relevant {noun}."))
         grades = qrels["relevance"].value_counts().sort_index(ascending=False)
         table = pd.DataFrame({"grade": grades.index.astype(str), "judgments": grades.to_numpy()})
         return Finding(sentences, gravest_first(notes), table, title="Judgments by grade of relevance:")

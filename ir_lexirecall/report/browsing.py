@@ -25,7 +25,7 @@ _MOST_DOCUMENTS = 250_000  # of all rankings together
 _MOST_QUERIES = 500
 _MOST_DECISIONS = 40_000  # pairs of runs by queries by preferences
 _TEXT = 240  # characters of a document's text
-_MOST_TEXT = 1_500_000  # characters
+_MOST_TEXT = 1_200_000  # characters
 
 
 @dataclass(frozen=True)
