@@ -90,6 +90,7 @@ sphinx_gallery_conf = {
 smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
+html_sidebars = {path.stem: [] for path in made.HERE.glob("*.rst")}  # pages without a section around them
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}
