@@ -470,7 +470,10 @@ OUT_OF_RANGE_CASES = [
 
 def test_every_parameter_of_every_measure_is_tried() -> None:
     assert {(measure.NAME, name) for measure, params in OUT_OF_RANGE.items() for name in params} == {
-        (measure.NAME, name) for measure in REGISTRY.values() for name in measure.SUPPORTED_PARAMS
+        (measure.NAME, name)
+        for measure in REGISTRY.values()
+        if type(measure).__module__.startswith("ir_lexirecall.")  # other tests define measures, too
+        for name in measure.SUPPORTED_PARAMS
     }
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats import multitest
@@ -108,6 +108,9 @@ def test_the_same_difference_on_every_query_has_no_spread(difference, queries):
 @settings(max_examples=60)
 def test_wilcoxon_is_that_of_scipy_without_zeros(x):
     differs = [value for value in x if value]
+    magnitudes = sorted(set(map(abs, differs)))
+    # Magnitudes that are equal but for rounding tie here, and are told apart by SciPy.
+    assume(all(larger - smaller > 1e-8 * larger for smaller, larger in itertools.pairwise(magnitudes)))
     result = of_one("wilcoxon", x)
     if not differs:
         assert (result.p, result.effect_size) == (1, 0)
