@@ -36,6 +36,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", fill)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", show_colons, priority=600)
+    app.connect("doctree-read", write_to_nobody)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -52,6 +53,15 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
         source[0] = measure_pages.page(name)
     else:
         source[0] = PLACE.sub(made, source[0])
+
+
+def write_to_nobody(app: Any, doctree: Any) -> None:
+    """Make text again of what docutils takes for addresses of mail: measures with cutoffs."""
+    from docutils import nodes
+
+    for link in list(doctree.findall(nodes.reference)):
+        if link.get("refuri", "").startswith("mailto:"):
+            link.replace_self(nodes.Text(link.astext()))
 
 
 def made(place: re.Match[str]) -> str:

@@ -95,6 +95,10 @@ def test_the_search_finds_without_a_server(browser: Browser, words: str, page: s
     assert any(re.search(rf"/{re.escape(page)}(\?|#|$)", link) for link in links), links
 
 
+def test_no_measure_is_taken_for_an_address() -> None:
+    assert not [page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")]
+
+
 def test_links_within_the_site_lead_somewhere() -> None:
     broken = []
     anchors = {page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))) for page in PAGES}
