@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread  # noqa: F401 - what is loaded late needs it, and it cannot be loaded once a program is ending
 import functools
 import importlib
 import sys

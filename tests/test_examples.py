@@ -254,7 +254,7 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
                 "RR                       0.6566          0.4062              23",
                 "22 of 22 claims hold",
             ],
-            9,
+            10,
         ),
         (
             "amigo_2018",

@@ -24,9 +24,9 @@ class Scale:
         """The scale that shows all numbers (those that are finite), and some more.
 
         >>> Scale.around([0.21, 0.68]).ticks
-        [0.2, 0.4, 0.6]
+        [0.4, 0.6]
         >>> Scale.around([-0.3, 0.1], include=[0]).ticks
-        [-0.2, 0.0]
+        [-0.3, -0.2, -0.1, 0.0, 0.1]
         """
         finite = [float(x) for x in (*numbers, *include) if np.isfinite(x)] or [0.0, 1.0]
         low, high = min(finite), max(finite)
