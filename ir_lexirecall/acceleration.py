@@ -148,10 +148,10 @@ def _rereadable(data: Any) -> Any:
 def _check_texts(data: Any, what: str) -> None:
     """Refuse ids with half a character, which end the process in pytrec_eval."""
     groups: list[Iterable[Any]]
-    if not isinstance(data, Iterable):
-        return  # whoever reads it says what it should have been
     if isinstance(data, Mapping):
         groups = [data, *(docs for docs in data.values() if isinstance(docs, Mapping))]
+    elif not hasattr(data, "columns") and not isinstance(data, Iterable):
+        return  # whoever reads it says what it should have been
     else:
         names = ("query_id", "doc_id")
         groups = [

@@ -274,7 +274,7 @@ def test_papers_numbers_stand_beside_ours(paper: str, lines: list[str]) -> None:
             "beyond --splits 50 --users 40",
             "robust2003",
             [
-                "Robust 2003          10     8678 0.9884 0.8805",
+                "Robust 2003          10     8678 0.9884 0.9102",
                 "CLEF eHealth 2016 as they are     5865 0.9712 0.0005",
                 "Robust 2003    10      100   0.046     0.205       0.799 0.815 0.472 0.877 0.865   0.654    1.000",
             ],
