@@ -123,7 +123,9 @@ def ties_of_floats(systems: list[Systems], plots: Path | None) -> None:
             share = (table["tied_b"] / decided).to_dict()
             rows.append({"collection": some.name, "reranked": design, "decided": int(decided.iloc[0]), **share})
     table = pd.DataFrame(rows)
-    print("1. Ties of floats: of the pairs of rankings that lexirecall decides, the share whose values are equal (but for rounding)\n")
+    print(
+        "1. Ties of floats: of the pairs of rankings that lexirecall decides, the share whose values are equal (but for rounding)\n"
+    )
     print(table.to_string(index=False, float_format=lambda share: f"{share:.4f}"))
     shallow, deep = table[table["reranked"] == "10"], table[table["reranked"] == "as they are"]
     exact = [name for name in TIED if table[name].max() <= 0.001]
