@@ -80,7 +80,7 @@ interval -0.5157 to 1.0000). No other run can be told from it. 0 of 6 pairs diff
 comparisons, p <= 0.05).
 
 Distrust:
-- The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after holm correction for 6 comparisons): it \
+- The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after Holm's correction for 6 comparisons): it \
 cannot reject at alpha 0.05.
 - Only 4 queries: a test sees no difference but a large one.
 

@@ -31,6 +31,7 @@ from ir_lexirecall.summary import (
     Note,
     Standing,
     best_first,
+    correction_words,
     count,
     estimate_words,
     gravest_first,
@@ -292,7 +293,7 @@ class Benchmark:
     @property
     def _how(self) -> str:
         test = self.test
-        corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
+        corrected = f", {correction_words(test.counted_correction)}" if test.counted_correction else ""
         numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
         return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
 
