@@ -366,6 +366,22 @@ def test_of_many_names_the_first_are_said_and_all_are_ranked() -> None:
     assert all(name in text for name in runs)
 
 
+def test_measures_that_are_mostly_zero_are_told() -> None:
+    qrels = {f"q{i}": {"d": 1} for i in range(30)}
+    runs = {
+        name: {q: {("d" if i < hits else "e"): 1.0} for i, q in enumerate(qrels)}
+        for name, hits in (("some", 14), ("half", 15), ("none", 0))
+    }
+
+    def told(*names: str) -> list[str]:
+        result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"])
+        return [note for note in result.diagnostics if note.startswith("AP is 0")]
+
+    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the others decide."]
+    assert told("half", "some") == []
+    assert told("none") == []
+
+
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:
     notes = [Note("few", 2), Note("a: broken", 0, "Broken", "a"), Note("b: broken", 0, "Broken", "b"), Note("few", 2)]
     assert grouped(gravest_first(notes)) == ["Broken: a and b.", "few"]
