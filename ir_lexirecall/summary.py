@@ -216,15 +216,22 @@ def how_tested(test: Any, comparisons: int) -> str:
         comparisons: how many p-values are corrected together.
     """
     correction = test.counted_correction if comparisons > 1 else None
-    how = (
-        f", {_CORRECTIONS.get(correction, correction)} correction for {comparisons:,} comparisons" if correction else ""
-    )
+    how = f", {correction_words(correction)} for {comparisons:,} comparisons" if correction else ""
     return f"{_TESTS.get(test.name, test.name)}{how}, p <= {test.alpha:g}"
+
+
+def correction_words(method: str) -> str:
+    """A correction for several comparisons by its inventors.
+
+    >>> correction_words("holm"), correction_words("fdr_tsbh")
+    ("Holm's correction", 'fdr_tsbh correction')
+    """
+    return f"{_CORRECTIONS.get(method, method)} correction"
 
 
 def estimate_words(test: Any) -> str:
     """What a test estimates, in a few words."""
-    return {"sign": "net share of queries won", "wilcoxon": "pseudomedian of differences"}.get(
+    return {"sign": "net share of decided queries won", "wilcoxon": "pseudomedian of differences"}.get(
         test.name, "mean difference"
     )
 

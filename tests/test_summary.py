@@ -80,7 +80,7 @@ interval -0.5157 to 1.0000). No other run can be told from it. 0 of 6 pairs diff
 comparisons, p <= 0.05).
 
 Distrust:
-- The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after holm correction for 6 comparisons): it \
+- The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after Holm's correction for 6 comparisons): it \
 cannot reject at alpha 0.05.
 - Only 4 queries: a test sees no difference but a large one.
 
@@ -364,6 +364,22 @@ def test_of_many_names_the_first_are_said_and_all_are_ranked() -> None:
     text = irl.compare(QRELS, runs).summary()
     assert "and 20 more lead with the same" in text
     assert all(name in text for name in runs)
+
+
+def test_measures_that_are_mostly_zero_are_told() -> None:
+    qrels = {f"q{i}": {"d": 1} for i in range(30)}
+    runs = {
+        name: {q: {("d" if i < hits else "e"): 1.0} for i, q in enumerate(qrels)}
+        for name, hits in (("some", 14), ("half", 15), ("none", 0))
+    }
+
+    def told(*names: str) -> list[str]:
+        result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"])
+        return [note for note in result.diagnostics if note.startswith("AP is 0")]
+
+    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the others decide."]
+    assert told("half", "some") == []
+    assert told("none") == []
 
 
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:

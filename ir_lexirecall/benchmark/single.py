@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,12 @@ from ir_lexirecall.provenance import versions
 from ir_lexirecall.runs import ScoredRuns, check_runs
 from ir_lexirecall.significance import SignificanceTest, TestResult
 from ir_lexirecall.summary import (
+    DOUBTFUL,
     Finding,
     Note,
     Standing,
     best_first,
+    correction_words,
     count,
     estimate_words,
     gravest_first,
@@ -205,7 +207,8 @@ class Benchmark:
     def diagnostics(self) -> list[str]:
         """When not to trust a result, in words, the gravest first; empty where nothing stands out.
 
-        Those of the preferences, and the means that documents of equal score could change by more than 0.005.
+        Those of the preferences, the means that documents of equal score could change by more than 0.005, and the measures that are
+        0 on most queries of the run that leads by them.
         """
         return [*self.notes]
 
@@ -214,7 +217,22 @@ class Benchmark:
         """The diagnostics with how grave they are."""
         notes = [] if self.preferences is None else self.preferences.notes
         ties = [] if self.scored is None else tie_warnings(self.scored)
-        return gravest_first([*notes, *ties])
+        return gravest_first([*notes, *ties, *self._mostly_zero()])
+
+    def _mostly_zero(self) -> Iterator[Note]:
+        """Notes on measures that are 0 on most queries, of the leader, too: few queries decide."""
+        queries = len(self.query_ids)
+        for name in self._defined if queries else ():
+            zeros = (self.values(name) == 0).sum(axis=1)
+            leader = int(self.values(name).mean(axis=1).argmax())
+            if name not in self.smaller_is_better and zeros[leader] > queries / 2 and self.values(name)[leader].any():
+                where = f"{zeros[leader]} of {queries} queries of {self.runs[leader]}"
+                yield Note(
+                    f"{name} is 0 on {where}, which leads by it: the others decide.",
+                    DOUBTFUL,
+                    "0 on most queries even of the leader",
+                    f"{name} ({where})",
+                )
 
     # -- the finding -------------------------------------------------------------------------------
 
@@ -292,7 +310,7 @@ class Benchmark:
     @property
     def _how(self) -> str:
         test = self.test
-        corrected = f", {test.counted_correction} correction" if test.counted_correction else ""
+        corrected = f", {correction_words(test.counted_correction)}" if test.counted_correction else ""
         numbers = ", ".join(f"{name} {number}" for name, number in versions().items())
         return f"{test.name} test on {len(self.query_ids)} queries{corrected}, alpha {test.alpha:g}; {numbers}"
 

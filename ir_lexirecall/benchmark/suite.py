@@ -25,6 +25,7 @@ from ir_lexirecall.summary import (
     FEW_QUERIES,
     Finding,
     Note,
+    correction_words,
     count,
     gravest_first,
     grouped,
@@ -434,7 +435,7 @@ class BenchmarkSuite:
         if len(self.collections) < 5:
             notes.append(
                 Note(
-                    f"Only {count(len(self.collections), 'collection')}: they say little of others (over='collections')."
+                    f"Only {count(len(self.collections), 'collection')}: little can be said of others (over='collections')."
                 )
             )
         small = [name for name, result in self.results.items() if len(result.query_ids) < 25]
@@ -514,7 +515,7 @@ class BenchmarkSuite:
                 else []
             ),
             f"alpha {self.test.alpha:g}",
-            *([f"{self.test.correction} correction"] if self.test.correction else []),
+            *([correction_words(self.test.correction)] if self.test.correction else []),
             f"{self.test.n_resamples} resamples, seed {self.test.seed}",
             *(f"{name}: {rule}" for name, rule in rules.items()),
             *(f"{run} left out, missing for {', '.join(names)}" for run, names in self.lacking.items()),

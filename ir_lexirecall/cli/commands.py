@@ -44,6 +44,7 @@ from ir_lexirecall.preferences import Preferences, compare
 from ir_lexirecall.preferences.comparison import check_baseline
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
+from ir_lexirecall.summary import correction_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +212,9 @@ def _described(tested: Preferences) -> str:
     test = tested.test
     family = len(tested.pairs)
     corrected = (
-        f", {test.counted_correction} over {family} comparisons" if test.counted_correction and family > 1 else ""
+        f", {correction_words(test.counted_correction)} for {family:,} comparisons"
+        if test.counted_correction and family > 1
+        else ""
     )
     return f"{test.name} test on {len(tested.query_ids)} queries{corrected}, p <= {test.alpha:g}"
 

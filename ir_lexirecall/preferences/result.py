@@ -39,6 +39,7 @@ from ir_lexirecall.summary import (
     Note,
     Standing,
     best_first,
+    correction_words,
     count,
     estimate_words,
     gravest_first,
@@ -508,11 +509,11 @@ class Preferences:
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
         sentence = f"The smallest p that the {self.test.name} test can give on {count(queries, 'query')} is {text.format_p(least)}"
         if adjusted > least:
-            correction = f"{self.test.counted_correction} correction for {len(self.pairs)} comparisons"
+            correction = f"{correction_words(str(self.test.counted_correction))} for {len(self.pairs):,} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
         if adjusted > self.test.alpha:
             yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
-        elif least and queries < 25:
+        elif queries < 25 and adjusted > self.test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report.cells import Table, number
 from ir_lexirecall.report.forests import Mark, Scale
 from ir_lexirecall.report.rewards import Reward, reward
-from ir_lexirecall.summary import Standing, estimate_words
+from ir_lexirecall.summary import Standing, correction_words, estimate_words
 from ir_lexirecall.text import format_p
 
 if TYPE_CHECKING:
@@ -97,12 +98,19 @@ def summary_of(result: Benchmark | BenchmarkSuite | Preferences) -> Summary:
     for note in result.diagnostics:
         run = next((name for name in sorted(names, key=len, reverse=True) if note.startswith(f"{name}: ")), None)
         if run is not None:
-            by_run.setdefault(run, []).append(note.removeprefix(f"{run}: "))
+            by_run.setdefault(run, []).append(_capitalised(note.removeprefix(f"{run}: ")))
         elif any(note.startswith(f"{kind}, ") for kind in kinds):
             pairs.append(note)
         else:
             notes.append(note)
-    return Summary(said.sentences, notes, by_run, pairs)
+    sentences = [re.sub(r"\bp <= (?=[0-9])", "p ≤ ", sentence) for sentence in said.sentences]
+    return Summary(sentences, notes, by_run, pairs)
+
+
+def _capitalised(sentence: str) -> str:
+    """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
 
 
 # -- rankings --------------------------------------------------------------------------------------
@@ -344,7 +352,7 @@ def _comparison(preferences: Preferences, name: str) -> Comparison:
         matrix=Table.from_frame(matrix.rename_axis("run")) if len(runs) <= _MOST_RUNS else None,
         test=preferences.test.name,
         alpha=preferences.test.alpha,
-        correction=preferences.provenance["correction"],
+        correction=correction_words(method) if (method := preferences.provenance["correction"]) else None,
     )
 
 

@@ -304,7 +304,7 @@ def test_marks_stand_in_markdown_and_latex() -> None:
     result = irl.benchmark("lexirecall/demo", demo.runs(), ["LR"], test="t", **OPTIONS)
     assert "<sup>" in result.to_markdown()
     assert "$^{" in result.to_latex()
-    assert "t test on 16 queries, holm correction, alpha 0.05" in result.to_markdown()
+    assert "t test on 16 queries, Holm's correction, alpha 0.05" in result.to_markdown()
     alone = irl.benchmark("lexirecall/demo", {"ql": RUNS["ql"]}, ["LR"], **OPTIONS)
     assert alone.means()["better_than"].tolist() == [""]
     assert alone.tests().empty
@@ -410,13 +410,14 @@ def test_power_of_a_suite_is_that_of_each_collection(suite: irl.BenchmarkSuite) 
         (4, 2, {}, "sign test can give on 4 queries is 0.125: it cannot reject at alpha 0.05."),
         (4, 2, {"test": "t"}, None),
         (8, 2, {}, "sign test can give on 8 queries is 0.00781."),
-        (8, 4, {}, "is 0.00781 (0.0469 after holm correction for 6 comparisons)."),
-        (8, 5, {}, "is 0.00781 (0.0781 after holm correction for 10 comparisons): it cannot reject at alpha 0.05."),
+        (8, 4, {}, "is 0.00781 (0.0469 after Holm's correction for 6 comparisons)."),
+        (8, 5, {}, "is 0.00781 (0.0781 after Holm's correction for 10 comparisons): it cannot reject at alpha 0.05."),
         (8, 5, {"correction": None}, "is 0.00781."),
         (8, 5, {"correction": "fdr_bh"}, "is 0.00781."),
-        (8, 5, {"baseline": "run 0"}, "(0.0312 after holm correction for 4 comparisons)."),
+        (8, 5, {"baseline": "run 0"}, "(0.0312 after Holm's correction for 4 comparisons)."),
+        (16, 5, {}, None),
         (30, 5, {}, None),
-        (30, 5, {"test": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after holm correction for 10 comparisons): it"),
+        (30, 5, {"test": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after Holm's correction for 10 comparisons): it"),
         (30, 5, {"test": "tukey", "n_resamples": 99}, None),
     ],
 )  # fmt: skip

@@ -243,8 +243,9 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
             reject, estimate, _ = marks.get((name, measure), (False, 0, None))
             assert ("+" in cell, cell.rstrip("*").endswith("-")) == (reject and estimate > 0, reject and estimate < 0)
     assert any("-" in cell for cells in shown.values() for cell in cells.values())
-    assert f"* best of its column; + better, - worse than ql ({test} test on 16 queries, holm over 4 comparisons" in (
-        said.out
+    assert (
+        f"* best of its column; + better, - worse than ql ({test} test on 16 queries, Holm's correction for 4 comparisons"
+        in (said.out)
     )
     exact = [line.split("\t") for line in cli(*words, "--format", "tsv").out.splitlines()]
     assert exact[0] == ["run", *measures, *(f"{measure} p" for measure in measures)]
@@ -304,7 +305,7 @@ def test_compare_marks_what_is_significant(cli: Cli) -> None:
         )
     assert any(row[5][-1] in "+-" for row in rows)
     assert (
-        "+ run_a is better, - worse than run_b (sign test on 16 queries, holm over 10 comparisons, p <= 0.05)"
+        "+ run_a is better, - worse than run_b (sign test on 16 queries, Holm's correction for 10 comparisons, p <= 0.05)"
         in said.out
     )
 

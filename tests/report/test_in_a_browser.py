@@ -49,6 +49,13 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def default(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All runs of the demonstration by the default measures: as many columns of leading groups as there are."""
+    report = Report(irl.benchmark("lexirecall/demo", demo.runs()), runs=demo.runs(), progress=False)
+    return report.write(tmp_path_factory.mktemp("default") / "report.html")
+
+
+@pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ids = sorted(demo.qrels()["query_id"].unique())
     parts = {f"part {i}": demo.qrels()[demo.qrels()["query_id"].isin(ids[i::2])] for i in range(2)}
@@ -95,7 +102,7 @@ FITS = "document.documentElement.scrollWidth <= document.documentElement.clientW
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("page", ["file", "many", "suite"])
+@pytest.mark.parametrize("page", ["file", "many", "suite", "default"])
 def test_it_opens_without_errors_or_network_and_fits(
     browser: Browser, page: str, width: int, scheme: str, request: pytest.FixtureRequest
 ) -> None:
@@ -105,6 +112,14 @@ def test_it_opens_without_errors_or_network_and_fits(
     browser.js(OPEN_ALL)
     assert browser.js(FITS)
     nothing_went_wrong(browser)
+
+
+@pytest.mark.parametrize("width", [390, 1000, 1280])
+def test_the_finding_leaves_room_for_its_sentences(browser: Browser, default: Path, width: int) -> None:
+    open_page(browser, default, width)
+    assert browser.js("document.querySelector('.group thead tr').cells.length") > 5
+    assert browser.js("document.querySelector('.finding').getBoundingClientRect().width") >= 300
+    assert browser.js(FITS)
 
 
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:

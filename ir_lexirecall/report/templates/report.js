@@ -290,7 +290,7 @@
 
   const update = (keep = true) => {
     const level = isLevel();
-    $("least-label").textContent = level ? "ranks apart, times at least" : "difference at least";
+    $("least-label").textContent = level ? "one rank at least this many times the other" : "difference at least";
     const least = parseFloat($("least").value) || 0;
     const enough = parseInt($("relevant").value, 10) || 1;
     const winner = $("winner").value;
