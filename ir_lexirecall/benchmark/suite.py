@@ -514,6 +514,7 @@ class BenchmarkSuite:
                 if self.baseline is not None
                 else []
             ),
+            f"{self.test.name} test within each collection, differences over collections by a bootstrap",
             f"alpha {self.test.alpha:g}",
             *([correction_words(self.test.correction)] if self.test.correction else []),
             f"{self.test.n_resamples} resamples, seed {self.test.seed}",

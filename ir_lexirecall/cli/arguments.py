@@ -304,7 +304,9 @@ class Inputs:
         if options.measures is not None:
             return split_measures(options.measures)
         if self.collection is None:
-            raise ValueError(f"{self.qrels}: a file recommends no measures; name some with -m")
+            raise ValueError(
+                f'{self.qrels}: a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
+            )
         return self.collection.recommended()
 
 
@@ -365,16 +367,19 @@ def run_names(paths: Sequence[str]) -> list[str]:
 # -- tests -----------------------------------------------------------------------------------------
 
 
-def add_test(parser: argparse.ArgumentParser, default: str, *, correction: str | None = "holm") -> None:
+def add_test(
+    parser: argparse.ArgumentParser, default: str, *, correction: str | None = "holm", text: str = "significance test"
+) -> None:
     """Add the arguments of a significance test.
 
     Args:
         parser: what to add them to.
         default: name of the test by default.
         correction: the correction by default.
+        text: what the test is for.
     """
     known = SignificanceTest()
-    parser.add_argument("--test", choices=TESTS, default=default, help=f"significance test (default: {default})")
+    parser.add_argument("--test", choices=TESTS, default=default, help=f"{text} (default: {default})")
     parser.add_argument(
         "--correction",
         metavar="NAME",

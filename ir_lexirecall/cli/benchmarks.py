@@ -7,6 +7,7 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ir_lexirecall import text as texts
 from ir_lexirecall.benchmark import BenchmarkSuite, benchmark
 from ir_lexirecall.benchmark.suite import OVER
 from ir_lexirecall.cli.arguments import (
@@ -55,7 +56,11 @@ def add_benchmark(commands: Any) -> None:
         "--missing", choices=["error", "skip"], help="what to do where a collection lacks runs (default: error)"
     )
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
-    add_test(parser, "sign")
+    add_test(
+        parser,
+        "sign",
+        text="significance test within each collection; over collections, differences are tested by a bootstrap",
+    )
     add_output(parser)
     parser.set_defaults(command=_benchmark)
 
@@ -123,6 +128,7 @@ def _benchmark(options: argparse.Namespace) -> None:
     elif page.for_people:
         page.add_finding(result.finding_over(over), ranking=False)
         _add_overall(page, result, over)
+        page.add_sentence(_legend(result))
         page.add_sentence(result.caption)
     else:
         page.add_table(result.overall(over))
@@ -177,17 +183,35 @@ def _readable(rows: pd.DataFrame, alpha: float, places: int) -> pd.DataFrame:
     if "difference" in rows:
         columns |= {
             "difference": list(rows["difference"]),
-            "its interval": ends("difference_low", "difference_high"),
             "p_corrected": list(rows["p_corrected"]),
+            "its interval": ends("difference_low", "difference_high"),
         }
-    columns["mean_rank"] = list(rows["mean_rank"].round(2))
+    columns["mean_rank"] = _two_places(rows["mean_rank"])
     if "effect" in rows:
         columns |= {
             "random effects": list(rows["effect"]),
             "their interval": ends("effect_low", "effect_high"),
-            "I2": list(rows["i2"].round(2)),
+            "I2": _two_places(rows["i2"]),
         }
     return pd.DataFrame(columns)
+
+
+def _two_places(values: pd.Series) -> list[str]:
+    """Numbers with two decimal places, below each other."""
+    cells = [texts.format_number(value, 2) for value in values]
+    return [cell.rjust(max(map(len, cells))) for cell in cells]
+
+
+def _legend(result: BenchmarkSuite) -> str:
+    """How to read the table: which numbers are corrected, and what a run is compared with."""
+    facts = ["intervals, also that of a rank, are of one run and not corrected for their number"]
+    if result.baseline is not None:
+        facts[0] += ", p_corrected is"
+    if any(compared is not None for compared in result.preferences.values()):
+        facts.append("the mean of a preference is over all other runs")
+        if result.baseline is not None:
+            facts[-1] += f", its difference is head to head with {result.baseline}"
+    return "; ".join(facts)
 
 
 def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]]]:

@@ -35,6 +35,7 @@ from ir_lexirecall.cli.output import (
     save_picture,
     terminal_width,
 )
+from ir_lexirecall.collections import DEMO
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import parse_measures
@@ -129,7 +130,13 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
     parser.set_defaults(command=_report)
 
-    parser = commands.add_parser("demo", help="evaluate five runs on the embedded collection")
+    parser = commands.add_parser(
+        "demo",
+        help="evaluate five runs on the embedded collection",
+        description=f"Evaluate five runs on the embedded collection. Its runs are the files in {demo.FOLDER / 'runs'}, its "
+        f"judgments {demo.FOLDER / 'qrels.tsv'}; other commands know it as {DEMO}, instead of a file of qrels.",
+        example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} {demo.FOLDER / 'runs' / 'ql.run'}",
+    )
     add_output(parser)
     parser.set_defaults(command=_demo)
 
@@ -180,7 +187,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _add_means(page: Page, scored: ScoredRuns, tested: Preferences | None = None) -> None:
+def _add_means(page: Page, scored: ScoredRuns, tested: Preferences | None = None, *, legend: bool = True) -> None:
     """A row per run, the best values marked, and those that differ from the baseline's."""
     table = scored.table
     marks = {
@@ -190,6 +197,8 @@ def _add_means(page: Page, scored: ScoredRuns, tested: Preferences | None = None
     }
     if tested is None:
         page.add_table(table.reset_index(), marks)
+        if legend and any(map(any, marks.values())):
+            page.add_sentence(f"{BEST} best of its column")
         return
     rows = table.reset_index()
     for name in scored.measures:
@@ -314,7 +323,7 @@ def _demo(options: argparse.Namespace) -> None:
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
     page.add_sentence(f"{sizes}. Means, the best of each column marked *:")
     page.add_sentence("")
-    _add_means(page, scored)
+    _add_means(page, scored, legend=False)  # the first sentence says it
     page.add_sentence("")
     page.add_sentence(_zeros(scored))
     page.add_sentence("")

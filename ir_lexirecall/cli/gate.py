@@ -27,6 +27,7 @@ from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences import Preferences
 from ir_lexirecall.preferences.comparison import parse_preferences
 from ir_lexirecall.runs import ScoredRuns
+from ir_lexirecall.summary import count
 
 WORSE = 3  # the exit code
 _SAME, _BETTER, _WORSE = "same", "better", "worse"
@@ -188,7 +189,7 @@ def _markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     baseline, candidate = (texts.escape_markdown(summary[run]) for run in ("baseline", "candidate"))
     worse = ", ".join(map(texts.escape_markdown, summary["worse"]))
     yield f"### {candidate} is {'worse than' if worse else 'not worse than'} {baseline}" + (
-        f": {worse}" if worse else ""
+        f": {worse} ({_number_worse(summary)})" if worse else ""
     )
     yield ""
     heads = ["measure", summary["baseline"], summary["candidate"], "difference", "verdict"]
@@ -199,7 +200,7 @@ def _markdown(summary: Mapping[str, Any]) -> Iterator[str]:
                 row["measure"],
                 *(texts.format_number(row[run], 4) for run in ("baseline", "candidate")),
                 f"{row['difference']:+.4f}",
-                row["verdict"],
+                f"within {summary['max_drop']:g}" if row["verdict"] == _SAME else row["verdict"],
             )
             for row in summary["measures"]
         ],
@@ -213,7 +214,7 @@ def _markdown(summary: Mapping[str, Any]) -> Iterator[str]:
                 *(str(row[name]) for name in ("preference", "wins", "losses", "ties")),
                 f"{row['mean']:+.4f}",
                 texts.format_p(row["p"]),
-                row["verdict"],
+                "not told apart" if row["verdict"] == _SAME else row["verdict"],
             )
             for row in summary["preferences"]
         ],
@@ -227,6 +228,15 @@ def _markdown(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["diagnostics"]:
         yield from ["", "To keep in mind:", ""]
         yield from (f"- {texts.escape_markdown(note)}" for note in summary["diagnostics"])
+
+
+def _number_worse(summary: Mapping[str, Any]) -> str:
+    """By how many of the measures and preferences the candidate is worse."""
+    facts = []
+    for rows, kind in ((summary["measures"], "measure"), (summary["preferences"], "preference")):
+        worse = sum(row["verdict"] == _WORSE for row in rows)
+        facts.append(f"{worse} of {count(len(rows), kind)}")
+    return ", ".join(facts)
 
 
 def _lost_lines(summary: Mapping[str, Any]) -> Iterator[str]:

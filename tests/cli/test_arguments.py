@@ -33,7 +33,7 @@ def test_measures_are_words_in_one_or_several_options(words: tuple[str, ...], cl
     said = cli("eval", *words)
     assert (said.code, said.err) == (0, "")
     assert said.rows[0] == ["run", "LR", "nDCG@10"]
-    assert [row[0] for row in said.rows[1:]] == ["bm25", "dph"]
+    assert [row[0] for row in said.rows[1:3]] == ["bm25", "dph"]
 
 
 def test_a_file_that_is_called_like_no_measure_is_a_file(cli: Cli) -> None:

@@ -91,13 +91,50 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int
     assert len(heads) == 3
     assert len({tuple(re.split(r"\s{2,}", head)) for head in heads}) == 1
     shown = re.split(r"\s{2,}", heads[0].strip())
-    everything = ["run", "mean", "95 % interval", "rank", "difference", "its interval", "p_corrected", "mean_rank"]
+    everything = ["run", "mean", "95 % interval", "rank", "difference", "p_corrected", "its interval", "mean_rank"]
     assert shown == everything[: {40: 3, 80: 6, 120: 8}[columns]]
     assert ("columns left out" in said) == (columns < 120)
     for measure, rising in (("LR", True), ("SL3(n=200)", False), ("pref:lexirecall", True)):
         start = lines.index(f"{measure}:") + 2
         means = [float(line.split()[1]) for line in lines[start : start + 3]]
         assert means == sorted(means, reverse=rising)
+
+
+def test_people_see_two_places_of_ranks_and_programs_all_digits(suite: Path, cli: Any) -> None:
+    options = (
+        "benchmark",
+        str(suite),
+        "-m",
+        "LR",
+        "--baseline",
+        "bm25",
+        "--n-resamples",
+        "200",
+        "--over",
+        "collections",
+    )
+    rows = json.loads(cli(*options, "--format", "json").out)
+    lines = cli(*options).out.splitlines()
+    start = lines.index("LR:")
+    assert re.split(r"\s{2,}", lines[start + 1])[-1] == "I2"
+    shown = {line.split()[0]: line.split() for line in lines[start + 2 : start + 5]}
+    for row in (row for row in rows if row["measure"] == "LR"):
+        assert f"{row['mean_rank']:.2f}" in shown[row["run"]]
+        assert shown[row["run"]][-1] == ("-" if row["i2"] is None else f"{row['i2']:.2f}")
+
+
+def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
+    options = ("benchmark", str(suite), "-m", "LR", "--n-resamples", "50")
+    said = cli(*options, "--baseline", "bm25", "--test", "t").out
+    assert (
+        said.count("not corrected for their number, p_corrected is; the mean of a preference is over all other runs")
+        == 1
+    )
+    assert "its difference is head to head with bm25" in said
+    assert "t test within each collection, differences over collections by a bootstrap" in said
+    assert "p_corrected" not in cli(*options).out
+    shown = " ".join(cli("benchmark", "--help").out.split())
+    assert "within each collection; over collections, differences are tested by a bootstrap" in shown
 
 
 @pytest.mark.parametrize(
@@ -159,7 +196,13 @@ def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
 
 def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
     assert gate(cli, "ql").code == 3
-    assert gate(cli, "ql", "--max-drop", "0.05").code == 0
+    said = gate(cli, "ql", "--max-drop", "0.05")
+    assert said.code == 0
+    assert (said.out.count("| within 0.05 |"), said.out.count("| not told apart |"), said.out.count("| same |")) == (
+        2,
+        1,
+        0,
+    )
     table = irl.benchmark("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, ["nDCG@10"]).table["nDCG@10"]
     assert f"{table['ql'] - table['bm25']:+.4f}" in gate(cli, "ql").out
 
@@ -238,7 +281,11 @@ def test_the_help_of_a_gate_names_its_exit_code(cli: Any) -> None:
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
     assert gate(cli, "ql", "-o", "summary.md").code == 3
-    assert (folder / "summary.md").read_text().startswith("### ql is worse than bm25: nDCG@10, LR")
+    assert (
+        (folder / "summary.md")
+        .read_text()
+        .startswith("### ql is worse than bm25: nDCG@10, LR (2 of 2 measures, 0 of 1 preference)\n")
+    )
     assert "max-drop must be a number of at least 0" in gate(cli, "ql", "--max-drop", "-1").err
     assert "no.run: there is no such file" in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
 

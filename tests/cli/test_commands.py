@@ -36,7 +36,7 @@ def test_several_runs_and_measures(cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE@1000 LR, nDCG@10; P@2")
     assert (said.code, said.err) == (0, "")
     assert said.rows[0] == ["run", "TSE@1000", "LR", "nDCG@10", "P@2"]
-    unmarked = [[cell.removesuffix("*") for cell in row] for row in said.rows[1:]]
+    unmarked = [[cell.removesuffix("*") for cell in row] for row in said.rows[1:3]]
     assert unmarked == [
         [
             name,
@@ -503,6 +503,25 @@ def test_demo(cli: Cli) -> None:
     assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(demo.RUNS)
     explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
     assert set(head[1:]) <= explained
+
+
+def test_the_help_of_the_demo_says_where_its_files_are(cli: Cli) -> None:
+    words = cli("demo", "--help").out.split()
+    files = [word.strip(",;.") for word in words if word.startswith(str(demo.FOLDER))]
+    assert {str(demo.FOLDER / "runs"), str(demo.FOLDER / "qrels.tsv")} <= set(files)
+
+
+def test_a_legend_explains_the_mark_of_the_best_once(cli: Cli) -> None:
+    said = cli(
+        "eval", "lexirecall/demo", *(str(path) for path in sorted((demo.FOLDER / "runs").iterdir())), "-m", "LR AP"
+    )
+    assert said.out.count("* best of its column") == 1
+    assert "best of its column" not in cli("eval", "qrels.txt", "bm25.run", "-m", "LR").out
+    assert "best of its column" not in cli("demo").out
+
+
+def test_a_file_without_measures_gets_an_example(cli: Cli) -> None:
+    assert 'name some with -m, as in -m "nDCG@10 AP LR"' in cli("eval", "qrels.txt", "bm25.run").err
 
 
 def test_demo_values(cli: Cli) -> None:

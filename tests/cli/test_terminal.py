@@ -134,7 +134,7 @@ def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[st
     missing = ["run", *MEASURES][len(head) :]
     assert sentence == (
         f"({len(missing)} of {len(MEASURES) + 1} columns left out: {', '.join(missing)}; names are shortened; "
-        "--wide shows all)"
+        "--wide shows all) * best of its column"
     )
 
 
@@ -213,7 +213,7 @@ def test_numbers_stand_below_each_other_in_latex() -> None:
 
 def test_the_best_of_each_column_is_marked(cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "P@1", "NumRet")
-    assert [row[1:] for row in said.rows[1:]] == [
+    assert [row[1:] for row in said.rows[1:3]] == [
         ["0.4667", "0.5000", "4.0000"],
         ["0.8750*", "0.5000", "4.0000"],  # the same, and a count
     ]
