@@ -30,7 +30,8 @@ ENTRIES: dict[str, Entry] = {
     "RBU": Entry(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
         plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
-        symbols=f"p: persistence; e: effort of reading a document; {_T}; {_R}",
+        symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
+        f"same depth; 0: none); {_T}; {_R}",
         values="below 0 (many irrelevant documents) to less than 1; normalize=True: times (1-p)/p",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
