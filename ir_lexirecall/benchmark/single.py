@@ -222,7 +222,7 @@ class Benchmark:
     def _mostly_zero(self) -> Iterator[Note]:
         """Notes on measures that are 0 on most queries, of the leader, too: few queries decide."""
         queries = len(self.query_ids)
-        for name in self._defined if queries else ():
+        for name in self._defined if queries and len(self.runs) > 1 else ():
             zeros = (self.values(name) == 0).sum(axis=1)
             leader = int(self.values(name).mean(axis=1).argmax())
             if name not in self.smaller_is_better and zeros[leader] > queries / 2 and self.values(name)[leader].any():
