@@ -82,7 +82,7 @@ def files(tmp_path: Path) -> Path:
 def test_eval_stars_the_smaller_value(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code("eval", *(str(files / name) for name in ("qrels", "good.run", "bad.run")), "-m", "SL3") == 0
     starred = [line for line in capsys.readouterr().out.splitlines() if "*" in line]
-    assert [line.split()[0] for line in starred] == ["good"]
+    assert [line.split()[0] for line in starred] == ["good", "*"]  # the run, and the line that explains the star
 
 
 @pytest.mark.parametrize(("baseline", "candidate", "code"), [("bad", "good", 0), ("good", "bad", 3)])
