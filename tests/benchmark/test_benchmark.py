@@ -53,5 +53,5 @@ def test_qrels_without_an_id_need_measures() -> None:
 def test_infinite_values_are_not_tested_but_named(test: str) -> None:
     result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=test, n_resamples=99)
     for tables in (result.tests, result.means):
-        with pytest.raises(ValueError, match="SL3 is infinite for run .* on query .* give n"):
+        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give n"):
             tables()
