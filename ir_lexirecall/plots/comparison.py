@@ -62,8 +62,8 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
                 )
     colour_bar(ax, image, f"mean preference ({label(preference)})", limits=(-1, 1))
     correction = pairs.attrs["correction"]
-    how = f"corrected ({correction}) " if correction else ""
-    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test")
+    how = f"by {correction_words(correction)}, " if correction else ""
+    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", [preference])
 
 
 def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -110,7 +110,7 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
     first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
     title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
-    return finish(ax, caption, title)
+    return finish(ax, caption, title, [preference])
 
 
 def _ratio(table: Any) -> Any:

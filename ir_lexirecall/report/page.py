@@ -21,7 +21,7 @@ from ir_lexirecall.files import written_whole
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report import forests, rewards
 from ir_lexirecall.report.browsing import Sources, browser_data
-from ir_lexirecall.report.cells import Table, meanings
+from ir_lexirecall.report.cells import Table, meanings, number, p_value, signed
 from ir_lexirecall.report.provenance import InputFile, relied_on, settings
 from ir_lexirecall.report.sections import (
     comparisons_of,
@@ -31,7 +31,7 @@ from ir_lexirecall.report.sections import (
     summary_of,
     values_by_query,
 )
-from ir_lexirecall.summary import listed
+from ir_lexirecall.summary import leading_everywhere, listed
 
 
 def _now() -> datetime.datetime:
@@ -48,7 +48,7 @@ class Report:
 
     Attributes:
         result: what ``benchmark`` or ``compare`` gave.
-        title: of the page.
+        title: of the page; by default it names the collection.
         runs: the runs by name, in any form: then the query browser names documents without judgment, too, which results do
             not hold. Names that the result does not have are ignored.
         texts: texts by document id, or a ``Collection`` that holds them; by default those of the data set evaluated, where
@@ -73,7 +73,7 @@ class Report:
     """
 
     result: Benchmark | BenchmarkSuite | Preferences
-    title: str = "Retrieval evaluation"
+    title: str | None = None
     runs: Mapping[str, RunLike] = field(default_factory=dict)
     texts: Mapping[str, str] | Collection | None = None
     queries: Mapping[str, str] | None = None
@@ -132,10 +132,11 @@ class Report:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        environment.filters.update(number=number, signed=signed, p_value=p_value)
         style, script = _asset("report.css"), _asset("report.js")
         isodate = self.date.isoformat(**({"timespec": "seconds"} if isinstance(self.date, datetime.datetime) else {}))
         return environment.get_template("report.html").render(
-            title=self.title,
+            title=self._default_title() if self.title is None else self.title,
             version=version("ir-lexirecall"),
             date=isodate,
             style=style,
@@ -149,9 +150,28 @@ class Report:
             settings=settings(self.result),
             versions=relied_on(),
             meanings=meanings,
-            listed=listed,
+            leading_everywhere=leading_everywhere,
             **self._sections(),
         )
+
+    def _default_title(self) -> str:
+        """What the page is, and of which collections."""
+        result = self.result
+        if isinstance(result, BenchmarkSuite):
+            sources = result.collections
+        else:
+            scored = result.scored if isinstance(result, Benchmark) else None
+            judgments = self._preferences.counts.judgments if scored is None and self._preferences else None
+            judgments = judgments if scored is None else scored.judgments
+            sources = [judgments.source] if judgments is not None and judgments.source else []
+        return f"Retrieval evaluation: {listed(sources, _MOST_TITLES)}" if sources else "Retrieval evaluation"
+
+    @property
+    def _preferences(self) -> Preferences | None:
+        """The preferences of the result, if it has any."""
+        if isinstance(self.result, Preferences):
+            return self.result
+        return self.result.preferences if isinstance(self.result, Benchmark) else None
 
     def _sections(self) -> dict[str, Any]:
         """What the sections show."""
@@ -159,7 +179,7 @@ class Report:
         summary = summary_of(result)
         if isinstance(result, BenchmarkSuite):
             return {"summary": summary, "rankings": [], "suite": self._suite(result), **dict.fromkeys(_SINGLE)}
-        preferences = result.preferences if isinstance(result, Benchmark) else result
+        preferences = self._preferences
         rankings = rankings_of(result, summary)
         return {
             "summary": summary,
@@ -176,8 +196,7 @@ class Report:
         }
 
     def _sources(self, result: Benchmark | Preferences) -> Sources:
-        preferences = result.preferences if isinstance(result, Benchmark) else result
-        source = "" if preferences is None else preferences.counts.judgments.source
+        source = "" if self._preferences is None else self._preferences.counts.judgments.source
         runs = {str(name): run for name, run in self.runs.items()}
         return Sources(runs, self.texts, self.queries, source)
 
@@ -201,6 +220,7 @@ class Report:
         }
 
 
+_MOST_TITLES = 3  # collections that the title names
 _SINGLE = ("group", "comparisons", "means", "tests", "by_query", "browser")  # sections of a single collection
 
 

@@ -13,11 +13,10 @@ from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.plots import joined_ranks
 from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.report.cells import Table, number
+from ir_lexirecall.report.cells import Table, minus, p_value
 from ir_lexirecall.report.forests import Mark, Scale
 from ir_lexirecall.report.rewards import Reward, reward
-from ir_lexirecall.summary import Standing, correction_words, estimate_words
-from ir_lexirecall.text import format_p
+from ir_lexirecall.summary import Standing, correction_words, estimate_words, grouped, notes_of_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +76,7 @@ class Summary:
     Attributes:
         sentences: what the result says.
         notes: diagnostics of the whole, the gravest first.
-        by_run: diagnostics that concern a single run, by its name.
+        by_run: those that concern a single run, by its name, without it.
         of_pairs: diagnostics that concern a pair of runs.
     """
 
@@ -90,30 +89,24 @@ class Summary:
 def summary_of(result: Benchmark | BenchmarkSuite | Preferences) -> Summary:
     """The summary of a result, its diagnostics sorted by what they concern."""
     said = result.finding
-    names = [] if isinstance(result, BenchmarkSuite) else list(map(str, result.runs))
-    preferences = result.preferences if isinstance(result, Benchmark) else result
-    kinds = preferences.preferences if isinstance(preferences, Preferences) else []
-    notes, pairs = [], []
-    by_run: dict[str, list[str]] = {}
-    for note in result.diagnostics:
-        run = next((name for name in sorted(names, key=len, reverse=True) if note.startswith(f"{name}: ")), None)
-        if run is not None:
-            by_run.setdefault(run, []).append(_capitalised(note.removeprefix(f"{run}: ")))
-        elif any(note.startswith(f"{kind}, ") for kind in kinds):
-            pairs.append(note)
-        else:
-            notes.append(note)
+    pairs = [note for note in result.notes if len(note.runs) == 2]
+    others = [note for note in result.notes if len(note.runs) < 2]
+    runs = dict.fromkeys(run for note in others for run in note.runs)
+    by_run = {run: notes_of_run(run, others) for run in runs}
     sentences = [re.sub(r"\bp <= (?=[0-9])", "p ≤ ", sentence) for sentence in said.sentences]
-    return Summary(sentences, notes, by_run, pairs)
-
-
-def _capitalised(sentence: str) -> str:
-    """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
-    first = sentence.partition(" ")[0]
-    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+    return Summary(sentences, grouped(others), by_run, pairs)
 
 
 # -- rankings --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a run has over the reference: a number, its mark, the corrected p."""
+
+    value: float
+    mark: Mark
+    p: float
 
 
 @dataclass(frozen=True)
@@ -125,17 +118,17 @@ class RankedRun:
         run: its name.
         mean: its number and its mark.
         verdict: ``'leads'``, ``'level'``, ``'differs'``, ``'baseline'``, or empty where it was not compared with the reference.
-        difference: to the reference: text, mark, p-value.
-        others: means of the other measures.
+        difference: to the reference.
+        others: means of the other measures, and whether the run leads by them.
         notes: diagnostics that concern it.
     """
 
     place: int
     run: str
-    mean: tuple[str, float, Mark]
+    mean: tuple[float, Mark]
     verdict: str
-    difference: tuple[str, Mark, str] | None
-    others: Sequence[tuple[str, float, bool]]
+    difference: Difference | None
+    others: Sequence[tuple[float, bool]]
     notes: Sequence[str]
 
 
@@ -205,15 +198,15 @@ def _ranking(
         if (to := compared.get(run)) is not None:
             verdict = "level" if not to.reject else "better" if to.better else "worse"
             drawn = Mark.on(differences, to.estimate, to.ci_low, to.ci_high, verdict)
-            difference = (_signed(to.estimate), drawn, format_p(to.p_corrected))
+            difference = Difference(to.estimate, drawn, to.p_corrected)
         rows.append(
             RankedRun(
                 place=number_of_row,
                 run=run,
-                mean=(number(row.mean), float(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, verdict)),
+                mean=(float(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, verdict)),
                 verdict=verdict,
                 difference=difference,
-                others=[(number(means[name][run]), float(means[name][run]), run == best[name]) for name in means],
+                others=[(float(means[name][run]), run == best[name]) for name in means],
                 notes=summary.by_run.get(run, []),
             )
         )
@@ -232,10 +225,6 @@ def _ranking(
         picture=_reward_of(result, shown.name),
         words=described(result, shown.name),
     )
-
-
-def _signed(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value + 0.0:+.4f}".replace("-", "−")
 
 
 def _measure_of(result: Benchmark | Preferences, name: str) -> Any:
@@ -359,7 +348,7 @@ def _comparison(preferences: Preferences, name: str) -> Comparison:
 def _heatmap(matrix: pd.DataFrame, table: pd.DataFrame) -> list[list[HeatmapCell | None]]:
     rows = {}
     for row in table.itertuples():
-        p = f"p {format_p(row.p_corrected)}"
+        p = f"p {p_value(row.p_corrected)}"
         rows[row.run_a, row.run_b] = (f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}", bool(row.reject))
         rows[row.run_b, row.run_a] = (f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}", bool(row.reject))
     cells: list[list[HeatmapCell | None]] = []
@@ -374,7 +363,7 @@ def _heatmap(matrix: pd.DataFrame, table: pd.DataFrame) -> list[list[HeatmapCell
             shade = round(abs(mean) * _SHADES)
             line.append(
                 HeatmapCell(
-                    text=f"{mean:+.2f}".replace("0.", ".").replace("-", "−") + ("*" if differs else ""),
+                    text=minus(f"{mean:+.2f}".replace("0.", ".")) + ("*" if differs else ""),
                     shade=f"{'p' if mean > 0 else 'n'}{shade}" if shade else "",
                     words=f"{a} over {b}: {words}",
                     run_a=a,
@@ -407,23 +396,23 @@ class SuiteQuantity:
 
     Attributes:
         name: of the measure or preference.
-        means: rows of run, mean (text and mark), ranks (text and mark), best first.
+        means: rows of run, mean and its mark, ranks (text and mark), best first.
         scale, rank_scale: of their marks.
-        forest: with a baseline, for every other run rows of collection, difference (text, mark), the last one over all.
+        forest: with a baseline, for every other run rows of collection, difference and its mark, p, the last one over all.
         forest_scale: of the marks of all forests.
         friedman: as ``BenchmarkSuite.friedman`` gives it; None with fewer than three runs.
-        mean_ranks: rows of run, mean rank (text and mark), and for each bar whether it passes the run.
+        mean_ranks: rows of run, mean rank and its mark, and for each bar whether it passes the run.
         mean_rank_scale: of their marks.
     """
 
     name: str
-    means: Sequence[tuple[str, str, Mark, str, Mark]]
+    means: Sequence[tuple[str, float, Mark, str, Mark]]
     scale: Scale
     rank_scale: Scale
-    forest: Mapping[str, Sequence[tuple[str, str, Mark, str]]]
+    forest: Mapping[str, Sequence[tuple[str, float, Mark, float | None]]]
     forest_scale: Scale | None
     friedman: Mapping[str, Any] | None
-    mean_ranks: Sequence[tuple[str, str, Mark, Sequence[bool]]]
+    mean_ranks: Sequence[tuple[str, float, Mark, Sequence[bool]]]
     mean_rank_scale: Scale
 
 
@@ -449,14 +438,14 @@ def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQ
         kind = "baseline" if row.run == suite.baseline else ""
         words = f"{place} ({row.rank_low} to {row.rank_high})"
         means.append(
-            (str(row.run), number(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, kind), words, mark)
+            (str(row.run), float(row.mean), Mark.on(scale, row.mean, row.ci_low, row.ci_high, kind), words, mark)
         )
     forest, forest_scale = _forests(suite, table, name)
     test = suite.friedman(name)
     mean_rank = test["mean_rank"]
     bars = joined_ranks(mean_rank.to_numpy(), test["critical_difference"])
     rank_rows = [
-        (str(run), f"{value:.2f}", Mark.on(ranks, value), [first <= place <= last for first, last in bars])
+        (str(run), float(value), Mark.on(ranks, value), [first <= place <= last for first, last in bars])
         for place, (run, value) in enumerate(mean_rank.items())
     ]
     return SuiteQuantity(
@@ -466,7 +455,7 @@ def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQ
         rank_scale=ranks,
         forest=forest,
         forest_scale=forest_scale,
-        friedman=None if np.isnan(test["p"]) else {**test, "p_text": format_p(test["p"])},
+        friedman=None if np.isnan(test["p"]) else {**test, "p_text": p_value(test["p"])},
         mean_ranks=rank_rows,
         mean_rank_scale=ranks,
     )
@@ -474,7 +463,7 @@ def _quantity(suite: BenchmarkSuite, overall: pd.DataFrame, name: str) -> SuiteQ
 
 def _forests(
     suite: BenchmarkSuite, overall: pd.DataFrame, name: str
-) -> tuple[dict[str, list[tuple[str, str, Mark, str]]], Scale | None]:
+) -> tuple[dict[str, list[tuple[str, float, Mark, float | None]]], Scale | None]:
     """Differences to the baseline on each collection and over all, for every other run, best first."""
     if suite.baseline is None:
         return {}, None
@@ -482,17 +471,17 @@ def _forests(
     ends = ["difference", "difference_low", "difference_high"]
     others = overall[overall["run"] != suite.baseline]
     scale = Scale.around(np.concatenate([part[column] for part in (by_collection, others) for column in ends]), [0])
-    forest: dict[str, list[tuple[str, str, Mark, str]]] = {}
+    forest: dict[str, list[tuple[str, float, Mark, float | None]]] = {}
     for whole in others.itertuples():
-        rows = []
+        rows: list[tuple[str, float, Mark, float | None]] = []
         for row in by_collection[by_collection["run"] == whole.run].itertuples():
             low, high = row.difference_low, row.difference_high
             kind = "level" if low <= 0 <= high else "better" if (low > 0) == rising else "worse"
             rows.append(
-                (str(row.collection), _signed(row.difference), Mark.on(scale, row.difference, low, high, kind), "")
+                (str(row.collection), float(row.difference), Mark.on(scale, row.difference, low, high, kind), None)
             )
         kind = "level" if not whole.reject else "better" if (whole.difference > 0) == rising else "worse"
         mark = Mark.on(scale, whole.difference, whole.difference_low, whole.difference_high, f"all {kind}")
-        rows.append(("all", _signed(whole.difference), mark, f"p {format_p(whole.p_corrected)}"))
+        rows.append(("all", float(whole.difference), mark, float(whole.p_corrected)))
         forest[str(whole.run)] = rows
     return forest, scale

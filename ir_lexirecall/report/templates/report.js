@@ -28,6 +28,8 @@
     button.addEventListener("click", () => sort(header));
     header.append(button);
   }
+  const NUMBER = /^−?[0-9.]+(e[+−]?[0-9]+)?$/;
+  const plain = (text) => (text === "–" ? "" : NUMBER.test(text) ? text.replaceAll("−", "-") : text); // as programs read it
   const quoted = (text) => {
     const safe = /^[=+\-@\t\r]/.test(text) && isNaN(text) ? "'" + text : text; // spreadsheets take these for formulas
     return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
@@ -35,7 +37,7 @@
   const csv = (table) => {
     const heads = [...table.tHead.rows[0].cells];
     const kept = heads.map((head, i) => i).filter((i) => !("skip" in heads[i].dataset));
-    const ofRow = (row) => kept.map((i) => quoted(valueOf(row, i).trim())).join(",");
+    const ofRow = (row) => kept.map((i) => quoted(plain(valueOf(row, i).trim()))).join(",");
     const first = kept.map((i) => quoted(heads[i].dataset.column ?? heads[i].textContent.trim())).join(",");
     return [first, ...[...table.tBodies[0].rows].map(ofRow)].join("\r\n") + "\r\n";
   };
@@ -83,7 +85,7 @@
     return element;
   };
   const fill = (select, options) => select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
-  const round = (x) => String(+x.toFixed(4));
+  const round = (x) => String(+x.toFixed(4)).replace("-", "−");
   const ordinal = (n) => n + (n % 100 >= 11 && n % 100 <= 13 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[n % 10] ?? "th");
 
   // -- what differs ------------------------------------------------------------------------------
