@@ -38,6 +38,7 @@ _TESTS = {
     "randomisation": "randomisation test",
     "tukey": "randomised Tukey HSD test",
 }
+_GENITIVE = "'s"
 _CORRECTIONS = {
     "holm": "Holm's",
     "bonferroni": "Bonferroni's",
@@ -183,8 +184,8 @@ class Finding:
         )
 
     def __str__(self) -> str:
-        if self.measures:
-            return str(self.in_short())
+        if (short := self.in_short()) is not self:
+            return str(short)
         parts = [" ".join(map(texts.printable, self.sentences))]
         if self.notes:
             parts.append("\n".join(["Distrust:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
@@ -308,6 +309,15 @@ def correction_words(method: str) -> str:
     ("Holm's correction", 'fdr_tsbh correction')
     """
     return f"{_CORRECTIONS.get(method, method)} correction"
+
+
+def corrected_words(method: str) -> str:
+    """A correction for several comparisons, as what p-values are.
+
+    >>> corrected_words("holm"), corrected_words("fdr_bh"), corrected_words("fdr_tsbh")
+    ('Holm-corrected', 'Benjamini-Hochberg-corrected', 'fdr_tsbh-corrected')
+    """
+    return f"{_CORRECTIONS.get(method, method).replace(' and ', '-').removesuffix(_GENITIVE)}-corrected"
 
 
 def estimate_words(test: Any) -> str:
@@ -465,7 +475,9 @@ def leading(standings: Sequence[Standing], test: Any, baseline: str | None) -> l
         return _leading_by_one(standings[0], test, baseline)
     runs = len(standings[0].ranking)
     sentences = [_leaders(standings)] if runs > 1 else []
-    if baseline is None and runs > 1:
+    if runs == 2:
+        sentences.append(_two_told_apart(standings, test))
+    elif baseline is None and runs > 1:
         sentences += [*_leading_everywhere(standings), _levels(standings)]
         pairs = len(standings[0].pairs)
         differ = ", ".join(f"{standing.name} {standing.rejected:,}" for standing in standings)
@@ -549,6 +561,15 @@ def leading_everywhere(runs: Sequence[str]) -> str:
     """
     who = listed(runs) if runs else "No run"
     return f"{who} {'is' if len(runs) < 2 else 'are'} in the leading group by every measure."
+
+
+def _two_told_apart(standings: Sequence[Standing], test: Any) -> str:
+    """By which of several measures the only two runs differ."""
+    differ = [standing.name for standing in standings if standing.rejected]
+    alike = [standing.name for standing in standings if not standing.rejected]
+    facts = [f"differ significantly by {listed(differ)}"] if differ else []
+    facts += [f"cannot be told apart by {listed(alike)}"] if alike else []
+    return f"The two {', and '.join(facts)} ({how_tested(test, 1)})."
 
 
 def _levels(standings: Sequence[Standing]) -> str:
@@ -638,7 +659,10 @@ def leading_overall(
     ranking.attrs = {"confidence": 1 - alpha}
     marks = ["", *(LEVEL if low == 1 else "" for low in first["rank_low"].iloc[1:])]
     legend = f" ({LEVEL} may be first as well)" if any(marks) else ""
-    title, names = f"Ranking by macro mean {name}, best first{legend}:", [str(table["measure"].iloc[0]) for table in overall]
+    title, names = (
+        f"Ranking by macro mean {name}, best first{legend}:",
+        [str(table["measure"].iloc[0]) for table in overall],
+    )
     return Finding(sentences, notes, ranking, marks, title, names)
 
 

@@ -287,7 +287,9 @@ class Benchmark:
         what += [judgments.rules] if judgments is not None and judgments.rules else []
         head = f"{' '.join(what)}, by {listed(names)}."
         if not self.query_ids:
-            return Finding([head, "There are no queries: nothing can be compared."], grouped(self.notes), measures=names)
+            return Finding(
+                [head, "There are no queries: nothing can be compared."], grouped(self.notes), measures=names
+            )
         standings = [self.standing(name) for name in self._defined]
         undefined = [name for name in self.measures if name not in self._defined]
         without = [f"Left out, as not every value is a number: {listed(undefined)}."] if undefined else []

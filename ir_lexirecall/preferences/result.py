@@ -39,6 +39,7 @@ from ir_lexirecall.summary import (
     Note,
     Standing,
     best_first,
+    corrected_words,
     correction_words,
     count,
     estimate_words,
@@ -633,7 +634,9 @@ class Preferences:
         name = self._name("plot", preference)
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
-        return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
+        table = self.table_of(name)
+        corrected = corrected_words(method) if (method := self.provenance["correction"]) else ""
+        return plots.heatmap(matrix, table, name, corrected=corrected, caption=self.caption, ax=ax)
 
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
         """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
