@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PLACES = 4
+_MOST_CELLS = 20_000  # of the values by query
 P_VALUES = ("p", "p_corrected", "p_heterogeneity")
 
 _COLUMNS = {
@@ -161,3 +162,11 @@ def minus(text: str) -> str:
     '−1.0e−05'
     """
     return text.replace("-", "−")
+
+
+def values_by_query(values: pd.DataFrame, runs: Sequence[str]) -> dict[str, Any]:
+    """``Benchmark.per_query``: a table per measure, with a row per query and a column per run; none where they are too many."""
+    tables = {}
+    if values.size <= _MOST_CELLS:
+        tables = {str(name): Table.from_frame(column.unstack("run")[list(runs)]) for name, column in values.items()}
+    return {"size": values.size, "tables": tables}
