@@ -379,7 +379,7 @@ def test_measures_that_are_mostly_zero_are_told() -> None:
         result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"])
         return [note for note in result.diagnostics if note.startswith("AP is 0")]
 
-    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the others decide."]
+    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the other 14 decide."]
     assert told("half", "some") == []
     assert told("none") == []
 

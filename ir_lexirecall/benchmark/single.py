@@ -246,7 +246,7 @@ class Benchmark:
             if name not in self.smaller_is_better and zeros[leader] > queries / 2 and self.values(name)[leader].any():
                 where = f"{zeros[leader]} of {queries} queries of {self.runs[leader]}"
                 yield Note(
-                    f"{name} is 0 on {where}, which leads by it: the others decide.",
+                    f"{name} is 0 on {where}, which leads by it: the other {queries - zeros[leader]} decide.",
                     DOUBTFUL,
                     "0 on most queries even of the leader",
                     f"{name} ({where})",

@@ -529,11 +529,17 @@ class Preferences:
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
         sentence = f"The smallest p that the {self.test.name} test can give on {count(queries, 'query')} is {text.format_p(least)}"
+        corrected = "corrected " if adjusted > least else ""
         if adjusted > least:
             correction = f"{correction_words(str(self.test.counted_correction))} for {len(self.pairs):,} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
         if adjusted > self.test.alpha:
-            yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
+            yield Note(
+                f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.",
+                BROKEN,
+                f"The {self.test.name} test cannot reject at alpha {self.test.alpha:g}",
+                f"{count(queries, 'query')} (smallest {corrected}p {text.format_p(float(adjusted))})",
+            )
         elif queries < 25 and adjusted > self.test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
 

@@ -140,10 +140,11 @@ def number(value: float) -> str:
 def signed(value: float) -> str:
     """A difference with its sign.
 
-    >>> signed(0.5), signed(-0.0), signed(float("nan"))
-    ('+0.5000', '+0.0000', '–')
+    >>> signed(0.5), signed(-0.0), signed(-0.00001), signed(float("nan"))
+    ('+0.5000', '+0.0000', '−1.0e−05', '–')
     """
-    return "–" if np.isnan(value) else minus(f"{value + 0.0:+.{_PLACES}f}")
+    shown = number(value + 0.0)
+    return shown if shown.startswith(("−", "–")) else f"+{shown}"
 
 
 def p_value(p: float) -> str:
