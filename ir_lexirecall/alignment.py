@@ -276,6 +276,7 @@ def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
     before = before - np.r_[0, before][start][run.query]
     lost = np.bincount(run.query[gone], minlength=len(run.depth))
     keep = np.flatnonzero(~gone)
+    depth = run.depth - lost
     ties = None
     if run.ties is not None:
         same = run.query[run.ties.row] * (int(run.depth.max()) + 1) + run.ties.first
@@ -292,9 +293,9 @@ def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
         query=run.query[keep],
         doc=doc[keep],
         rank=(run.rank - before)[keep],
-        depth=run.depth - lost,
+        depth=depth,
         ties=ties,
-        ranked=run.ranked,
+        ranked=run.ranked[depth[run.ranked] > 0],
     )
 
 
