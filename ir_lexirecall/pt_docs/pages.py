@@ -12,5 +12,5 @@ from ir_lexirecall.pt_docs import measure_pages
 
 for path in measure_pages.HERE.glob("measures/*.rst"):
     if path.stem not in ("index", "standard"):
-        text = measure_pages.body(path.stem, measure_pages.rubric)
-        sys.modules[f"{__name__}.{path.stem}"] = ModuleType(f"{__name__}.{path.stem}", text)
+        module = ModuleType(f"{__name__}.{path.stem}", measure_pages.body(path.stem, measure_pages.rubric))
+        sys.modules[module.__name__] = globals()[path.stem] = module
