@@ -284,6 +284,18 @@ def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.Dat
     assert_frame_equal(found, wanted, check_exact=True)
 
 
+def test_documents_of_equal_score_may_still_change_places() -> None:
+    """Of a, b and the excluded x, all of one score below y, the relevant a is at rank 2 or 3; in q2 it was x that tied."""
+    qrels = {"q1": {"a": 1, "b": 0, "x": 1, "y": 0}, "q2": {"x": 1, "c": 1}}
+    run = {"q1": {"y": 2.0, "a": 1.0, "x": 1.0, "b": 1.0}, "q2": {"x": 1.0, "c": 1.0}}
+    audited = irl.tie_audit(
+        "RR", irl.Judgments.from_qrels(qrels, {"q1": ["x"], "q2": ["x"]}), {"run": run}, by_query=True
+    )
+    ranges = audited.set_index("query_id")[["lowest", "highest"]]
+    assert ranges.loc["q1"].tolist() == [1 / 3, 1 / 2]
+    assert ranges.index.tolist() == ["q1"]  # no tie is left in q2
+
+
 def test_judged_only_after_it() -> None:
     gone = {"1": ["1"], "2": ["10"]}
     measures = ["AP(judged_only=True)", "LR(judged_only=True)"]

@@ -838,3 +838,19 @@ def test_an_unknown_correction_is_refused_wherever_it_is_named():
     assert min(map(len, named)) > 2  # no abbreviations
     for name in named:
         assert 0.5 <= significance.corrected(np.array([0.5]), name, 0.05)[0][0] <= 1
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_system_does_not_differ_from_itself(name):
+    result = SignificanceTest(name, n_resamples=99, progress=False).of_all(PREFERENCES.T[:, :4])
+    for array, value in ((result.estimate, 0), (result.p, 1), (result.effect_size, 0)):
+        assert np.diag(array).tolist() == [value] * 4
+    assert (np.diag(result.low) <= 0).all()
+    assert (np.diag(result.high) >= 0).all()
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_random_numbers_are_drawn_where_the_seed_says_so(name):
+    tests = [SignificanceTest(name, n_resamples=99, seed=seed, progress=False) for seed in (1, 2)]
+    one, other = (test.of_all(PREFERENCES.T[:, :4]).p.tolist() for test in tests)
+    assert (one != other) == tests[0].resampled

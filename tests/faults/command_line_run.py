@@ -109,7 +109,9 @@ def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) 
         len(left) > 100 and left.rstrip(" ").endswith((ENDS[path.suffix], ENDS[path.suffix] + "\n"))
     )
     assert whole, (command, fault, code, len(left), left[-100:])
-    if fault == "SIGINT" and "KeyboardInterrupt" in said and "__main__.py" not in said:  # Python itself was starting
+    # Python itself was starting, or importing what the package needs before the program's first line (NumPy says ImportError).
+    starting = "KeyboardInterrupt" in said or "_get_module_details" in said
+    if fault == "SIGINT" and starting and "__main__.py" not in said:
         return code
     assert code in CODES, (command, fault, code, said)
     others = [name for name in os.listdir(folder) if name != path.name]

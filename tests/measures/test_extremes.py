@@ -174,6 +174,15 @@ def test_cutoffs_of_diversity_measures_beyond_every_ranking():
         irl.evaluate(ir_measures.alpha_DCG(alpha=1e-9) @ 10**15, qrels, RUN)
 
 
+def test_gains_that_never_or_at_once_fade_at_cutoffs_beyond_every_ranking():
+    """With alpha = 1 a second relevant document counts nothing; with alpha = 0 there is no end to what an ideal gains."""
+    qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "c", 1, "2")]
+    fading, endless = (ir_measures.alpha_DCG(alpha=alpha) for alpha in (1.0, 0.0))
+    assert value(fading @ 10**15, qrels) == value(fading @ 2000, qrels)
+    with pytest.raises(ValueError, match="the cutoff must be at most 16,777,216"):
+        irl.evaluate(endless @ 10**15, qrels, RUN)
+
+
 @pytest.mark.parametrize("parameter", [{"rel": 10**400}, {"max_rel": 10**400, "gain": "linear"}])
 def test_numbers_beyond_floats_are_refused(parameter):
     measure = LR(**parameter) if "rel" in parameter else CWL_RBP(**parameter)
