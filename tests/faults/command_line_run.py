@@ -110,7 +110,7 @@ def run(command: tuple[str, ...], fault: str, rng: random.Random, folder: Path) 
     )
     assert whole, (command, fault, code, len(left), left[-100:])
     # Python itself was starting, or importing what the package needs before the program's first line (NumPy says ImportError).
-    starting = "KeyboardInterrupt" in said or "_get_module_details" in said
+    starting = "KeyboardInterrupt" in said or "_get_module_details" in said or (code == -signal.SIGINT and not said)
     if fault == "SIGINT" and starting and "__main__.py" not in said:
         return code
     assert code in CODES, (command, fault, code, said)

@@ -813,3 +813,36 @@ def test_values_that_differ_by_more_are_no_ties() -> None:
     assert (np.sign(found[2] - found[0]) == [0, 0, -1]).all()
     ends = np.array([[np.inf], [np.inf], [1.0], [-np.inf], [np.nan]])
     np.testing.assert_array_equal(levelled(ends), ends)
+
+
+# -- what mutation testing found untested ------------------------------------------------------------
+
+
+def test_a_misspelt_preference_is_recognised():
+    with pytest.raises(ValueError, match=r"^compare: unknown preference 'lexirecal'; .*; did you mean 'lexirecall'\?$"):
+        irl.compare(QRELS, RUNS, "lexirecal")
+
+
+def test_numbers_are_aligned_to_the_right_and_names_to_the_left():
+    header, marks, *_ = cells(irl.compare(QRELS, RUNS).to_markdown())
+    right = dict(zip(header, (mark.endswith(":") for mark in marks), strict=True))
+    assert not right["run_a"]
+    assert not right["run_b"]
+    assert right["wins"]
+    assert right["mean"]
+    assert right["p"]
+
+
+@pytest.mark.parametrize(("alpha", "head"), [(0.05, "95 % interval"), (0.1, "90 % interval")])
+def test_intervals_say_their_confidence(alpha, head):
+    compared = irl.compare(QRELS, RUNS, alpha=alpha)
+    assert head in compared._repr_html_()
+    assert compared.standing().ranking.attrs["confidence"] == 1 - alpha
+
+
+def test_tables_of_power_name_the_preference_where_there_are_several():
+    columns = ["run_a", "run_b", "queries", "power"]
+    assert list(irl.compare(QRELS, RUNS).power()) == columns
+    several = irl.compare(QRELS, RUNS, ["lexirecall", "AP"]).power()
+    assert list(several) == ["preference", *columns]
+    assert several["preference"].unique().tolist() == ["lexirecall", "AP"]
