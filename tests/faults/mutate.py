@@ -5,8 +5,9 @@
 A mutant differs from the source by one comparison, operator, constant, condition or call. Mutants are drawn from each module
 alike. One process for each group of modules collects their tests and notes which lines each test runs; a fork of it changes
 the code of a mutant's functions in place and runs the tests of the changed line, quick ones first, until one fails. Hypothesis
-tries ten examples, others each time. ``--log`` keeps what is known: a run goes on where it ended, and draws the same mutants
-first whatever ``--n``; ``--again`` tries the survivors again. Needs ``os.fork`` (not Windows).
+tries the same ten examples for all of them, and a fork may not use Polars' threads: try survivors in an ordinary run of the tests
+before believing them. ``--log`` keeps what is known: a run goes on where it ended, and draws the same mutants first whatever
+``--n``; ``--again`` tries the survivors again. Needs ``os.fork`` (not Windows).
 """
 
 from __future__ import annotations
