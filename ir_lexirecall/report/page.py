@@ -206,10 +206,11 @@ class Report:
 
     def _browsers(self, results: Mapping[str, Benchmark | Preferences]) -> list[BrowserData]:
         """What the query browser shows, for each collection that has something to browse."""
+        runs: Mapping[str, Any] = self.runs
         made = (
             browser_data(
                 result,
-                self._sources(result, self.runs.get(name, {}) if name else self.runs),
+                self._sources(result, runs.get(name, {}) if name else runs),
                 self.details,
                 self.progress,
                 collection=name,
