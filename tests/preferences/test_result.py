@@ -514,7 +514,7 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     assert order == ["good", "fair", "weak", "bad"]
     assert labels(axes.get_xticklabels()) == labels(axes.get_yticklabels()) == order
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("over this run", "preference of this run")
-    assert axes.get_title(loc="left") == "* corrected (holm) p ≤ 0.02, sign test"
+    assert axes.get_title(loc="left") == "* Holm-corrected p ≤ 0.02, sign test"
     table = compared.table()
     matrix = compared.matrix()
     rejected = {frozenset(pair) for pair, reject in zip(pairs_of(table), table["reject"], strict=True) if reject}
