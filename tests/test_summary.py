@@ -437,6 +437,33 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
     assert all(fact in notes[0] for fact in expected)
 
 
+TOMA = "TOMA(aspects={'credibility':2,'relevance':3})@10"
+
+
+def test_long_names_of_measures_are_short_and_explained() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
+    results = [
+        irl.benchmark("lexirecall/demo", runs, [TOMA, "AP"]),
+        irl.compare("lexirecall/demo", runs, [TOMA, "AP"]),
+        irl.benchmark(both, dict.fromkeys(both, runs), [TOMA, "AP"], n_resamples=99, progress=False),
+    ]
+    for result in results:
+        said = str(result)
+        assert said.endswith(f"\n\nTOMA(aspects=...)@10 is {TOMA}")
+        assert said.count(TOMA) == 1
+        shown = unescape(result._repr_html_())
+        assert shown.replace(f'alt="{result.finding.title}"', "").count(TOMA) >= 1
+        assert "TOMA(aspects=...)@10 leads" not in shown
+        assert f"TOMA(aspects=...)@10 is {TOMA}; " in shown
+    assert TOMA in results[0].table.columns  # of tables for programs nothing is short
+    other = TOMA.replace("relevance':3", "relevance':4")
+    alike = str(irl.benchmark("lexirecall/demo", runs, [TOMA, other]))
+    assert TOMA in alike
+    assert other in alike
+    assert "aspects=..." not in alike
+
+
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:
     notes = [Note("few", 2), Note("a: broken", 0, "Broken", "a"), Note("b: broken", 0, "Broken", "b"), Note("few", 2)]
     assert grouped(gravest_first(notes)) == ["Broken: a and b.", "few"]
