@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
 from types import TracebackType
@@ -86,17 +87,13 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 
     def _leaves(self, run: Any) -> tuple[bool, AlignedRun | ValueError | None]:
         """Whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
-        # An empty ranking is not a missing one to pytrec_eval.
-        leaves = self._leaves_all or (
-            bool(self._standard)
-            and (not _reads_alike(run, "score", (float, int)) or (isinstance(run, dict) and not all(run.values())))
-        )
+        leaves = self._leaves_all or (bool(self._standard) and not _reads_alike(run, "score", (float, int)))
         if leaves:
             _check_texts(run, "run")
             if not self._ours:
                 return True, None
         try:
-            return leaves, align(self.judgments, run)
+            return leaves, _with_empty_rankings(align(self.judgments, run), run)
         except NotText:
             raise
         except ValueError as error:
@@ -136,6 +133,17 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             column = column if order is None else column[order]
             result[measure] = aggregate(measure, column) if len(column) else measure.aggregator().result()
         return result
+
+
+def _with_empty_rankings(aligned: AlignedRun, run: Any) -> AlignedRun:
+    """Count queries with an empty ranking among those that the run has, as pytrec_eval does; elsewhere they are missing.
+
+    It is spared them: where the first query of a run is empty, it reads memory that it has given back.
+    """
+    if not isinstance(run, dict) or all(run.values()):
+        return aligned
+    place = aligned.judgments.place
+    return replace(aligned, ranked=np.array([place[query] for query in run if query in place], dtype=np.int64))
 
 
 def _rereadable(data: Any) -> Any:

@@ -43,7 +43,14 @@ _ROWS = 2**18  # of a run that are aligned at once
 
 @dataclass(frozen=True)
 class Relevant:
-    """The retrieved relevant documents, by query and rank, with m and r per query."""
+    """The retrieved relevant documents, by query and rank, with m and r per query: what ``AlignedRun.relevant`` gives a measure.
+
+    Attributes:
+        query: index of each document's query, rising, shape ``(R,)``.
+        rank: its rank in the whole ranking, from 1, rising within a query, shape ``(R,)``.
+        m: relevant documents of each query in the judgments, retrieved or not, shape ``(Q,)``.
+        r: those retrieved, shape ``(Q,)``.
+    """
 
     query: Ints
     rank: Ints
@@ -51,8 +58,13 @@ class Relevant:
     r: Ints
 
     @property
+    def level(self) -> Ints:
+        """Recall level of each document: i for the i-th relevant one of its query, shape ``(R,)``."""
+        return position_in_segment(self.query) + 1
+
+    @property
     def p_r(self) -> Ints:
-        """Rank of the last retrieved relevant document of each query, 0 where there is none."""
+        """Rank of the last retrieved relevant document of each query, 0 where there is none, shape ``(Q,)``."""
         last = np.zeros(len(self.m), dtype=np.int64)
         last[self.query] = self.rank
         return last
@@ -264,6 +276,7 @@ def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
     before = before - np.r_[0, before][start][run.query]
     lost = np.bincount(run.query[gone], minlength=len(run.depth))
     keep = np.flatnonzero(~gone)
+    depth = run.depth - lost
     ties = None
     if run.ties is not None:
         same = run.query[run.ties.row] * (int(run.depth.max()) + 1) + run.ties.first
@@ -280,9 +293,9 @@ def _without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
         query=run.query[keep],
         doc=doc[keep],
         rank=(run.rank - before)[keep],
-        depth=run.depth - lost,
+        depth=depth,
         ties=ties,
-        ranked=run.ranked,
+        ranked=run.ranked[depth[run.ranked] > 0],
     )
 
 

@@ -95,20 +95,27 @@ def check_nothing_changes(measures: list[Measure], qrels: Callable[[], Any], run
 # -- identical values --------------------------------------------------------------------------------
 
 IDENTICAL = [measure for measure in FIXED if identical(measure)]
-NATURAL = st.integers(0, 4)  # pytrec_eval reads and writes beyond its memory where all grades of a query are negative
+# pytrec_eval reads and writes beyond its memory where all grades of a query are negative, or its first ranking is empty.
+NATURAL = st.integers(0, 4)
+
+
+def after_another_query(collection: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The same collection with a ranking before all others that retrieves something."""
+    qrels, run = collection
+    return {**qrels, "first": {"d": 1}}, {"first": {"d": 1.0}, **run}
 
 
 def test_the_measures_that_are_compared() -> None:
     assert len(IDENTICAL) == len(FIXED) > 20
 
 
-@given(collections(NATURAL))
+@given(collections(NATURAL).map(after_another_query))
 def test_all_measures_of_random_collections(collection: Any) -> None:
     qrels, run = collection
     check_nothing_changes(IDENTICAL, lambda: qrels, lambda: run)
 
 
-@given(collections(NATURAL), st.data())
+@given(collections(NATURAL).map(after_another_query), st.data())
 @settings(max_examples=50)
 def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
     qrels, run = (
@@ -220,7 +227,7 @@ ODD_RUNS: dict[str, Callable[[], Any]] = {
     "no query": lambda: {},
     "no row": lambda: [],
     "an empty table": lambda: frame({}, "score"),
-    "an empty ranking": lambda: {"q1": {}, "q2": {"a": 1.0}},
+    "an empty ranking": lambda: {"q2": {"a": 1.0}, "q1": {}, "q0": {}},
     "an empty ranking of a query that is not judged": lambda: {"unjudged": {}, "q2": {"a": 1.0}},
     "a document twice": lambda: pd.concat([frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]),
     "a tuple twice": lambda: [*tuples(RUN, "score"), ScoredDoc("q1", "a", 9.0)],
@@ -263,6 +270,16 @@ def test_odd_qrels(name: str, measures: list[Measure]) -> None:
 @pytest.mark.parametrize("name", ODD_RUNS)
 def test_odd_runs(name: str, measures: list[Measure]) -> None:
     check_nothing_changes(measures, lambda: QRELS, ODD_RUNS[name])
+
+
+def test_pytrec_eval_gets_no_empty_ranking_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would end the process, or give back values of whatever it had evaluated before."""
+    monkeypatch.setattr(ir_measures.providers.registry["pytrec_eval"], "_evaluator", None)
+    with irl.accelerate():
+        values = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}, "q2": {"x": 2.0, "a": 1.0}})
+        assert values == {AP: 0.5 / 3, NumQ: 2, NumRel: 3, NumRet: 2}
+        nothing = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}})
+        assert nothing == {AP: 0, NumQ: 1, NumRel: 2, NumRet: 0}
 
 
 @pytest.mark.parametrize("measure", [P, AP(rel=1.5), nDCG(dcg="unknown"), SetF(beta=1e-9)], ids=repr)

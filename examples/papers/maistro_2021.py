@@ -209,6 +209,20 @@ def figure_of_table_3(tables: dict[str, pd.DataFrame], plots: Path | None) -> No
     save(panels[0], plots, "maistro_2021_table_3")
 
 
+def figure_of_printed_power(plots: Path | None) -> None:
+    """Discriminative power as the paper prints it, over its ten tracks: what needs the runs to be computed."""
+    figure = new_figure(9, 3)
+    panels = figure.subplots(1, len(BASES), sharey=True)
+    for axes, base in zip(panels, reversed(BASES), strict=True):
+        which = 0 if base == "nDCG" else 1
+        for name in MEASURES:
+            axes.plot(range(1, 11), numbers(POWER[name])[which::2], "o-", markersize=4, alpha=0.7, label=name)
+        axes.set(title=f"As printed: discriminative power, {base}", xlabel="track of the paper", xticks=range(1, 11))
+    panels[0].set_ylabel("pairs of runs, %")
+    panels[0].legend(ncols=2, fontsize=8)
+    save(panels[0], plots, "maistro_2021_printed_power")
+
+
 def printed_tables(count: Printed) -> None:
     """What the printed numbers of Tables 4 and 5 say themselves."""
     power = pd.DataFrame({name: numbers(row) for name, row in POWER.items()})
@@ -402,7 +416,11 @@ def main(arguments: list[str] | None = None) -> None:
         figure_of_table_3(tables, options.plots)
     printed_tables(count)
     if options.data is None:
-        print("\nNo folder with data was given: the experiments on runs are left out.")
+        print(
+            "\nNo folder with data was given: the experiments on runs are left out, and the paper's power is drawn as printed."
+        )
+        if drawn(options.plots):
+            figure_of_printed_power(options.plots)
     else:
         judgments, runs = read(options.data / "clef-ehealth-2016")
         print(f"\nCLEF eHealth 2016: {len(runs)} runs, {len(judgments)} topics.")

@@ -32,7 +32,7 @@ import pandas as pd
 import ir_lexirecall as irl
 from ir_lexirecall import meta
 from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, position_in_segment
+from ir_lexirecall.arrays import Floats
 from ir_lexirecall.measures.base import Measure, rel
 
 pd.set_option("display.max_colwidth", None)  # counterexamples are shown in full
@@ -46,11 +46,10 @@ class HalfRecall(Measure):
     params = {"rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
-        found = run.relevant(self["rel"])
-        level = position_in_segment(found.query) + 1
-        half = level == -(-found.m // 2)[found.query]
-        value = np.zeros(len(found.m))
-        value[found.query[half]] = 1 / found.rank[half]
+        relevant = run.relevant(self["rel"])  # those retrieved, by query and rank
+        half = relevant.level == -(-relevant.m // 2)[relevant.query]
+        value = np.zeros(len(relevant.m))
+        value[relevant.query[half]] = 1 / relevant.rank[half]
         return value
 
 
@@ -223,6 +222,6 @@ paragraph = (
 print(textwrap.fill(paragraph, 76))
 
 # %%
-# From here: a file and a test make it a measure of the library; see *Add a measure* in ``CONTRIBUTING.md``. For
-# everybody else who uses your class, it works in ``pt.Experiment``, on the command line and in LensKit as soon as it is
-# imported.
+# From here: a file and a test make it a measure of the library, and a script with one more line a measure of the command
+# line; :doc:`Add a measure </extend>` shows both. For everybody else who uses your class, it works in ``pt.Experiment``
+# and in LensKit as soon as it is imported.

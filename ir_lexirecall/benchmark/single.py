@@ -132,16 +132,15 @@ class Benchmark:
         Columns: ``measure``, ``run_a``, ``run_b``, ``mean`` difference, what the test estimates (``estimate``) with its interval
         ``ci_low``, ``ci_high``, ``p``, ``p_corrected`` (for the pairs of one measure), ``reject``, ``effect_size``. With a
         baseline, every other run against it. The tests are on the differences, not their signs (but for the sign test).
+
+        Raises:
+            ValueError: a measure is infinite for a run on a query, or not a number.
         """
         import pandas as pd
 
         columns = ["measure", "run_a", "run_b", "mean", "estimate", "ci_low", "ci_high", "p", "p_corrected", "reject"]
-        tables = [self._tested[name] for name in self.measures] if len(self.runs) > 1 else []
+        tables = [self._tests_of(name) for name in self.measures] if len(self.runs) > 1 else []
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "effect_size"])
-
-    @cached_property
-    def _tested(self) -> dict[str, pd.DataFrame]:
-        return {name: self._tests_of(name) for name in self.measures}
 
     def _tests_of(self, name: str) -> pd.DataFrame:
         """The rows of ``tests`` for a measure."""
@@ -149,6 +148,8 @@ class Benchmark:
 
         if name in self._known_tests:
             return self._known_tests[name]
+        if self.scored is not None:
+            self.scored.with_measures([name]).check_defined("benchmark")
         pairs = all_pairs(self.runs, self.baseline)
         a, b = ([self.runs.index(pair[side]) for pair in pairs] for side in (0, 1))
         values = self.values(name)
@@ -194,7 +195,7 @@ class Benchmark:
         beaten: dict[str, list[str]] = {}
         for name in self.measures:
             losers: dict[str, list[str]] = {run: [] for run in self.runs}
-            rows = self._tested[name] if len(self.runs) > 1 else None
+            rows = self._tests_of(name) if len(self.runs) > 1 else None
             for row in () if rows is None else rows[rows["reject"]].itertuples():
                 first_is_better = (row.estimate > 0) != (name in self.smaller_is_better)
                 better, worse = (row.run_a, row.run_b) if first_is_better else (row.run_b, row.run_a)

@@ -267,7 +267,7 @@ def _with_all_parameters(measure: IRMeasure) -> str:
 
 
 def cutoff(required: bool = False) -> Param:
-    """``cutoff``: what is ranked below counts as not retrieved."""
+    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
     return Param(
         int,
         "ranking cutoff threshold",
@@ -294,7 +294,7 @@ def judged_only() -> Param:
 
 
 def max_rel(required: bool) -> Param:
-    """``max_rel``: the top grade of the scale."""
+    """``max_rel``: the top grade of the scale; where it is not ``required``, by default that of the query."""
     return Param(
         float,
         "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)",
@@ -315,14 +315,14 @@ def collection_size() -> Param:
 
 
 def gain() -> Param:
-    """``gain``: how a grade becomes a gain in [0, 1]."""
+    """``gain``: how a grade becomes a gain in [0, 1], ``'exp'`` or ``'linear'``."""
     return Param(
         str, "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel", default="exp", choices=gains.NAMES
     )
 
 
 def unjudged() -> Param:
-    """``unjudged``: the gain of documents without a judgment."""
+    """``unjudged``: the gain of documents without a judgment, ``'worst'`` or ``'best'``."""
     return Param(
         str,
         "gain of unjudged documents: 'worst' none, 'best' that of max_rel",
@@ -332,7 +332,7 @@ def unjudged() -> Param:
 
 
 def persistence(default: float, desc: str = "persistence") -> Param:
-    """A probability of going on, strictly between 0 and 1."""
+    """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
     return Param(
         float,
         desc,

@@ -305,8 +305,10 @@ def _all_negative(judgments: Judgments, grade: Floats) -> Bools:
 
 
 def _scored(run: AlignedRun) -> Bools:
-    """The queries that trec_eval scores: with judged documents, and retrieved ones."""
-    return (run.depth > 0) & (run.judgments.m(-math.inf) > 0)
+    """The queries that trec_eval scores: those of the run that have judged documents."""
+    named = run.depth > 0
+    named[run.ranked] = True
+    return named & (run.judgments.m(-math.inf) > 0)
 
 
 def _log2_of_next(rank: Ints) -> Floats:

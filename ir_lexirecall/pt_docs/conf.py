@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     # What other packages define: their documentation is not at hand where there is no network.
     (
         r"py:.*",
-        r"(os|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+        r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
     ),
     (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
     (

@@ -101,7 +101,7 @@ class Drawing:
         svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
         head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"'
         width = re.search(r'width="([\d.]+)pt"', svg)
-        size = f' style="max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
+        size = f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
         svg = re.sub(
             r'<svg([^>]*?) height="[^"]*"([^>]*?) width="[^"]*"|<svg([^>]*?) width="[^"]*" height="[^"]*"',
             lambda m: f"<svg{m[1] or ''}{m[2] or ''}{m[3] or ''}",

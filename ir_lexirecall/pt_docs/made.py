@@ -1,7 +1,8 @@
 """Sphinx extension: put in the pages what is made when they are built, in place of comments ``.. made: NAME``.
 
-``contents``: a table of contents of what sphinx-gallery makes of the examples. ``changelog``: the file of the checkout. ``picture``, ``output``:
-a drawing, or what a command prints. ``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says.
+``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``file``: a file of the
+checkout. ``picture``, ``output``: a drawing, or what a command prints. ``measures``, ``standard``, and every page of a measure: what
+``irl.describe`` says.
 """
 
 from __future__ import annotations
@@ -86,9 +87,15 @@ def contents(argument: str) -> str:
     return "\n".join([".. toctree::", "   :hidden:", "", *(f"   {title} <{page}>" for title, _, page in entries)])
 
 
-def changelog(_: str) -> str:
-    """The file of the checkout, without its title."""
-    return ".. include:: ../../CHANGELOG.md\n   :parser: myst_parser.sphinx_\n   :start-line: 1\n"
+def link(argument: str) -> str:
+    """A link to a page that only this build has, ``page Title of several words``."""
+    page, _, title = argument.partition(" ")
+    return f":doc:`{title} <{page}>`"
+
+
+def file(name: str) -> str:
+    """A file of the checkout, without its title."""
+    return f".. include:: ../../{name}\n   :parser: myst_parser.sphinx_\n   :start-line: 1\n"
 
 
 def picture(name: str) -> str:
@@ -135,9 +142,10 @@ Extra ``sentence-transformers``.
    :members:
 """
 MAKERS: dict[str, Callable[[str], str]] = {
-    "changelog": changelog,
     "contents": contents,
+    "file": file,
     "frameworks": frameworks,
+    "link": link,
     "measures": lambda _: measure_pages.table_of_ours(),
     "output": output,
     "picture": picture,

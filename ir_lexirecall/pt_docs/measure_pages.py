@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import ir_lexirecall as irl
@@ -14,23 +15,37 @@ HERE = Path(__file__).parent
 
 def page(name: str) -> str:
     """The page of a measure, in reStructuredText."""
+    title = f"{name}: {irl.describe(name).title}"
+    return f"{title}\n{'=' * len(title)}\n\n{body(name, section)}"
+
+
+def section(title: str) -> str:
+    """A heading below that of the page."""
+    return f"{title}\n{'-' * len(title)}"
+
+
+def rubric(title: str) -> str:
+    """A heading where docstrings may not have sections."""
+    return f".. rubric:: {title}"
+
+
+def body(name: str, heading: Callable[[str], str]) -> str:
+    """What stands below the title of a measure's page."""
     about = irl.describe(name)
-    title = f"{name}: {about.title}"
     aliases = f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
     direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
     parts = [
-        f"{title}\n{'=' * len(title)}",
         f"{about.meaning}{direction}{aliases}",
         f".. math::\n\n   {formula(name, about)}" if about.formula else "",
         "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols)),
         drawing(name),
         at_a_glance(about),
-        "By hand\n-------",
+        heading("By hand"),
         f"{about.example or ''}",
         in_python(about),
-        "Parameters\n----------",
+        heading("Parameters"),
         parameters(name, about),
-        "Source\n------",
+        heading("Source"),
         about.source.line,
         block("bibtex", about.source.bibtex),
     ]
@@ -117,7 +132,7 @@ def in_python(about: irl.Description) -> str:
 def parameters(name: str, about: irl.Description) -> str:
     """The measure's signature and a row for each parameter."""
     declared = REGISTRY[name].SUPPORTED_PARAMS
-    signature = ", ".join(p if d.required or d.default is None else f"{p}={d.default!r}" for p, d in declared.items())
+    signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
     rows = "\n".join(
         f"   * - ``{parameter.name}``\n     - {literal(parameter.default)}\n     - {escape(parameter.meaning)} ({escape(parameter.allowed)})"
         for parameter in about.parameters

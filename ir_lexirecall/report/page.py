@@ -95,7 +95,7 @@ class Report:
         return self.result.summary()
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page into a file, which is replaced if it exists: by the whole page, or not at all.
+        """Write the page into the file ``path``, which is replaced if it exists: by the whole page, or not at all.
 
         Returns:
             The file's path.

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +15,16 @@ from typing import Any
 import ir_measures
 import pytest
 
+import ir_lexirecall as irl
 from ir_lexirecall.measures.base import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
 SOURCES = sorted(path for path in PAGES.rglob("*.rst") if "gallery" not in path.relative_to(PAGES).parts)
+WIDEST = 82  # characters of a line of code that a desktop's column shows without scrolling
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 LEFT_OUT = {"needs-data", "needs-spark", "slow"}  # classes of code blocks that say why they are not run here
+OF_A_SCRIPT = "esl"  # the class of a block that a test runs with the measure above it
 
 
 def page_id(path: Path) -> str:
@@ -37,15 +43,19 @@ def _registries_as_before() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
-def test_examples_of_a_page_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_a_page_run(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for name in re.findall(r"^ *>>> (?:import|from) (pyterrier|bm25s|pytrec_eval)", text, re.MULTILINE):
         pytest.importorskip(name)
     if ".plot" in text:
         pytest.importorskip("matplotlib").use("agg")
-    monkeypatch.chdir(tmp_path)
+    pytest.importorskip("matplotlib")
+
+    from ir_lexirecall.pt_docs.commands import files
+
     found = doctest.DocTestParser().get_doctest(text, {"__name__": "__main__"}, page_id(path), str(path), 0)
-    assert doctest.DocTestRunner(optionflags=FLAGS).run(found).failed == 0
+    with files():
+        assert doctest.DocTestRunner(optionflags=FLAGS).run(found).failed == 0
 
 
 def blocks(path: Path) -> Iterator[tuple[str, str, str]]:
@@ -82,10 +92,54 @@ def test_commands_run_on_files_of_the_embedded_collection(
         assert main(shlex.split(line, comments=True)[1:]) in ((0, 3) if kind == "may-fail" else (0,))
 
 
+def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
+    pytest.importorskip("matplotlib")
+
+    from ir_lexirecall.pt_docs.commands import files
+
+    page = PAGES / "extend.rst"
+    text = page.read_text(encoding="utf-8")
+    found = doctest.DocTestParser().get_examples(text)
+    (ending,) = (block for _, kind, block in blocks(page) if kind == OF_A_SCRIPT)
+    last = next(i for i, example in enumerate(found) if "class ESL" in example.source)
+    script = "".join(example.source for example in found[: last + 1]) + "\n\n" + ending
+    lines = re.findall(r"^ +python esl\.py (.+)$", text, re.MULTILINE)
+    assert len(lines) >= 3
+    with files() as folder:
+        (folder / "esl.py").write_text(script, encoding="utf-8")
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
+        for line in lines:
+            ran = subprocess.run(
+                [sys.executable, "esl.py", *shlex.split(line)], env=environment, capture_output=True, text=True
+            )
+            assert ran.returncode == 0, ran.stderr
+            assert "ESL" in ran.stdout
+
+
+def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
+    shown = [text for language, _, text in blocks(PAGES / "compare.rst") if language == "bibtex"]
+    assert irl.describe("TSE").source.bibtex.strip() in shown
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (software,) = (text for text in shown if "@misc" in text)
+    title, version = (re.search(rf"^{key}: (.+)$", cited, re.MULTILINE)[1] for key in ("title", "version"))  # type: ignore[index]
+    author = re.search(r"^authors:\n  - name: (.+)$", cited, re.MULTILINE)
+    assert author is not None
+    assert version == irl.__version__
+    assert f"title = {{{title}}}" in software
+    assert f"Version {version}" in software
+    assert f"{{{{{author[1]}}}}}" in software
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=page_id)
+def test_examples_fit_into_the_column(path: Path) -> None:
+    typed = re.findall(r"^ *((?:>>>|\.\.\. ).*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [line for line in typed if len(line) > WIDEST] == []
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
 def test_code_runs_or_says_what_it_is(path: Path) -> None:
     for language, kind, text in blocks(path):
-        assert language in ("sh", "text", "toml", "bibtex") or kind in LEFT_OUT, (language, text)
+        assert language in ("sh", "text", "toml", "bibtex") or kind in {*LEFT_OUT, OF_A_SCRIPT}, (language, text)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
