@@ -118,9 +118,9 @@ def test_there_are_the_tutorials_and_the_papers() -> None:
 @pytest.mark.parametrize("page", GALLERY)
 def test_an_example_has_a_picture_with_a_text_and_a_notebook(page: str) -> None:
     html = (SITE / page).read_text(encoding="utf-8")
-    pictures = re.findall(r'<img [^>]*src="[^"]*sphx_glr_[^"]*_\d+\.\w+"[^>]*>', html)
+    pictures = re.findall(r'<img [^>]*src="[^"]*sphx_glr_[^"]*_\d+\.\w+"(.*?)/>', html)
     assert pictures
-    assert all(re.search(r'alt="[^"]+"', picture) for picture in pictures)
+    assert all(re.search(r'alt="[^"]+"', attributes) for attributes in pictures)
     for ending in ("py", "ipynb"):
         (link,) = re.findall(rf'href="([^"]*/{Path(page).stem}\.{ending})"', html)
         assert (SITE / page).parent.joinpath(link).is_file()
