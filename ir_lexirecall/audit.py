@@ -128,6 +128,13 @@ def tie_warnings(scored: ScoredRuns) -> list[Note]:
             if warning is not None:
                 lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
                 notes.append(
-                    Note(f"{run}: {warning}", DOUBTFUL, _KIND, f"{run}, {name} from {lowest:.3f} to {highest:.3f}")
+                    Note(
+                        f"{run}: {warning}",
+                        DOUBTFUL,
+                        _KIND,
+                        f"{name} of {run} ({lowest:.3f} to {highest:.3f})",
+                        runs=(run,),
+                        fact=f"{name} ({lowest:.3f} to {highest:.3f})",
+                    )
                 )
     return notes

@@ -7,8 +7,8 @@ the command line and reports show in the same words.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,10 @@ BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
 """How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
 
 FEW_QUERIES = "Few queries"  # kind of a note
+OUTNUMBERED = "Leads, but loses more queries than it wins against runs that are not told from it"  # kind of a note
 LEVEL = "="  # marks runs that cannot be told from the leader
 _MOST_NAMES = 10  # in a sentence; the ranking below shows all
+_FEW_NAMES = 4  # in a sentence that lists runs for several measures
 _MOST_NOTES = 5
 _MOST_ROWS = 20
 _NOISE = 1e-12  # of sums in another order
@@ -36,6 +38,7 @@ _TESTS = {
     "randomisation": "randomisation test",
     "tukey": "randomised Tukey HSD test",
 }
+_GENITIVE = "'s"
 _CORRECTIONS = {
     "holm": "Holm's",
     "bonferroni": "Bonferroni's",
@@ -55,6 +58,8 @@ class Note(str):
         gravity: one of ``BROKEN``, ``DOUBTFUL``, ``WEAK``, ``ASIDE``.
         kind: what notes on several runs or pairs have in common, for ``grouped``.
         subject: the run or pair, with its numbers.
+        runs: names of the run or the pair that it concerns; empty where it concerns the whole.
+        fact: of a note on one run, the numbers alone, for ``notes_of_run``.
 
     >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
     ['no documents', 'few queries']
@@ -63,10 +68,21 @@ class Note(str):
     gravity: int
     kind: str
     subject: str
+    runs: tuple[str, ...]
+    fact: str
 
-    def __new__(cls, sentence: str, gravity: int = WEAK, kind: str = "", subject: str = "") -> Note:
+    def __new__(
+        cls,
+        sentence: str,
+        gravity: int = WEAK,
+        kind: str = "",
+        subject: str = "",
+        *,
+        runs: tuple[str, ...] = (),
+        fact: str = "",
+    ) -> Note:
         note = super().__new__(cls, sentence)
-        note.gravity, note.kind, note.subject = gravity, kind, subject
+        note.gravity, note.kind, note.subject, note.runs, note.fact = gravity, kind, subject, runs, fact
         return note
 
     def within(self, name: str) -> Note:
@@ -87,9 +103,34 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     return [
         same[0]
         if len(same) == 1
-        else Note(f"{kind}: {listed([note.subject for note in same])}.", min(note.gravity for note in same))
+        else Note(f"{kind}: {enumerated([note.subject for note in same])}.", min(note.gravity for note in same))
         for kind, same in kinds.items()
     ]
+
+
+def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
+    """Notes on one run, in sentences that do not name it; those of one kind as one sentence.
+
+    >>> notes = [Note(f"a: ties move {name}.", kind="Ties move", runs=("a",), fact=name) for name in ("AP", "RR")]
+    >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
+    (['Ties move: AP and RR.'], ['Ties move AP.'])
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        if note.runs == (run,):
+            kinds.setdefault(note.kind if note.fact else str(note), []).append(note)
+    return [
+        _capitalised(same[0].removeprefix(f"{run}: "))
+        if len(same) == 1
+        else f"{kind}: {enumerated([note.fact for note in same])}."
+        for kind, same in kinds.items()
+    ]
+
+
+def _capitalised(sentence: str) -> str:
+    """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
 
 
 def gravest_first(notes: Iterable[Note]) -> list[Note]:
@@ -109,6 +150,8 @@ class Finding:
         marks: for each row of the ranking, ``=`` where the run cannot be told from the leader; with a baseline ``+`` and ``-``
             where it is better or worse.
         title: what the ranking shows.
+        measures: names of measures in it, which texts show in short where they are long; see ``in_short``.
+        explained: what these short names stand for.
     """
 
     sentences: Sequence[str]
@@ -116,14 +159,41 @@ class Finding:
     ranking: pd.DataFrame | None = None
     marks: Sequence[str] = ()
     title: str = ""
+    measures: Sequence[str] = ()
+    explained: str = ""
+
+    def in_short(self) -> Finding:
+        """The same with short names of measures, and what they stand for."""
+        names = texts.short_names(self.measures)
+        if not names:
+            return self
+
+        def shortened(sentence: str) -> str:
+            for name in sorted(names, key=len, reverse=True):
+                sentence = sentence.replace(name, names[name])
+            return sentence
+
+        return replace(
+            self,
+            sentences=[*map(shortened, self.sentences)],
+            notes=[*map(shortened, self.notes)],
+            ranking=None if self.ranking is None else self.ranking.rename(columns=names),
+            title=shortened(self.title),
+            measures=[],
+            explained=texts.explained_names(names),
+        )
 
     def __str__(self) -> str:
+        if (short := self.in_short()) is not self:
+            return str(short)
         parts = [" ".join(map(texts.printable, self.sentences))]
         if self.notes:
             parts.append("\n".join(["Distrust:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
         if self.ranking is not None and len(self.ranking):
             title = [texts.printable(self.title)] if self.title else []
             parts.append("\n".join([*title, ranking_text(self.ranking, self.marks)]))
+        if self.explained:
+            parts.append(texts.printable(self.explained))
         return "\n\n".join(parts)
 
     def shown_notes(self, where: str = "see diagnostics") -> list[str]:
@@ -208,6 +278,18 @@ def listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def enumerated(facts: Sequence[str], most: int = _MOST_NAMES) -> str:
+    """Facts in a sentence: as ``listed``, but parted by semicolons where they have commas of their own.
+
+    >>> enumerated(["a", "b"]), enumerated(["a, 1", "b, 2", "c, 3"], most=2)
+    ('a and b', 'a, 1; b, 2; and 1 more')
+    """
+    if not any(", " in fact for fact in facts):
+        return listed(facts, most)
+    more = len(facts) - most
+    return "; ".join([*facts[:most], *([f"and {more} more"] if more > 0 else [])])
+
+
 def how_tested(test: Any, comparisons: int) -> str:
     """A significance test in a few words.
 
@@ -227,6 +309,15 @@ def correction_words(method: str) -> str:
     ("Holm's correction", 'fdr_tsbh correction')
     """
     return f"{_CORRECTIONS.get(method, method)} correction"
+
+
+def corrected_words(method: str) -> str:
+    """A correction for several comparisons, as what p-values are.
+
+    >>> corrected_words("holm"), corrected_words("fdr_bh"), corrected_words("fdr_tsbh")
+    ('Holm-corrected', 'Benjamini-Hochberg-corrected', 'fdr_tsbh-corrected')
+    """
+    return f"{_CORRECTIONS.get(method, method).replace(' and ', '-').removesuffix(_GENITIVE)}-corrected"
 
 
 def estimate_words(test: Any) -> str:
@@ -326,6 +417,28 @@ class Standing:
         """Runs that are significantly better than the leader, pair by pair: preferences may run in circles."""
         return [run for run in self.runs[1:] if self.better(run, self.leader)]
 
+    def outnumbered(self, won: Callable[[str, str], tuple[int, int]]) -> Iterator[Note]:
+        """The note that the leader loses more queries than it wins against runs that are not told from it.
+
+        Args:
+            won: how many queries the first of two runs wins, and how many it loses.
+        """
+        if not self.runs:
+            return
+        pairs = [(run, *won(self.leader, run)) for run in self.level if run not in self.leaders]
+        against = [(run, wins, losses) for run, wins, losses in pairs if losses > wins]
+        if against:
+            facts = [f"{run} (wins {wins}, loses {losses})" for run, wins, losses in against]
+            yield Note(
+                f"{self.leader} leads by {self.name}, but loses more queries than it wins against {enumerated(facts)}: "
+                "not told apart.",
+                DOUBTFUL,
+                OUTNUMBERED,
+                f"{self.leader} by {self.name}, against {listed([run for run, *_ in against])}",
+                runs=(self.leader,),
+                fact=f"by {self.name}, against {listed([run for run, *_ in against])}",
+            )
+
     @property
     def rejected(self) -> int:
         """How many pairs differ."""
@@ -362,7 +475,9 @@ def leading(standings: Sequence[Standing], test: Any, baseline: str | None) -> l
         return _leading_by_one(standings[0], test, baseline)
     runs = len(standings[0].ranking)
     sentences = [_leaders(standings)] if runs > 1 else []
-    if baseline is None and runs > 1:
+    if runs == 2:
+        sentences.append(_two_told_apart(standings, test))
+    elif baseline is None and runs > 1:
         sentences += [*_leading_everywhere(standings), _levels(standings)]
         pairs = len(standings[0].pairs)
         differ = ", ".join(f"{standing.name} {standing.rejected:,}" for standing in standings)
@@ -435,17 +550,33 @@ def _leading_everywhere(standings: Sequence[Standing]) -> list[str]:
         return []
     groups = [{*standing.leaders, *standing.level} for standing in standings]
     everywhere = [run for run in standings[0].runs if all(run in group for group in groups)]
-    if not everywhere:
-        return ["No run is in the leading group by all of them."]
-    verb = "leads or is" if len(everywhere) == 1 else "lead or are"
-    return [f"{listed(everywhere)} {verb} not told from the leader by all of them."]
+    return [leading_everywhere(everywhere)]
+
+
+def leading_everywhere(runs: Sequence[str]) -> str:
+    """Which runs lead, or cannot be told from the leader, by every measure.
+
+    >>> leading_everywhere(["bm25"]), leading_everywhere([])
+    ('bm25 is in the leading group by every measure.', 'No run is in the leading group by every measure.')
+    """
+    who = listed(runs) if runs else "No run"
+    return f"{who} {'is' if len(runs) < 2 else 'are'} in the leading group by every measure."
+
+
+def _two_told_apart(standings: Sequence[Standing], test: Any) -> str:
+    """By which of several measures the only two runs differ."""
+    differ = [standing.name for standing in standings if standing.rejected]
+    alike = [standing.name for standing in standings if not standing.rejected]
+    facts = [f"differ significantly by {listed(differ)}"] if differ else []
+    facts += [f"cannot be told apart by {listed(alike)}"] if alike else []
+    return f"The two {', and '.join(facts)} ({how_tested(test, 1)})."
 
 
 def _levels(standings: Sequence[Standing]) -> str:
     def who(standing: Standing) -> str:
         level = [run for run in standing.level if run not in standing.leaders]
         others = len(standing.runs) - len(standing.leaders)
-        return "no other run" if not level else "all others" if len(level) == others else listed(level)
+        return "no other run" if not level else "all others" if len(level) == others else listed(level, _FEW_NAMES)
 
     parts = [f"by {listed(names)}, {level}" for level, names in _grouped(standings, who).items()]
     return f"Not told from the leader: {'; '.join(parts)}."
@@ -528,7 +659,11 @@ def leading_overall(
     ranking.attrs = {"confidence": 1 - alpha}
     marks = ["", *(LEVEL if low == 1 else "" for low in first["rank_low"].iloc[1:])]
     legend = f" ({LEVEL} may be first as well)" if any(marks) else ""
-    return Finding(sentences, notes, ranking, marks, f"Ranking by macro mean {name}, best first{legend}:")
+    title, names = (
+        f"Ranking by macro mean {name}, best first{legend}:",
+        [str(table["measure"].iloc[0]) for table in overall],
+    )
+    return Finding(sentences, notes, ranking, marks, title, names)
 
 
 def ranked(
@@ -570,6 +705,7 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
     >>> print(html(Finding(["<b> leads."])))
     <div><p>&lt;b&gt; leads.</p></div>
     """
+    finding = finding.in_short()
     parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
     if finding.notes:
         items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
@@ -578,6 +714,7 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
         rows, align = ranking_cells(finding.ranking, finding.marks)
         parts.append(html_table(rows, align, finding.title, most))
     parts.append(picture)
+    caption = "; ".join(filter(None, [finding.explained, caption]))
     if caption:
         parts.append(f"<p><small>{texts.escape_html(caption)}</small></p>")
     return f"<div>{''.join(parts)}</div>"

@@ -10,7 +10,8 @@ import html
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _LATEX = {
     "\\": "\\textbackslash{}",
@@ -33,6 +34,8 @@ _LATEX = {
 _LATEX_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")  # `_` within a word is only itself
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
+_VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's head
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
 
 
@@ -79,6 +82,35 @@ def printable(text: str) -> str:
 def _visible(character: str) -> str:
     obeyed = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _JOINERS
     return character.encode("unicode_escape", "surrogatepass").decode("ascii") if obeyed else character
+
+
+def short_name(name: str) -> str:
+    """A name of a measure in which a long list of values is left out; any other text as it is.
+
+    >>> short_name("TOMA(aspects={'credibility':2,'relevance':3})@10"), short_name("RBU(p=0.9)@20")
+    ('TOMA(aspects=...)@10', 'RBU(p=0.9)@20')
+    """
+    return _PARAMETERS.sub(lambda parameters: _VALUES.sub("=...", parameters.group()), name) if "{" in name else name
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Those names of measures that have a shorter form, with that form; none that two of the names would share.
+
+    >>> short_names(["TOMA(aspects={'relevance':3,'trust':2})@10", "AP"])
+    {"TOMA(aspects={'relevance':3,'trust':2})@10": 'TOMA(aspects=...)@10'}
+    """
+    shortened = {name: short_name(name) for name in names}
+    uses = Counter(shortened.values())
+    return {name: short for name, short in shortened.items() if short != name and uses[short] == 1}
+
+
+def explained_names(names: Mapping[str, str]) -> str:
+    """What short names stand for, in a sentence; empty where there are none.
+
+    >>> explained_names({"TOMA(aspects={'relevance':3})": "TOMA(aspects=...)"})
+    "TOMA(aspects=...) is TOMA(aspects={'relevance':3})"
+    """
+    return "; ".join(f"{short} is {name}" for name, short in names.items())
 
 
 def escape_html(text: str) -> str:

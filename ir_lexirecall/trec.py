@@ -22,6 +22,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from ir_lexirecall import engine, plain
 from ir_lexirecall.errors import and_more, needs
 from ir_lexirecall.files import content_path, rereadable
@@ -62,7 +64,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
         elif _has_header(file, kind, _RUN_COLUMNS):
             yield from _delimited(file, kind, _RUN_COLUMNS, everything=False)
         else:
-            for table in _text_batches(file, RUN_FIELDS, header=False):
+            for table in _text_batches(file, RUN_FIELDS, header=False, wanted=_RUN_COLUMNS):
                 yield pl.DataFrame([table[name] for name in _RUN_COLUMNS])
 
 
@@ -332,11 +334,12 @@ def _has_header(path: str, kind: str, needed: Sequence[str]) -> bool:
 _SEPARATORS: dict[str, tuple[str, str | None]] = {".csv": (",", '"'), ".tsv": ("\t", None)}
 
 
-def _text_batches(path: str, fields: Sequence[str], header: bool) -> Iterator[pl.DataFrame]:
+def _text_batches(path: str, fields: Sequence[str], header: bool, wanted: Sequence[str] = ()) -> Iterator[pl.DataFrame]:
+    """The columns of a file's lines; if some are ``wanted``, others may be missing."""
     for number, block in enumerate(_blocks(path)):
         skipped = _header_end(block, header) if number == 0 else 0
         if skipped < len(block):
-            yield _parsed(block[skipped:], fields, _places(path, number, block[:skipped]))
+            yield _parsed(block[skipped:], fields, wanted or fields, _places(path, number, block[:skipped]))
 
 
 def _header_end(block: bytes, header: bool) -> int:
@@ -365,11 +368,11 @@ def _places(path: str, number: int, skipped: bytes) -> Callable[[int], str]:
     return place
 
 
-def _parsed(block: bytes, fields: Sequence[str], place: Callable[[int], str]) -> pl.DataFrame:
-    """The columns of lines."""
+def _parsed(block: bytes, fields: Sequence[str], wanted: Sequence[str], place: Callable[[int], str]) -> pl.DataFrame:
+    """The columns of lines, the wanted ones at least."""
     if engine.computes() and _is_text(block):
         for lines in _as_single_blanks(block):
-            table = _columns(lines, _types(fields), " ")
+            table = _columns_of_lines(lines, _types(fields), wanted)
             if table is not None:
                 return table
     return _table(plain.columns_of_lines(block, fields, place), _types(fields))
@@ -389,16 +392,31 @@ def _is_text(block: bytes) -> bool:
     return True
 
 
-def _columns(block: bytes, types: dict[str, Any], separator: str, quote: str | None = None) -> pl.DataFrame | None:
-    """The columns of a block of regular lines; None if a line is not regular, or a number none."""
+def _columns_of_lines(block: bytes, types: dict[str, Any], wanted: Sequence[str]) -> pl.DataFrame | None:
+    """The wanted columns, and the last one, of lines whose fields stand between single blanks; None if they do not."""
+    places = [i for i, name in enumerate(types) if name in wanted or i == len(types) - 1]
+    table = _columns(block, types, " ", columns=places)
+    # A missing field reads as null. Where no line lacks the last one, the number of blanks says that none has a further one.
+    if table is None or any(column.null_count() for column in table):
+        return None
+    blank = np.frombuffer(block, dtype=np.uint8) == ord(" ")
+    if np.count_nonzero(blank) != len(table) * (len(types) - 1) or np.any(blank[1:] & blank[:-1]):
+        return None
+    return table
+
+
+def _columns(
+    block: bytes, types: dict[str, Any], separator: str, quote: str | None = None, columns: list[int] | None = None
+) -> pl.DataFrame | None:
+    """The columns of a block of regular lines, or some of them; None if a line is not regular, or a number none."""
     if not block:
         return pl.DataFrame(schema=types)
     try:
-        table = pl.read_csv(block, has_header=False, separator=separator, quote_char=quote, schema=types)
+        return pl.read_csv(
+            block, has_header=False, separator=separator, quote_char=quote, schema=types, columns=columns
+        )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
-    # An empty field (two blanks) or a missing one reads as null.
-    return table if quote or separator != " " or not any(column.null_count() for column in table) else None
 
 
 def _as_single_blanks(block: bytes) -> Iterator[bytes]:

@@ -69,9 +69,9 @@ def same_numbers(shown: pd.DataFrame, expected: pd.DataFrame) -> None:
             assert shown[name].tolist() == ["–" if pd.isna(value) else value for value in values]
 
 
-def browsed(page: str) -> dict[str, Any]:
+def browsed(page: str, place: int = 0) -> dict[str, Any]:
     """The data of the query browser."""
-    packed = root(page).get_element_by_id("browser-data").text
+    packed = root(page).find_class("browser-data")[place].text
     data: dict[str, Any] = json.loads(zlib.decompress(b64decode(packed)))
     return data
 

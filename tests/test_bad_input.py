@@ -807,7 +807,15 @@ GOOD_QRELS_LINE = "q1 0 d1 1\n"
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
 @pytest.mark.parametrize(
-    ("line", "fields"), [("q1 Q0 d2 2 1.5", 5), ("q1 Q0 d2 2 1.5 my tag", 7), ("q1", 1), ("q1\tQ0\td2\t2\t\ttag", 5)]
+    ("line", "fields"),
+    [
+        ("q1 Q0 d2 2 1.5", 5),
+        ("q1 Q0 d2 2 1.5 my tag", 7),
+        ("q1", 1),
+        ("q1\tQ0\td2\t2\t\ttag", 5),
+        ("q1  d2 2 1.5 tag", 5),
+        ("q1 Q0 d2  1.5 tag", 5),
+    ],
 )
 def test_a_malformed_line_of_a_run(line: str, fields: int, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     path = tmp_path / ("bad.run" if pack is bytes else "bad.run.gz")

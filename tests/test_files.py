@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -61,6 +64,29 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     assert caught.value.filename == str(path)  # not the temporary one
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["table.txt"]
+
+
+def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("old")
+    script = (
+        "import os, signal, sys\nfrom ir_lexirecall.files import written_whole\n"
+        "with written_whole(sys.argv[1]) as temporary:\n"
+        "    temporary.write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(irl.__file__).parents[1])}
+    killed = subprocess.run([sys.executable, "-c", script, str(path)], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert path.read_text() == "old"
+
+
+def test_who_reads_the_old_file_is_not_given_half_of_the_new_one(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("old")
+    with open(path) as reader:
+        write(path)
+        assert reader.read() == "old"
+    assert path.read_text() == "new"
 
 
 def test_the_temporary_file_stands_beside_and_has_the_ending(tmp_path):

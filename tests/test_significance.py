@@ -15,7 +15,7 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 from ir_lexirecall import significance
-from ir_lexirecall.significance import TESTS, SignificanceTest, TestResult, resampling
+from ir_lexirecall.significance import TESTS, SignificanceTest, TestResult, intervals, resampling, testing
 from tests.simulations import significance as simulated
 
 PAIRED = [name for name in TESTS if name != "tukey"]
@@ -809,3 +809,32 @@ def test_holm_rejects_where_p_is_exactly_at_its_threshold(p):
     adjusted, reject = significance.corrected(np.array(p), "holm", 0.05)
     assert reject.all()
     assert adjusted.tolist() == [0.05] * len(p)
+
+
+# -- what mutation testing found untested ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.07, 0.1, 0.29, 0.57, 0.58, 0.999])
+def test_as_many_resamples_may_be_as_extreme_as_p_allows(alpha):
+    """By trying all counts: 0.29 * 100 is below 29 in floats, yet p = 29 / 100 rejects."""
+    for n_resamples in range(1, 300):
+        allowed = [k for k in range(n_resamples + 2) if k / (n_resamples + 1) <= alpha]
+        assert intervals.most_extreme(n_resamples, alpha) == max(allowed)
+
+
+@pytest.mark.parametrize("name", ["sign", "t", "wilcoxon"])
+def test_many_queries_are_tested_one_pair_at_a_time(monkeypatch, name):
+    test = SignificanceTest(name)
+    at_once = test.of_all(PREFERENCES.T)
+    monkeypatch.setattr(testing, "_BLOCK", len(PREFERENCES.T) - 1)
+    for array, expected in zip(test.of_all(PREFERENCES.T).arrays, at_once.arrays, strict=True):
+        assert array.tolist() == expected.tolist()
+
+
+def test_an_unknown_correction_is_refused_wherever_it_is_named():
+    with pytest.raises(ValueError, match="unknown correction 'nope'") as caught:
+        significance.corrected(np.array([0.5]), "nope", 0.05)
+    named = str(caught.value).partition("choose from ")[2].partition(" (None")[0].split(", ")
+    assert min(map(len, named)) > 2  # no abbreviations
+    for name in named:
+        assert 0.5 <= significance.corrected(np.array([0.5]), name, 0.05)[0][0] <= 1

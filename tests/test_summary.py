@@ -141,7 +141,9 @@ def test_who_leads_by_all_measures_is_said() -> None:
     assert result.preferences is not None
     groups.append({result.preferences.standing().leader, *result.preferences.standing().level})
     everywhere = set.intersection(*groups)
-    (sentence,) = [sentence for sentence in result.finding.sentences if "by all of them" in sentence]
+    (sentence,) = [
+        sentence for sentence in result.finding.sentences if sentence.endswith("in the leading group by every measure.")
+    ]
     assert {run for run in demo.RUNS if re.search(rf"\b{run}\b", sentence)} == everywhere
     assert (
         "Who leads depends on the measure: by nDCG@10 and AP, bm25; by TSE and lexirecall, tfidf." in result.summary()
@@ -377,9 +379,62 @@ def test_measures_that_are_mostly_zero_are_told() -> None:
         result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"])
         return [note for note in result.diagnostics if note.startswith("AP is 0")]
 
-    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the others decide."]
+    assert told("some", "none") == ["AP is 0 on 16 of 30 queries of some, which leads by it: the other 14 decide."]
     assert told("half", "some") == []
     assert told("none") == []
+
+
+def outnumbered() -> Runs:
+    """``far`` wins 14 of 30 queries by much, and ``near`` the other 16 by little: no test tells them apart."""
+    return {
+        "far": {q: at_ranks(1 if i < 14 else 5) for i, q in enumerate(QUERIES)},
+        "near": {q: at_ranks(20 if i < 14 else 4) for i, q in enumerate(QUERIES)},
+        "last": {q: at_ranks(90) for q in QUERIES},
+    }
+
+
+def test_a_leader_that_loses_more_queries_than_it_wins_is_told() -> None:
+    qrels = {q: {"r1": 1, "x1": 0} for q in QUERIES}
+
+    def told(result: Any) -> list[str]:
+        return [note for note in result.diagnostics if "loses more queries than it wins" in note]
+
+    said = "far leads by RR, but loses more queries than it wins against near (wins 14, loses 16): not told apart."
+    result = irl.benchmark(qrels, outnumbered(), ["RR"])
+    assert told(result) == [said]
+    assert f"- {said}" in result.summary()
+    assert told(irl.compare(qrels, outnumbered(), "RR")) == [said]
+    assert told(irl.benchmark(qrels, outnumbered(), ["RR"], preference="RR")) == [said]
+    assert told(irl.compare(qrels, outnumbered(), "RR", baseline="near")) == [said]
+    assert told(irl.compare(qrels, outnumbered(), "RR", baseline="last")) == []  # the two were not compared
+    assert told(irl.compare(qrels, outnumbered())) == []  # near leads, and wins more
+    for clear in (irl.compare(QRELS, winner(), "AP"), irl.compare(QRELS, group())):
+        assert told(clear) == []
+    assert told(irl.benchmark(qrels, {name: outnumbered()[name] for name in ("far", "last")}, ["RR"])) == []
+
+
+@pytest.mark.parametrize("measure", ["SL3(n=1000)", "AP", "RR"])
+@pytest.mark.parametrize("seed", range(5))
+def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int) -> None:
+    """The note's numbers, counted query by query; smaller values win where smaller is better."""
+    rng = np.random.default_rng(seed)
+    runs = {
+        name: {q: at_ranks(*sorted(rng.choice(np.arange(1, 60), size=4, replace=False).tolist())) for q in QUERIES}
+        for name in "abcd"
+    }
+    result = irl.benchmark(QRELS, runs, [measure])
+    standing = result.standing(measure)
+    values = dict(zip(runs, result.values(measure).tolist(), strict=True))
+    sign = -1 if measure.startswith("SL3") else 1
+    expected = []
+    for run in standing.level:
+        pairs = list(zip(values[standing.leader], values[run], strict=True))
+        wins, losses = (sum(way * (x - y) > 1e-12 for x, y in pairs) for way in (sign, -sign))
+        if losses > wins:
+            expected.append(f"{run} (wins {wins}, loses {losses})")
+    notes = [note for note in result.diagnostics if f"leads by {measure}, but loses" in note]
+    assert len(notes) == bool(expected)
+    assert all(fact in notes[0] for fact in expected)
 
 
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:

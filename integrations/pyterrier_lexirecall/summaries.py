@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from ir_lexirecall.files import written_whole
+
 _AGGREGATED, _PERQUERY = "aggregated.csv", "perquery.csv"
 
 
@@ -25,10 +27,15 @@ def measures(save_dir: str, names: Iterable[str]) -> set[str]:
 def remove_measure(save_dir: str, measure: str) -> None:
     """Take a measure out of both files, leaving all other texts as they are."""
     aggregated, perquery = Path(save_dir) / _AGGREGATED, Path(save_dir) / _PERQUERY
-    table = _read(aggregated)
-    table[[name for name in table if name.partition(" ")[0] != measure]].to_csv(aggregated, index=False)
-    rows = _read(perquery)
-    rows[rows["measure"] != measure].to_csv(perquery, index=False)
+    table, rows = _read(aggregated), _read(perquery)
+    _write(aggregated, table[[name for name in table if name.partition(" ")[0] != measure]])
+    _write(perquery, rows[rows["measure"] != measure])
+
+
+def _write(file: Path, table: pd.DataFrame) -> None:
+    """Write the table whole or not at all: the file holds what earlier experiments measured."""
+    with written_whole(file) as temporary:
+        table.to_csv(temporary, index=False)
 
 
 def _read(file: Path) -> pd.DataFrame:

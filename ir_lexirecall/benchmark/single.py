@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall import plots, text
 from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall.arrays import Floats, levelled
 from ir_lexirecall.audit import tie_warnings
 from ir_lexirecall.benchmark.inference import intervals_of_means
 from ir_lexirecall.collections import Collection, load
@@ -132,16 +132,15 @@ class Benchmark:
         Columns: ``measure``, ``run_a``, ``run_b``, ``mean`` difference, what the test estimates (``estimate``) with its interval
         ``ci_low``, ``ci_high``, ``p``, ``p_corrected`` (for the pairs of one measure), ``reject``, ``effect_size``. With a
         baseline, every other run against it. The tests are on the differences, not their signs (but for the sign test).
+
+        Raises:
+            ValueError: a measure is infinite for a run on a query, or not a number.
         """
         import pandas as pd
 
         columns = ["measure", "run_a", "run_b", "mean", "estimate", "ci_low", "ci_high", "p", "p_corrected", "reject"]
-        tables = [self._tested[name] for name in self.measures] if len(self.runs) > 1 else []
+        tables = [self._tests_of(name) for name in self.measures] if len(self.runs) > 1 else []
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "effect_size"])
-
-    @cached_property
-    def _tested(self) -> dict[str, pd.DataFrame]:
-        return {name: self._tests_of(name) for name in self.measures}
 
     def _tests_of(self, name: str) -> pd.DataFrame:
         """The rows of ``tests`` for a measure."""
@@ -149,6 +148,8 @@ class Benchmark:
 
         if name in self._known_tests:
             return self._known_tests[name]
+        if self.scored is not None:
+            self.scored.with_measures([name]).check_defined("benchmark")
         pairs = all_pairs(self.runs, self.baseline)
         a, b = ([self.runs.index(pair[side]) for pair in pairs] for side in (0, 1))
         values = self.values(name)
@@ -194,7 +195,7 @@ class Benchmark:
         beaten: dict[str, list[str]] = {}
         for name in self.measures:
             losers: dict[str, list[str]] = {run: [] for run in self.runs}
-            rows = self._tested[name] if len(self.runs) > 1 else None
+            rows = self._tests_of(name) if len(self.runs) > 1 else None
             for row in () if rows is None else rows[rows["reject"]].itertuples():
                 first_is_better = (row.estimate > 0) != (name in self.smaller_is_better)
                 better, worse = (row.run_a, row.run_b) if first_is_better else (row.run_b, row.run_a)
@@ -207,17 +208,35 @@ class Benchmark:
     def diagnostics(self) -> list[str]:
         """When not to trust a result, in words, the gravest first; empty where nothing stands out.
 
-        Those of the preferences, the means that documents of equal score could change by more than 0.005, and the measures that are
-        0 on most queries of the run that leads by them.
+        Those of the preferences, the means that documents of equal score could change by more than 0.005, the leaders that lose
+        more queries than they win against a run that is not told from them, and the measures that are 0 on most queries of the run
+        that leads by them.
         """
         return [*self.notes]
 
     @cached_property
     def notes(self) -> list[Note]:
         """The diagnostics with how grave they are."""
-        notes = [] if self.preferences is None else self.preferences.notes
+        leaders = [] if self.preferences is None else self.preferences.notes
+        return gravest_first([*self.notes_on_data, *leaders, *self._of_leaders()])
+
+    @cached_property
+    def notes_on_data(self) -> list[Note]:
+        """The diagnostics on queries, rankings and values alone, which need no test."""
+        notes = [] if self.preferences is None else self.preferences.notes_on_data
         ties = [] if self.scored is None else tie_warnings(self.scored)
         return gravest_first([*notes, *ties, *self._mostly_zero()])
+
+    def _of_leaders(self) -> Iterator[Note]:
+        """Notes on leaders that lose more queries than they win."""
+        for name in self._defined if self.query_ids and len(self.runs) > 1 else ():
+            values = levelled(self.values(name)) * (-1 if name in self.smaller_is_better else 1)
+
+            def won(a: str, b: str, values: Floats = values) -> tuple[int, int]:
+                first, second = values[self.runs.index(a)], values[self.runs.index(b)]
+                return int((first > second).sum()), int((first < second).sum())
+
+            yield from self.standing(name).outnumbered(won)
 
     def _mostly_zero(self) -> Iterator[Note]:
         """Notes on measures that are 0 on most queries, of the leader, too: few queries decide."""
@@ -228,7 +247,7 @@ class Benchmark:
             if name not in self.smaller_is_better and zeros[leader] > queries / 2 and self.values(name)[leader].any():
                 where = f"{zeros[leader]} of {queries} queries of {self.runs[leader]}"
                 yield Note(
-                    f"{name} is 0 on {where}, which leads by it: the others decide.",
+                    f"{name} is 0 on {where}, which leads by it: the other {queries - zeros[leader]} decide.",
                     DOUBTFUL,
                     "0 on most queries even of the leader",
                     f"{name} ({where})",
@@ -269,7 +288,9 @@ class Benchmark:
         what += [judgments.rules] if judgments is not None and judgments.rules else []
         head = f"{' '.join(what)}, by {listed(names)}."
         if not self.query_ids:
-            return Finding([head, "There are no queries: nothing can be compared."], grouped(self.notes))
+            return Finding(
+                [head, "There are no queries: nothing can be compared."], grouped(self.notes), measures=names
+            )
         standings = [self.standing(name) for name in self._defined]
         undefined = [name for name in self.measures if name not in self._defined]
         without = [f"Left out, as not every value is a number: {listed(undefined)}."] if undefined else []
@@ -278,9 +299,9 @@ class Benchmark:
             new = [name for name in preferences.preferences if name not in self.measures]
             standings += [preferences.standing(name) for name in new]
         if not standings:
-            return Finding([head, *without], grouped(self.notes))
+            return Finding([head, *without], grouped(self.notes), measures=names)
         sentences = [head, *without, *leading(standings, self.test, self.baseline)]
-        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha, self.baseline))
+        return Finding(sentences, grouped(self.notes), *ranked(standings, self.test.alpha, self.baseline), names)
 
     def summary(self) -> str:
         """The result in a few sentences: what was evaluated, who leads, who cannot be told from the leader, how many pairs
@@ -323,7 +344,7 @@ class Benchmark:
         """
         shown = self.standing(measure)
         level = [run in shown.level for run in shown.runs] if self.baseline is None else None
-        return plots.means(shown.ranking, level, shown.quantity, caption=self._how, ax=ax)
+        return plots.means(shown.ranking, level, shown.quantity, shown.name, caption=self._how, ax=ax)
 
     def plot_differences(self, measure: str | None = None, ax: Any = None) -> Any:
         """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes.
@@ -334,8 +355,8 @@ class Benchmark:
         """
         shown = self.standing(measure)
         reference = self.baseline or shown.leader
-        what = f"{estimate_words(self.test)}, by {shown.name}, against"
-        return plots.differences(shown.against(reference), reference, what, caption=self._how, ax=ax)
+        what = estimate_words(self.test)
+        return plots.differences(shown.against(reference), reference, what, shown.name, caption=self._how, ax=ax)
 
     def to_markdown(self, places: int = 4) -> str:
         """The means in Markdown, the best of a column bold, with superscript letters of the runs that each one beats."""

@@ -442,7 +442,7 @@ class BenchmarkSuite:
         if small:
             notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
         for name, result in self.results.items():
-            notes += [note.within(name) for note in result.notes if note.kind != FEW_QUERIES]
+            notes += [note.within(name) for note in result.notes_on_data if note.kind != FEW_QUERIES]
         return gravest_first(notes)
 
     # -- the finding -----------------------------------------------------------------------------------

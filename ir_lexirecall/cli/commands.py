@@ -35,7 +35,7 @@ from ir_lexirecall.cli.output import (
     save_picture,
     terminal_width,
 )
-from ir_lexirecall.collections import DEMO
+from ir_lexirecall.collections import DEMO, load
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.errors import check_choice
 from ir_lexirecall.evaluation import parse_measures
@@ -45,31 +45,24 @@ from ir_lexirecall.preferences import Preferences, compare
 from ir_lexirecall.preferences.comparison import check_baseline
 from ir_lexirecall.report import report
 from ir_lexirecall.runs import ScoredRuns
-from ir_lexirecall.summary import correction_words
+from ir_lexirecall.summary import correction_words, grouped
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _READABLE = 100  # columns of a text
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
-_DEMO_MEASURES = {
-    "TSE": "TSE",
-    "LR": "LR",
-    "CWL_ERR10": "CWL_ERR10(max_rel=3)",
-    "RBU@20": "RBU@20",
-    "TOMA@10": "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10",
-    "nDCG@10": "nDCG@10",
-    "AP": "AP",
-}
 _DEMO_LEGEND = {
-    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document",
-    "LR": "lexicographic recall: recall first, then how early the last relevant document comes, and so on",
-    "CWL_ERR10": "C/W/L variant of ERR: expected utility per document of a user who stops when satisfied",
-    "RBU@20": "rank-biased utility: new subtopics count, repetition and reading effort cost",
-    "TOMA@10": "nDCG on relevance, credibility and readability together",
-    "nDCG@10": "a standard measure: graded relevance, discounted by rank",
+    "nDCG": "a standard measure: graded relevance, discounted by rank",
     "AP": "a standard measure: precision at every relevant document",
+    "R": "a standard measure: the share of the relevant documents that is retrieved",
+    "TSE": "how soon everything relevant has been seen: 1 / rank of the last relevant document",
+    "LexiRecall": "LR in short: recall first, then how early the last relevant document comes, and so on",
+    "CWL_ERR10": "C/W/L variant of ERR: expected utility per document of a user who stops when satisfied",
+    "RBU": "rank-biased utility: new subtopics count, repetition and reading effort cost",
+    "TOMA": "nDCG on relevance, credibility and readability together",
 }
+"""What the measures recommended for the embedded collection are."""
 
 
 def add_commands(commands: Any) -> None:
@@ -182,7 +175,7 @@ def _evaluate(options: argparse.Namespace) -> None:
             scored, list(measures), baseline=options.baseline, rel=inputs.rel(options), test=test, caller="eval"
         )
         _add_means(page, scored, tested)
-    for note in tie_warnings(scored) if page.for_people else []:
+    for note in grouped(tie_warnings(scored)) if page.for_people else []:
         page.add_sentence(note)
     page.finish()
 
@@ -318,7 +311,8 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    scored = ScoredRuns.from_runs(parse_measures(_DEMO_MEASURES), demo.qrels(), demo.runs(), caller="demo")
+    measures = {str(measure): measure for measure in load(DEMO).recommended()}
+    scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs(), caller="demo")
     page = Page(options)
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
     page.add_sentence(f"{sizes}. Means, the best of each column marked *:")
@@ -327,7 +321,16 @@ def _demo(options: argparse.Namespace) -> None:
     page.add_sentence("")
     page.add_sentence(_zeros(scored))
     page.add_sentence("")
-    page.add_definitions(_DEMO_LEGEND)
+    page.add_definitions({page.shown_name(name): _DEMO_LEGEND[measure.NAME] for name, measure in measures.items()})
+    page.add_short_names()
+    page.add_sentence("")
+    files = f"{shlex.quote(str(demo.FOLDER / 'runs'))}/*.run"
+    page.add_sentence("The same table, and who is really ahead:")
+    page.add_line(f"ir-lexirecall eval {DEMO} {files}")
+    page.add_line(f"ir-lexirecall compare {DEMO} {files}")
+    page.add_sentence("In Python:")
+    page.add_line("import ir_lexirecall as irl; from ir_lexirecall import demo")
+    page.add_line(f'print(irl.benchmark("{DEMO}", demo.runs()))')
     page.finish()
 
 

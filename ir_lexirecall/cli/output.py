@@ -33,6 +33,7 @@ _PLACES = 4
 _NARROW = 12  # columns of a terminal that a shortened name keeps
 _NARROWEST = 6
 _MOST_TOLD_APART = 200  # names that are shortened so that they differ still
+_OF_MEASURES = ("measure", "preference", "measure_a", "measure_b", "target")  # columns of names
 _LATEX_MARKS = {BETTER: "$^{+}$", WORSE: "$^{-}$"}
 
 
@@ -78,15 +79,25 @@ class Page:
 
     options: argparse.Namespace
     parts: list[str] = field(default_factory=list)
+    _short: dict[str, str] = field(default_factory=dict)  # names of measures shown in short so far
 
     @property
     def for_people(self) -> bool:
         """Whether sentences may stand beside tables."""
         return bool(self.options.format == "table")
 
+    @property
+    def _shortens(self) -> bool:
+        """Whether measures with long lists of values are shown in short."""
+        return self.for_people and not self.options.wide
+
     def add_table(self, table: pd.DataFrame, marks: Mapping[str, Sequence[str]] | None = None) -> None:
         """Add a table, with marks beside the numbers of some columns, see ``render``."""
         width = terminal_width(self.options) if self.for_people else None
+        if self._shortens:
+            table, names = _in_short(table)
+            marks = {names.get(name, name): column for name, column in (marks or {}).items()}
+            self._short |= names
         shown, left_out = render(table, self.options.format, self.options.places, marks=marks, width=width)
         self.parts.append(shown)
         if left_out:
@@ -96,13 +107,23 @@ class Page:
         """Add a sentence, to tables for people only."""
         if self.for_people:
             width = terminal_width(self.options)
+            for name, short in self._short.items():
+                sentence = sentence.replace(name, short)
             shown = texts.printable(sentence)
             self.parts.append(shown if width is None else textwrap.fill(shown, width, break_on_hyphens=False))
+
+    def add_line(self, line: str) -> None:
+        """Add a line to copy, which is not wrapped, to tables for people only."""
+        if self.for_people:
+            self.parts.append(texts.printable(line))
 
     def add_finding(self, finding: Finding, *, ranking: bool = True) -> None:
         """Add what a result says, to tables for people only: sentences, what to distrust, and the ranking unless left out."""
         if not self.for_people:
             return
+        if self._shortens:
+            self._short |= texts.short_names(finding.measures)
+            finding = finding.in_short()
         self.add_sentence(" ".join(finding.sentences))
         if finding.notes:
             self.parts += ["", "Distrust:"]
@@ -131,8 +152,19 @@ class Page:
             line = term.ljust(room) + meaning
             self.parts.append(textwrap.fill(line, width, subsequent_indent=" " * room, break_on_hyphens=False))
 
+    def shown_name(self, measure: str) -> str:
+        """The name of a measure as the tables so far have it."""
+        return self._short.get(measure, measure)
+
+    def add_short_names(self) -> None:
+        """Add what short names of measures stand for, a line each; ``finish`` does where it has not been said yet."""
+        names, self._short = self._short, {}
+        for name, short in names.items():
+            self.add_sentence(f"({texts.explained_names({name: short})})")
+
     def finish(self) -> None:
         """Print everything, or write it into the file that was asked for."""
+        self.add_short_names()
         emit("\n".join(self.parts) + "\n", self.options.output)
 
 
@@ -172,6 +204,18 @@ def save_picture(axes: Any, path: str) -> None:
             axes.figure.savefig(stream, format=ending)
         except ValueError as error:
             raise ValueError(f"--plot {path}: {error}") from None
+
+
+def _in_short(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A table with short names of measures in its head and in columns of them, and those names."""
+    columns = [name for name in _OF_MEASURES if name in table]
+    names = texts.short_names(dict.fromkeys([*map(str, table), *(str(x) for name in columns for x in table[name])]))
+    if not names:
+        return table, names
+    shown = table.rename(columns=names)
+    for name in columns:
+        shown[name] = [names.get(str(value), value) for value in table[name]]
+    return shown, names
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ir_lexirecall import text as texts
@@ -88,12 +88,14 @@ def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
 
 
 def label(name: Any) -> str:
-    r"""A name as pictures show it: in one line, the middle of a long one left out.
+    r"""A name as pictures show it: in one line, the middle of a long one left out, a measure without long lists of values.
 
+    >>> label("mean TOMA(aspects={'credibility':2,'relevance':3})@10")
+    'mean TOMA(aspects=...)@10'
     >>> print(label("bm25\n" + "x" * 50 + "rm3"))
     bm25\nxxxxxxxxxxxxxx…xxxxxxxxxxxxxxxxrm3
     """
-    return texts.shorten(texts.printable(str(name)), _LONGEST)
+    return texts.shorten(texts.printable(texts.short_name(str(name))), _LONGEST)
 
 
 def labels(names: Sequence[Any]) -> list[str]:
@@ -157,10 +159,11 @@ def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | 
     bar.ax.tick_params(labelsize=TEXT)
 
 
-def finish(ax: Any, caption: str = "", title: str = "") -> Any:
+def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
     """Add a title and small print (to figures of ours), and have all texts on the axes taken as they are; returns the axes.
 
-    Letters of axes that have no size yet get one; on a figure that somebody else composes, small print would be in the way.
+    Letters of axes that have no size yet get one; on a figure that somebody else composes, small print would be in the way. The
+    small print also says what short names of ``measures`` stand for.
     """
     from matplotlib.text import Text
 
@@ -173,6 +176,7 @@ def finish(ax: Any, caption: str = "", title: str = "") -> Any:
             axis.set_minor_formatter("")
     ax.tick_params(labelsize=TEXT)
     figure = ax.figure
+    caption = "; ".join(filter(None, [texts.explained_names(texts.short_names(map(str, measures))), caption]))
     if caption and figure.get_gid() == _OURS:
         width = int((figure.get_size_inches()[0] - 0.2) * _LETTERS_PER_INCH)
         small = textwrap.fill(texts.printable(caption), max(30, width), break_on_hyphens=False)

@@ -48,7 +48,8 @@ def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, capt
     ax.invert_yaxis()
     ax.set_xlabel(f"difference of {label(measure)} to {label(baseline)}, with its interval")
     bare(ax)
-    return finish(ax, caption, f"Right of 0: better than {label(baseline)}; diamonds: over all collections")
+    title = f"Right of 0: better than {label(baseline)}; diamonds: over all collections"
+    return finish(ax, caption, title, [measure])
 
 
 def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -68,7 +69,7 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     ax.set_xlim(0.5, len(table) + 0.5)
     ax.set_xlabel(f"rank by macro mean of {label(measure)}")
     bare(ax)
-    return finish(ax, caption, "Thin: interval of the rank; thick: where the resamples put the run")
+    return finish(ax, caption, "Thin: interval of the rank; thick: where the resamples put the run", [measure])
 
 
 def critical_differences(mean_rank: Any, difference: float, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -91,7 +92,8 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {label(measure)}")
     bare(ax)
-    return finish(ax, caption, f"critical difference {difference:.2f}: runs under one bar are not told apart")
+    title = f"critical difference {difference:.2f}: runs under one bar are not told apart"
+    return finish(ax, caption, title, [measure])
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:

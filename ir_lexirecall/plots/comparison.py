@@ -26,13 +26,14 @@ _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
 _EXTREMES = 5  # of wins, and of losses
 
 
-def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: Any = None) -> Any:
+def heatmap(matrix: Any, pairs: Any, preference: str, *, corrected: str = "", caption: str = "", ax: Any = None) -> Any:
     """Mean preference of the row's run over the column's; ``*``: significant by the corrected p-value.
 
     Args:
         matrix: mean preferences, a row and a column per run, in the order in which they are drawn.
-        pairs: a row per pair, with ``run_a``, ``run_b`` and ``reject``; ``attrs`` hold ``alpha`` and ``correction``.
+        pairs: a row per pair, with ``run_a``, ``run_b`` and ``reject``; ``attrs`` hold ``alpha`` and ``test``.
         preference: its name.
+        corrected: how p-values are corrected, such as "Holm-corrected".
         caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
@@ -61,9 +62,8 @@ def heatmap(matrix: Any, pairs: Any, preference: str, *, caption: str = "", ax: 
                     color="white" if mean[i, j] > 0.85 else "black",
                 )
     colour_bar(ax, image, f"mean preference ({label(preference)})", limits=(-1, 1))
-    correction = pairs.attrs["correction"]
-    how = f"corrected ({correction}) " if correction else ""
-    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test")
+    how = f"{corrected} " if corrected else ""
+    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", [preference])
 
 
 def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -110,7 +110,7 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
     first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
     title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
-    return finish(ax, caption, title)
+    return finish(ax, caption, title, [preference])
 
 
 def _ratio(table: Any) -> Any:

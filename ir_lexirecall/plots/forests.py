@@ -9,13 +9,14 @@ import numpy as np
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
 
 
-def means(ranking: Any, level: Any, quantity: str, *, caption: str = "", ax: Any = None) -> Any:
+def means(ranking: Any, level: Any, quantity: str, measure: str, *, caption: str = "", ax: Any = None) -> Any:
     """Means with their intervals, a row per run.
 
     Args:
         ranking: ``run``, ``mean``, ``ci_low``, ``ci_high``, in the order of the rows; ``attrs`` may hold ``confidence``.
         level: for each row, whether the run cannot be told from the first one; None where that was not tested.
         quantity: what the means are of.
+        measure: the measure or preference in it.
         caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
@@ -29,17 +30,18 @@ def means(ranking: Any, level: Any, quantity: str, *, caption: str = "", ax: Any
     title = f"{label(runs[0])} has the best mean" if len(runs) > 1 else ""
     if any(alike):
         title += f"; hollow: not told from it ({sum(alike)})"
-    return finish(ax, caption, title)
+    return finish(ax, caption, title, [measure])
 
 
-def differences(table: Any, reference: str, quantity: str, *, caption: str = "", ax: Any = None) -> Any:
+def differences(table: Any, reference: str, quantity: str, measure: str, *, caption: str = "", ax: Any = None) -> Any:
     """Differences to a run with their intervals, a row for each other run.
 
     Args:
         table: ``run``, ``estimate``, ``ci_low``, ``ci_high``, ``p_corrected``, ``reject``, ``better``, in the order of the rows;
             ``attrs`` hold ``alpha``.
         reference: the run that the others are compared with.
-        quantity: what the differences are; the reference's name follows.
+        quantity: what the differences are; the measure and the reference follow.
+        measure: the measure or preference they are by.
         caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
@@ -49,9 +51,11 @@ def differences(table: Any, reference: str, quantity: str, *, caption: str = "",
     ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, reject.tolist())
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    ax.set_xlabel(f"{quantity} {label(reference)}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
+    what = f"{quantity}, by {label(measure)}, against {label(reference)}"
+    ax.set_xlabel(f"{what}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
     alike = int((~reject).sum())
-    return finish(ax, caption, f"Against {label(reference)}: filled differ by the corrected p, hollow do not ({alike})")
+    title = f"Against {label(reference)}: filled differ by the corrected p, hollow do not ({alike})"
+    return finish(ax, caption, title, [measure])
 
 
 def rank_profile(ranks: Any, depths: Any, query_id: str, *, caption: str = "", ax: Any = None) -> Any:

@@ -24,6 +24,7 @@ from ir_lexirecall.plots.axes import (
     whole_numbers,
 )
 
+_MEASURES = ("measure", "measure_a", "measure_b", "target")  # columns of their names
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
 
 
@@ -46,7 +47,8 @@ def plot(table: Any, ax: Any = None) -> Any:
     ax = _DRAWN[function](table, new_axes(ax, (_width(function, table), _height(function, table))))
     if not ax.images:
         bare(ax)
-    return finish(ax, title=_TITLES.get(function, ""))
+    measures = {name for column in _MEASURES if column in table for name in table[column]}
+    return finish(ax, title=_TITLES.get(function, ""), measures=sorted(map(str, measures)))
 
 
 def _height(function: str, table: Any) -> float:

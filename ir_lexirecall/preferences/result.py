@@ -39,6 +39,7 @@ from ir_lexirecall.summary import (
     Note,
     Standing,
     best_first,
+    corrected_words,
     correction_words,
     count,
     estimate_words,
@@ -440,6 +441,11 @@ class Preferences:
     @property
     def notes(self) -> list[Note]:
         """The diagnostics with how grave they are."""
+        return gravest_first([*self.notes_on_data, *self._of_leaders()])
+
+    @property
+    def notes_on_data(self) -> list[Note]:
+        """The diagnostics on queries and rankings alone, which need no test."""
         return gravest_first([*self._of_queries(), *self._of_runs(), *self._of_pairs(), *self._tie_warnings])
 
     def _of_queries(self) -> Iterator[Note]:
@@ -475,6 +481,7 @@ class Preferences:
                     DOUBTFUL,
                     "Shallow rankings that miss relevant documents, so that recall decides most comparisons",
                     f"{name} ({shallow} of {queries} queries, median depth {np.median(depth):g})",
+                    runs=(name,),
                 )
             if queries and (absent := int((depth == 0).sum())):
                 yield Note(
@@ -482,7 +489,19 @@ class Preferences:
                     BROKEN,
                     "No documents at all",
                     f"{name} (on {absent} of {queries} queries)",
+                    runs=(name,),
                 )
+
+    def _of_leaders(self) -> Iterator[Note]:
+        """Notes on leaders that lose more queries than they win."""
+        for name in self.preferences if self.query_ids else ():
+            counts = self.counts.count(name)
+
+            def won(a: str, b: str, wins: Any = counts.wins) -> tuple[int, int]:
+                i, j = self.runs.index(a), self.runs.index(b)
+                return int(wins[i, j]), int(wins[j, i])
+
+            yield from self.standing(name).outnumbered(won)
 
     def _of_pairs(self) -> Iterator[Note]:
         """Notes on pairs that are mostly ties, or mostly not comparable."""
@@ -495,12 +514,14 @@ class Preferences:
                         f"{preference}, {a} and {b}: {counts.ties[i, j]} of {queries} queries are ties.",
                         kind=f"Mostly ties by {preference}",
                         subject=f"{a} and {b} ({counts.ties[i, j]} of {queries} queries)",
+                        runs=(a, b),
                     )
                 if queries and counts.incomparable[i, j] > queries / 2:
                     yield Note(
                         f"{preference}, {a} and {b}: {counts.incomparable[i, j]} of {queries} are not comparable.",
                         kind=f"Mostly not comparable by {preference}",
                         subject=f"{a} and {b} ({counts.incomparable[i, j]} of {queries} queries)",
+                        runs=(a, b),
                     )
 
     def _on_smallest_p(self, queries: int) -> Iterator[Note]:
@@ -508,11 +529,17 @@ class Preferences:
         least = smallest_p(self.test, queries)
         adjusted = self.test.corrected(np.full(len(self.pairs), least))[0].max(initial=least)
         sentence = f"The smallest p that the {self.test.name} test can give on {count(queries, 'query')} is {text.format_p(least)}"
+        corrected = "corrected " if adjusted > least else ""
         if adjusted > least:
             correction = f"{correction_words(str(self.test.counted_correction))} for {len(self.pairs):,} comparisons"
             sentence += f" ({text.format_p(float(adjusted))} after {correction})"
         if adjusted > self.test.alpha:
-            yield Note(f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.", BROKEN)
+            yield Note(
+                f"{sentence}: it cannot reject at alpha {self.test.alpha:g}.",
+                BROKEN,
+                f"The {self.test.name} test cannot reject at alpha {self.test.alpha:g}",
+                f"{count(queries, 'query')} (smallest {corrected}p {text.format_p(float(adjusted))})",
+            )
         elif queries < 25 and adjusted > self.test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
 
@@ -568,6 +595,7 @@ class Preferences:
             [head, *leading(standings, self.test, self.baseline)],
             grouped(self.notes),
             *ranked(standings, self.test.alpha, self.baseline),
+            self.preferences,
         )
 
     def summary(self) -> str:
@@ -612,20 +640,22 @@ class Preferences:
         name = self._name("plot", preference)
         order = list(self.ranking("mean", name).index)
         matrix = self.matrix(name).loc[order, order]
-        return plots.heatmap(matrix, self.table_of(name), name, caption=self.caption, ax=ax)
+        table = self.table_of(name)
+        corrected = corrected_words(method) if (method := self.provenance["correction"]) else ""
+        return plots.heatmap(matrix, table, name, corrected=corrected, caption=self.caption, ax=ax)
 
     def plot_means(self, preference: str | None = None, ax: Any = None) -> Any:
         """Forest of the mean preferences over all other runs (of a measure: its means) with intervals; returns the axes."""
         shown = self.standing(preference)
         level = [run in shown.level for run in shown.runs] if self.baseline is None else None
-        return plots.means(shown.ranking, level, shown.quantity, caption=self.caption, ax=ax)
+        return plots.means(shown.ranking, level, shown.quantity, shown.name, caption=self.caption, ax=ax)
 
     def plot_differences(self, preference: str | None = None, ax: Any = None) -> Any:
         """Forest of what the test estimates of all runs against the baseline, or the leader; returns the axes."""
         shown = self.standing(preference)
         reference = self.baseline or shown.leader
-        what = f"{estimate_words(self.test)}, by {shown.name}, against"
-        return plots.differences(shown.against(reference), reference, what, caption=self.caption, ax=ax)
+        what = estimate_words(self.test)
+        return plots.differences(shown.against(reference), reference, what, shown.name, caption=self.caption, ax=ax)
 
     def plot_query(self, query_id: str, ax: Any = None) -> Any:
         """Where the relevant documents of a query stand in every run, best run first; returns the axes.

@@ -18,11 +18,12 @@ from ir_lexirecall.collections import Collection, is_data_set, load
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.progress import progress_bar
 from ir_lexirecall.report.rankings import ShownRanking, numbered_documents
+from ir_lexirecall.text import short_names
 
 _DEPTH = 100  # documents of a ranking; relevant ones are shown below, too
 _LEAST_DEPTH = 10
 _MOST_DOCUMENTS = 250_000  # of all rankings together
-_MOST_QUERIES = 500
+_MOST_QUERIES, _FEWEST_QUERIES = 500, 10
 _MOST_DECISIONS = 40_000  # pairs of runs by queries by preferences
 _TEXT = 240  # characters of a document's text
 _MOST_TEXT = 1_200_000  # characters
@@ -39,6 +40,7 @@ class BrowserData:
         depth: how many of the first documents of a ranking are in it.
         unjudged: whether it names documents without judgment.
         texts: how many documents have a text.
+        collection: its name, where there are several.
     """
 
     packed: str = field(repr=False)
@@ -49,6 +51,20 @@ class BrowserData:
     depth: int
     unjudged: bool
     texts: int
+    collection: str = ""
+
+    @property
+    def scope(self) -> str:
+        """What is in it, in words."""
+        said = []
+        if self.queries < self.of_queries:
+            said.append(f"The {self.queries:,} of {self.of_queries:,} queries on which the runs differ most.")
+        if self.pairs < self.of_pairs:
+            said.append(f"{self.pairs:,} of {self.of_pairs:,} pairs, those of the runs that rank highest.")
+        said.append(f"Rankings to rank {self.depth}, and what is relevant below.")
+        if not self.unjudged:
+            said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
+        return " ".join(said)
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,13 @@ class Sources:
 
 
 def browser_data(
-    result: Benchmark | Preferences, sources: Sources, details: int | None, progress: bool | None = None
+    result: Benchmark | Preferences,
+    sources: Sources,
+    details: int | None,
+    progress: bool | None = None,
+    *,
+    collection: str = "",
+    parts: int = 1,
 ) -> BrowserData | None:
     """Pack what the query browser shows; None where there is nothing to browse.
 
@@ -88,16 +110,18 @@ def browser_data(
         sources: where it finds texts and unjudged documents.
         details: how many pairs of runs at most, those of the best runs first; None: as many as fit.
         progress: show a progress bar over the pairs; by default on a terminal only.
+        collection: its name, where there are several.
+        parts: among how many collections the room of the page is divided.
     """
     preferences = result.preferences if isinstance(result, Benchmark) else result
     if preferences is None or not preferences.query_ids or details == 0:
         return None
     counts = preferences.counts
-    shown = _queries_shown(preferences)
+    shown = _queries_shown(preferences, max(_FEWEST_QUERIES, _MOST_QUERIES // parts))
     queries = counts.queries[shown]
-    pairs = _pairs_shown(preferences, details, len(queries))
+    pairs = _pairs_shown(preferences, details, len(queries), _MOST_DECISIONS // parts)
     names = [name for name in preferences.ranking().index if any(name in pair for pair in pairs)]
-    depth = int(np.clip(_MOST_DOCUMENTS // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
+    depth = int(np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
     judgments = counts.judgments
     rankings = {
         name: ShownRanking.from_run(counts.runs[name], queries, depth, counts.rel, sources.runs.get(name))
@@ -106,7 +130,7 @@ def browser_data(
     ids, grades, numbers = numbered_documents(judgments, rankings, queries)
     query_ids = [preferences.query_ids[q] for q in shown.tolist()]
     store = sources.store()
-    texts = _texts(_highest_first(ids, grades, counts.rel, rankings, numbers), sources, store)
+    texts = _texts(_highest_first(ids, grades, counts.rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
     query_texts = _query_texts(query_ids, sources, store)
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [_decided(preferences, a, b, shown) for a, b in bar]
@@ -129,6 +153,7 @@ def browser_data(
         "values": _values(result, preferences, names, queries),
         "falling": sorted(_falling(result, preferences)),
         "unjudged": bool(sources.runs),
+        "short": short_names([*preferences.preferences, *(result.measures if isinstance(result, Benchmark) else [])]),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     packed = zlib.compress(text.encode("utf-8", "replace"), 9)
@@ -141,23 +166,24 @@ def browser_data(
         depth=depth,
         unjudged=bool(sources.runs),
         texts=len(texts),
+        collection=collection,
     )
 
 
-def _queries_shown(preferences: Preferences) -> Ints:
+def _queries_shown(preferences: Preferences, most: int) -> Ints:
     """The queries on which the runs differ most, in order."""
     count = len(preferences.query_ids)
-    if count <= _MOST_QUERIES:
+    if count <= most:
         return np.arange(count)
     spread = preferences.counts.count(preferences.preferences[0]).against_others.std(axis=1)
-    return np.sort(np.argsort(-spread, kind="stable")[:_MOST_QUERIES])
+    return np.sort(np.argsort(-spread, kind="stable")[:most])
 
 
-def _pairs_shown(preferences: Preferences, details: int | None, queries: int) -> list[tuple[str, str]]:
+def _pairs_shown(preferences: Preferences, details: int | None, queries: int, decisions: int) -> list[tuple[str, str]]:
     """Pairs of the best runs first: by the place of the worse one, then of the better one."""
     place = {name: i for i, name in enumerate(preferences.ranking().index)}
     pairs = sorted(preferences.pairs, key=lambda pair: sorted((place[pair[0]], place[pair[1]]), reverse=True))
-    fit = max(1, _MOST_DECISIONS // (queries * len(preferences.preferences)))
+    fit = max(1, decisions // (queries * len(preferences.preferences)))
     return pairs[: fit if details is None else min(fit, details)]
 
 
@@ -245,13 +271,13 @@ def _highest_first(
     return list(dict.fromkeys([*sorted(best, key=best.__getitem__), *missed]))
 
 
-def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None) -> dict[str, str]:
+def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None, room: int) -> dict[str, str]:
     """Beginnings of the texts of documents, of the first ones as far as there is room."""
     if store is None and not isinstance(sources.texts, Mapping):
         return {}
-    wanted = list(doc_ids[: _MOST_TEXT // 20])
+    wanted = list(doc_ids[: room // 20])
     found = sources.texts if isinstance(sources.texts, Mapping) else store.texts(wanted) if store is not None else {}
-    texts, room = {}, _MOST_TEXT
+    texts = {}
     for doc_id in wanted:
         text = found.get(doc_id)
         if text is None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall.text import format_p
+from ir_lexirecall.text import format_number, format_p
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_PLACES = 4
+_MOST_CELLS = 20_000  # of the values by query
 P_VALUES = ("p", "p_corrected", "p_heterogeneity")
 
 _COLUMNS = {
@@ -109,8 +111,8 @@ def meanings(columns: Iterable[str]) -> Mapping[str, str]:
 def cell(value: Any, column: str = "") -> tuple[str, str | None]:
     """A value's text, and all its digits if it is a number; p-values as texts everywhere show them.
 
-    >>> cell(1 / 3), cell(0.00004), cell(1e-7, "p"), cell(True), cell(None)
-    (('0.3333', '0.3333333333333333'), ('4.0e-05', '4e-05'), ('< 1e-4', '1e-07'), ('yes', None), ('–', None))
+    >>> cell(1 / 3), cell(-0.00004), cell(1e-7, "p"), cell(True), cell(None)
+    (('0.3333', '0.3333333333333333'), ('−4.0e−05', '-4e-05'), ('< 1e−4', '1e-07'), ('yes', None), ('–', None))
     """
     import pandas as pd
 
@@ -121,18 +123,51 @@ def cell(value: Any, column: str = "") -> tuple[str, str | None]:
     if value is None or value is pd.NA:
         return "–", None
     if isinstance(value, (float, np.floating)):
-        shown = format_p(float(value)) if column in P_VALUES and not np.isnan(value) else number(float(value))
+        shown = p_value(float(value)) if column in P_VALUES else number(float(value))
         return shown, repr(float(value))
-    return str(value), str(value)
+    return minus(str(value)), str(value)
 
 
 def number(value: float) -> str:
     """A number with four decimal places; one that would read as 0 but is not keeps its magnitude.
 
-    >>> number(0.5), number(0.00001), number(float("nan"))
-    ('0.5000', '1.0e-05', '–')
+    >>> number(-0.5), number(0.00001), number(float("nan"))
+    ('−0.5000', '1.0e−05', '–')
     """
-    if np.isnan(value):
-        return "–"
-    text = f"{value:.4f}"
-    return f"{value:.1e}" if value and not float(text) else text
+    return "–" if np.isnan(value) else minus(format_number(value, _PLACES))
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.5), signed(-0.0), signed(-0.00001), signed(float("nan"))
+    ('+0.5000', '+0.0000', '−1.0e−05', '–')
+    """
+    shown = number(value + 0.0)
+    return shown if shown.startswith(("−", "–")) else f"+{shown}"
+
+
+def p_value(p: float) -> str:
+    """A p-value as texts show it.
+
+    >>> p_value(0.5), p_value(1e-9), p_value(float("nan"))
+    ('0.500', '< 1e−4', '–')
+    """
+    return "–" if np.isnan(p) else minus(format_p(p))
+
+
+def minus(text: str) -> str:
+    """The text of a number with the minus sign that all tables have (the numbers of ``data-value`` keep the hyphen).
+
+    >>> minus("-1.0e-05")
+    '−1.0e−05'
+    """
+    return text.replace("-", "−")
+
+
+def values_by_query(values: pd.DataFrame, runs: Sequence[str]) -> dict[str, Any]:
+    """``Benchmark.per_query``: a table per measure, with a row per query and a column per run; none where they are too many."""
+    tables = {}
+    if values.size <= _MOST_CELLS:
+        tables = {str(name): Table.from_frame(column.unstack("run")[list(runs)]) for name, column in values.items()}
+    return {"size": values.size, "tables": tables}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ir_lexirecall.report.cells import minus
+
 WIDTH, HEIGHT = 200, 20  # of the picture of a row, in its own units
 _MARGIN = 8
 
@@ -45,7 +47,7 @@ class Scale:
 
     def labels(self) -> list[tuple[float, str]]:
         """The round numbers with their places."""
-        return [(self.x(tick), f"{tick:g}".replace("-", "−")) for tick in self.ticks]
+        return [(self.x(tick), minus(f"{tick:g}")) for tick in self.ticks]
 
 
 @dataclass(frozen=True)

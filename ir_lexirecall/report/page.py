@@ -18,20 +18,18 @@ from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
 from ir_lexirecall.collections import Collection
 from ir_lexirecall.errors import needs
 from ir_lexirecall.files import written_whole
+from ir_lexirecall.lazy import cached_property
 from ir_lexirecall.preferences.result import Preferences
 from ir_lexirecall.report import forests, rewards
-from ir_lexirecall.report.browsing import Sources, browser_data
-from ir_lexirecall.report.cells import Table, meanings
+from ir_lexirecall.report.browsing import BrowserData, Sources, browser_data
+from ir_lexirecall.report.cells import Table, meanings, number, p_value, signed, values_by_query
+from ir_lexirecall.report.findings import summary_of
+from ir_lexirecall.report.overall import quantities_of
+from ir_lexirecall.report.pairs import comparisons_of
 from ir_lexirecall.report.provenance import InputFile, relied_on, settings
-from ir_lexirecall.report.sections import (
-    comparisons_of,
-    leading_group,
-    quantities_of,
-    rankings_of,
-    summary_of,
-    values_by_query,
-)
-from ir_lexirecall.summary import listed
+from ir_lexirecall.report.standings import leading_group, rankings_of
+from ir_lexirecall.summary import leading_everywhere, listed
+from ir_lexirecall.text import short_names
 
 
 def _now() -> datetime.datetime:
@@ -48,8 +46,8 @@ class Report:
 
     Attributes:
         result: what ``benchmark`` or ``compare`` gave.
-        title: of the page.
-        runs: the runs by name, in any form: then the query browser names documents without judgment, too, which results do
+        title: of the page; by default it names the collection.
+        runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names documents without judgment, too, which results do
             not hold. Names that the result does not have are ignored.
         texts: texts by document id, or a ``Collection`` that holds them; by default those of the data set evaluated, where
             they are on this machine already.
@@ -73,8 +71,8 @@ class Report:
     """
 
     result: Benchmark | BenchmarkSuite | Preferences
-    title: str = "Retrieval evaluation"
-    runs: Mapping[str, RunLike] = field(default_factory=dict)
+    title: str | None = None
+    runs: Mapping[str, RunLike | Mapping[str, RunLike]] = field(default_factory=dict)
     texts: Mapping[str, str] | Collection | None = None
     queries: Mapping[str, str] | None = None
     inputs: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
@@ -132,10 +130,11 @@ class Report:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        environment.filters.update(number=number, signed=signed, p_value=p_value, brief=self._brief)
         style, script = _asset("report.css"), _asset("report.js")
         isodate = self.date.isoformat(**({"timespec": "seconds"} if isinstance(self.date, datetime.datetime) else {}))
         return environment.get_template("report.html").render(
-            title=self.title,
+            title=self._default_title() if self.title is None else self.title,
             version=version("ir-lexirecall"),
             date=isodate,
             style=style,
@@ -149,17 +148,47 @@ class Report:
             settings=settings(self.result),
             versions=relied_on(),
             meanings=meanings,
-            listed=listed,
+            leading_everywhere=leading_everywhere,
             **self._sections(),
         )
+
+    def _brief(self, sentence: str) -> str:
+        """A text with short names of measures."""
+        for name, short in self._short.items():
+            sentence = sentence.replace(name, short)
+        return sentence
+
+    @cached_property
+    def _short(self) -> dict[str, str]:
+        return short_names(self.result.finding.measures)
+
+    def _default_title(self) -> str:
+        """What the page is, and of which collections."""
+        result = self.result
+        if isinstance(result, BenchmarkSuite):
+            sources = result.collections
+        else:
+            scored = result.scored if isinstance(result, Benchmark) else None
+            judgments = self._preferences.counts.judgments if scored is None and self._preferences else None
+            judgments = judgments if scored is None else scored.judgments
+            sources = [judgments.source] if judgments is not None and judgments.source else []
+        return f"Retrieval evaluation: {listed(sources, _MOST_TITLES)}" if sources else "Retrieval evaluation"
+
+    @property
+    def _preferences(self) -> Preferences | None:
+        """The preferences of the result, if it has any."""
+        if isinstance(self.result, Preferences):
+            return self.result
+        return self.result.preferences if isinstance(self.result, Benchmark) else None
 
     def _sections(self) -> dict[str, Any]:
         """What the sections show."""
         result = self.result
         summary = summary_of(result)
         if isinstance(result, BenchmarkSuite):
-            return {"summary": summary, "rankings": [], "suite": self._suite(result), **dict.fromkeys(_SINGLE)}
-        preferences = result.preferences if isinstance(result, Benchmark) else result
+            suite = {"suite": self._suite(result), "browsers": self._browsers(result.results)}
+            return {"summary": summary, "rankings": [], **suite, **dict.fromkeys(_SINGLE)}
+        preferences = self._preferences
         rankings = rankings_of(result, summary)
         return {
             "summary": summary,
@@ -171,15 +200,29 @@ class Report:
             "tests": Table.from_frame(result.tests().set_index(["measure", "run_a", "run_b"]))
             if isinstance(result, Benchmark) and len(result.runs) > 1
             else None,
-            "by_query": values_by_query(result) if isinstance(result, Benchmark) else None,
-            "browser": browser_data(result, self._sources(result), self.details, self.progress),
+            "by_query": values_by_query(result.per_query, result.runs) if isinstance(result, Benchmark) else None,
+            "browsers": self._browsers({"": result}),
         }
 
-    def _sources(self, result: Benchmark | Preferences) -> Sources:
+    def _browsers(self, results: Mapping[str, Benchmark | Preferences]) -> list[BrowserData]:
+        """What the query browser shows, for each collection that has something to browse."""
+        made = (
+            browser_data(
+                result,
+                self._sources(result, self.runs.get(name, {}) if name else self.runs),
+                self.details,
+                self.progress,
+                collection=name,
+                parts=len(results),
+            )
+            for name, result in results.items()
+        )
+        return [data for data in made if data is not None]
+
+    def _sources(self, result: Benchmark | Preferences, runs: Mapping[str, Any]) -> Sources:
         preferences = result.preferences if isinstance(result, Benchmark) else result
         source = "" if preferences is None else preferences.counts.judgments.source
-        runs = {str(name): run for name, run in self.runs.items()}
-        return Sources(runs, self.texts, self.queries, source)
+        return Sources({str(name): run for name, run in runs.items()}, self.texts, self.queries, source)
 
     @staticmethod
     def _suite(suite: BenchmarkSuite) -> dict[str, Any]:
@@ -201,7 +244,8 @@ class Report:
         }
 
 
-_SINGLE = ("group", "comparisons", "means", "tests", "by_query", "browser")  # sections of a single collection
+_MOST_TITLES = 3  # collections that the title names
+_SINGLE = ("group", "comparisons", "means", "tests", "by_query")  # sections of a single collection
 
 
 def _asset(name: str) -> str:

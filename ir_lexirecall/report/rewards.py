@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall.report.cells import minus
 from ir_lexirecall.runs import ScoredRuns
 
 RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -54,8 +55,8 @@ def reward(measure: IRMeasure) -> Reward | None:
     return Reward(
         only=points(values[:split], RANKS),
         last=points(values[split:], RANKS[_FOUND - 1 :]),
-        top=f"{high:.3g}",
-        bottom=f"{low:.3g}",
+        top=minus(f"{high:.3g}"),
+        bottom=minus(f"{low:.3g}"),
         ranks=[(_x(rank), str(rank)) for rank in (1, 10, 100)],
     )
 

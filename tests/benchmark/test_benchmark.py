@@ -47,3 +47,11 @@ def test_an_unknown_collection_is_named() -> None:
 def test_qrels_without_an_id_need_measures() -> None:
     with pytest.raises(ValueError, match="name the measures"):
         irl.benchmark(demo.qrels(), RUNS)
+
+
+@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
+def test_infinite_values_are_not_tested_but_named(test: str) -> None:
+    result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=test, n_resamples=99)
+    for tables in (result.tests, result.means):
+        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give n"):
+            tables()

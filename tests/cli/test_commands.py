@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import shlex
 import shutil
 import sys
+from glob import glob
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +21,7 @@ from ir_lexirecall import demo
 from ir_lexirecall.cli.arguments import run_names, split_measures
 from ir_lexirecall.cli.output import FORMATS, render
 from ir_lexirecall.measures import REGISTRY
+from ir_lexirecall.text import short_name
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ir_datasets_home"
 TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
@@ -499,10 +502,26 @@ def test_demo(cli: Cli) -> None:
     assert (said.code, said.err) == (0, "")
     assert f"{len(demo.docs())} passages, {len(demo.queries())} queries, {len(demo.RUNS)} runs" in said.out
     words = said.rows
-    head = next(line for line in words if line[:2] == ["run", "TSE"])
+    head = next(line for line in words if line[:1] == ["run"])
+    assert head[1:] == [short_name(str(measure)) for measure in irl.load("lexirecall/demo").recommended()]
     assert [line[0] for line in words if len(line) == len(head) and line[0] in demo.RUNS] == list(demo.RUNS)
     explained = {word.rstrip(",:") for line in words[words.index(head) + 1 :] for word in line[:2]}
     assert set(head[1:]) <= explained
+
+
+def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
+    lines = cli("demo").out.splitlines()
+    for command in ("eval", "compare"):
+        (line,) = [line for line in lines if line.startswith(f"ir-lexirecall {command}")]
+        words = [str(path) for word in shlex.split(line)[1:] for path in (glob(word) if "*" in word else [word])]
+        again = cli(*words, "--format", "json")
+        assert (again.code, again.err) == (0, "")
+        if command == "eval":
+            rows = sorted(json.loads(cli("demo", "--format", "json").out), key=lambda row: row["run"])
+            assert sorted(json.loads(again.out), key=lambda row: row["run"]) == rows
+    code = "\n".join(lines[lines.index("In Python:") + 1 :][:2])
+    assert code.startswith("import ir_lexirecall as irl")
+    exec(code, {})
 
 
 def test_the_help_of_the_demo_says_where_its_files_are(cli: Cli) -> None:
@@ -528,8 +547,35 @@ def test_demo_values(cli: Cli) -> None:
     table = json.loads(cli("demo", "--format", "json").out)
     assert [row["run"] for row in table] == list(demo.RUNS)
     for row in table:
-        values = irl.evaluate(["TSE", "LR", "RBU@20", "nDCG@10"], demo.qrels(), demo.run(row["run"]), aggregate=True)
+        values = irl.evaluate(
+            ["TSE", "LexiRecall", "RBU@20", "nDCG@10"], demo.qrels(), demo.run(row["run"]), aggregate=True
+        )
         assert {name: row[name] for name in values.index} == values.to_dict()
+
+
+def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli) -> None:
+    words = ("lexirecall/demo", *(str(demo.FOLDER / "runs" / f"{name}.run") for name in ("bm25", "ql")))
+    full = "TOMA(aspects={'relevance':3,'credibility':2,'readability':2})@10"
+    short = "TOMA(aspects=...)@10"
+    for arguments in (("eval", *words, "-m", full), ("compare", *words, "-p", full), ("demo",)):
+        name, brief = (
+            (full, short)
+            if arguments != ("demo",)
+            else (str(irl.load("lexirecall/demo").recommended()[-1]), "TOMA(aspects=...)@20")
+        )
+        said = cli(*arguments)
+        assert (said.code, said.err) == (0, "")
+        assert said.out.count(name) == 1
+        assert f"({brief} is {name})" in said.out
+        wide = cli(*arguments, "--wide").out
+        assert brief not in wide
+        assert name in wide
+        if arguments[0] == "eval":
+            assert list(json.loads(cli(*arguments, "--format", "json").out)[0]) == ["run", full]
+    two = [full, full.replace("'credibility':2", "'credibility':3")]
+    both = cli("eval", *words, "-m", *two).out
+    assert all(name in both for name in two)
+    assert short not in both
 
 
 @pytest.mark.parametrize("form", FORMATS)

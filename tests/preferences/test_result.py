@@ -410,7 +410,7 @@ def test_queries_without_relevant_documents_are_noted():
 
 
 def test_few_relevant_documents_are_noted():
-    assert notes(irl.compare(QRELS, RUNS, rel=2), "at most 1 relevant")
+    assert notes(irl.compare(QRELS, RUNS, rel=2), "at most 1 relevant document:")
     assert not notes(irl.compare(QRELS, RUNS), "at most")
 
 

@@ -29,6 +29,7 @@ import reference
 from ir_measures import AP, nDCG
 from pandas.testing import assert_frame_equal
 from pyterrier_lexirecall import collecting
+from pyterrier_lexirecall import summaries as summaries_of_pyterrier
 from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
@@ -1002,6 +1003,25 @@ def test_saved(metrics: list[Any], mode: str, batch_size: int | None, folders: l
         assert set(files(own)) == {*(f"{name}.res.gz" for name in named([])), "aggregated.csv", "perquery.csv"}
         assert summaries(own) == summaries(other)
         assert not [name for name, text in files(own).items() if name.endswith(".csv") and HIDDEN.encode() in text]
+
+
+@pytest.mark.parametrize("name", ["aggregated.csv", "perquery.csv"])
+def test_a_full_disk_leaves_the_summaries_whole(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They hold what earlier experiments measured, too."""
+    outcome(pt.Experiment, named, ["map", "ndcg"], save_dir=str(tmp_path), save_mode="reuse")
+    before = files(tmp_path)
+    write = pd.DataFrame.to_csv
+
+    def full(table: pd.DataFrame, path: Any, **options: Any) -> None:
+        write(table.head(1), path, **options)
+        if ("measure" in table) == (name == "perquery.csv"):
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    with pytest.raises(OSError, match="No space left"):
+        summaries_of_pyterrier.remove_measure(str(tmp_path), "map")
+    assert files(tmp_path)[name] == before[name]
+    assert files(tmp_path).keys() == before.keys()
 
 
 @pytest.mark.parametrize("save_format", ["trec", pickle])

@@ -122,6 +122,23 @@ def test_the_finding_leaves_room_for_its_sentences(browser: Browser, default: Pa
     assert browser.js(FITS)
 
 
+def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Path) -> None:
+    open_page(browser, suite)
+    first = shown_query(browser)
+    for collection in (1, 0, 1):
+        browser.js(
+            f"document.getElementById('collection').value = {collection};"
+            "document.getElementById('collection').dispatchEvent(new Event('change'))"
+        )
+        wait_for(lambda changed=bool(collection): (shown_query(browser) != first) == changed)
+        ids = set(browser.js(OPTIONS))
+        assert ids == set(sorted(demo.qrels()["query_id"].unique())[collection::2])
+    before = shown_query(browser)
+    browser.click("document.getElementById('next')")
+    assert shown_query(browser) != before
+    nothing_went_wrong(browser)
+
+
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}

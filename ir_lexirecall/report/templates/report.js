@@ -28,6 +28,8 @@
     button.addEventListener("click", () => sort(header));
     header.append(button);
   }
+  const NUMBER = /^−?[0-9.]+(e[+−]?[0-9]+)?$/;
+  const plain = (text) => (text === "–" ? "" : NUMBER.test(text) ? text.replaceAll("−", "-") : text); // as programs read it
   const quoted = (text) => {
     const safe = /^[=+\-@\t\r]/.test(text) && isNaN(text) ? "'" + text : text; // spreadsheets take these for formulas
     return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
@@ -35,7 +37,7 @@
   const csv = (table) => {
     const heads = [...table.tHead.rows[0].cells];
     const kept = heads.map((head, i) => i).filter((i) => !("skip" in heads[i].dataset));
-    const ofRow = (row) => kept.map((i) => quoted(valueOf(row, i).trim())).join(",");
+    const ofRow = (row) => kept.map((i) => quoted(plain(valueOf(row, i).trim()))).join(",");
     const first = kept.map((i) => quoted(heads[i].dataset.column ?? heads[i].textContent.trim())).join(",");
     return [first, ...[...table.tBodies[0].rows].map(ofRow)].join("\r\n") + "\r\n";
   };
@@ -58,18 +60,16 @@
 
 // The query browser.
 (async () => {
-  const packed = document.getElementById("browser-data");
-  if (!packed) return;
+  const collections = document.querySelectorAll(".browser-data");
+  if (!collections.length) return;
   const $ = (id) => document.getElementById(id);
-  let data;
-  try {
+  let data, kinds, pairs, now;
+  const unpack = async (packed) => {
     const bytes = Uint8Array.from(atob(packed.textContent), (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    data = JSON.parse(await new Response(stream).text());
-  } catch {
-    $("unreadable").hidden = false;
-    return;
-  }
+    return JSON.parse(await new Response(stream).text());
+  };
+  const brief = (name) => data.short[name] ?? name;
   const svg = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -83,17 +83,10 @@
     return element;
   };
   const fill = (select, options) => select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
-  const round = (x) => String(+x.toFixed(4));
+  const round = (x) => String(+x.toFixed(4)).replace("-", "−");
   const ordinal = (n) => n + (n % 100 >= 11 && n % 100 <= 13 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[n % 10] ?? "th");
 
   // -- what differs ------------------------------------------------------------------------------
-
-  const kinds = data.preferences.map((preference, place) => ({ ...preference, place }));
-  for (const name of Object.keys(data.values)) {
-    if (!kinds.some((kind) => kind.name === name)) kinds.push({ name, measure: true });
-  }
-  const pairs = new Map(data.pairs.map(([a, b], i) => [`${a} ${b}`, i]));
-  const now = { a: data.pairs[0][0], b: data.pairs[0][1], kind: kinds[0], query: null, shown: [] };
 
   // Decision of a query for run A: sign, size (how far apart), height of its bar, words.
   const decision = (q) => {
@@ -104,7 +97,7 @@
       if (x === null || y === null) return { sign: 0, size: 0, height: 0, words: "no number" };
       const sign = Math.sign(x - y) * (data.falling.includes(kind.name) ? -1 : 1);
       const height = sign * Math.abs(x - y);
-      return { sign, size: Math.abs(x - y), height, words: `${kind.name} is ${round(x)} for ${A}, ${round(y)} for ${B}` };
+      return { sign, size: Math.abs(x - y), height, words: `${brief(kind.name)} is ${round(x)} for ${A}, ${round(y)} for ${B}` };
     }
     const straight = pairs.get(`${a} ${b}`);
     const turned = straight === undefined;
@@ -324,9 +317,32 @@
     if (now.shown[to]) show(now.shown[to].q);
   };
 
-  fill($("run-a"), data.runs.map((name, i) => [i, name]));
-  fill($("run-b"), data.runs.map((name, i) => [i, name]));
-  fill($("by"), kinds.map(({ name }, i) => [i, name]));
+  // Show the queries of a collection: all that depends on the data.
+  const open = async (place) => {
+    try {
+      data = await unpack(collections[place]);
+    } catch {
+      $("unreadable").hidden = false;
+      return false;
+    }
+    kinds = data.preferences.map((preference, place) => ({ ...preference, place }));
+    for (const name of Object.keys(data.values)) {
+      if (!kinds.some((kind) => kind.name === name)) kinds.push({ name, measure: true });
+    }
+    pairs = new Map(data.pairs.map(([a, b], i) => [`${a} ${b}`, i]));
+    now = { a: data.pairs[0][0], b: data.pairs[0][1], kind: kinds[0], query: null, shown: [] };
+    $("scope").textContent = collections[place].dataset.scope;
+    fill($("run-a"), data.runs.map((name, i) => [i, name]));
+    fill($("run-b"), data.runs.map((name, i) => [i, name]));
+    fill($("by"), kinds.map(({ name }, i) => [i, brief(name)]));
+    $("least").value = 0;
+    $("relevant").value = 1;
+    $("browser").hidden = false;
+    choose(now.a, now.b);
+    return true;
+  };
+  if (!(await open(0))) return;
+  $("collection")?.addEventListener("change", () => open(+$("collection").value));
   for (const [id, other] of [["run-a", "run-b"], ["run-b", "run-a"]]) {
     $(id).addEventListener("change", () => {
       const [a, b] = [+$("run-a").value, +$("run-b").value];
@@ -377,6 +393,4 @@
     draw();
     if (now.query !== null && now.shown.length) show(now.query);
   });
-  $("browser").hidden = false;
-  choose(now.a, now.b);
 })();
