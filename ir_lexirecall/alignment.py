@@ -50,6 +50,11 @@ class Relevant:
         rank: its rank in the whole ranking, from 1, rising within a query, shape ``(R,)``.
         m: relevant documents of each query in the judgments, retrieved or not, shape ``(Q,)``.
         r: those retrieved, shape ``(Q,)``.
+
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 1, "c": 1}})
+    >>> relevant = align(judgments, {"q": {"a": 3.0, "x": 2.0, "c": 1.0}}).relevant()
+    >>> relevant.rank, relevant.level, relevant.m, relevant.r, relevant.p_r
+    (array([1, 3]), array([1, 2]), array([3]), array([2]), array([3]))
     """
 
     query: Ints

@@ -77,7 +77,7 @@ def evaluate_arrow(
 
 
 def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Measures by the name of their column, beside ``query_id``.
+    """The ``measures``, in any form that ``evaluate`` takes, by the names of their columns beside ``query_id``.
 
     Raises:
         ValueError: not a measure, a parameter out of range, or a column called ``query_id``.

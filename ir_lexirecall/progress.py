@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import sys
 import threading
 import warnings
@@ -28,8 +30,38 @@ def progress_bar(progress: bool | None, items: Iterable[Any] | None = None, **op
         return tqdm(items, leave=False, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there are no widgets: the bar is text then
-        from tqdm.auto import tqdm as widget
-    return widget(items, leave=False, **options)
+        from tqdm.auto import tqdm as bar
+    if not any(kind.__module__ == "tqdm.notebook" for kind in bar.__mro__):
+        return bar(items, leave=False, **options)
+    return _widget()(items, leave=False, display=False, **options)
+
+
+@functools.cache
+def _widget() -> Any:
+    """tqdm's widget, which takes all of it out of the notebook when it is closed.
+
+    tqdm closes the widget, but not the output in which it was shown: its text would be saved with the notebook.
+    """
+    display: Any = importlib.import_module("IPython.display").display
+    from tqdm.notebook import tqdm_notebook
+
+    class Widget(tqdm_notebook):  # type: ignore[misc, unused-ignore]
+        """A bar in an output that has a name, so that it can be emptied."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            self._output: Any = None
+            super().__init__(*args, **options)
+            if not self.disable:
+                self._output = display(self.container, display_id=True)
+                self.displayed = True
+
+        def close(self) -> None:
+            super().close()
+            output, self._output = self._output, None
+            if output is not None:
+                output.update({}, raw=True)
+
+    return Widget
 
 
 def _is_notebook() -> bool:

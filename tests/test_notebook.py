@@ -101,6 +101,14 @@ def test_print_and_repr(outputs: dict[str, list[dict[str, Any]]]) -> None:
     assert len(shown(outputs["repr(compared)"])["text/plain"]) < 150
 
 
+def test_bars_leave_nothing_behind(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    """A saved notebook has neither text nor widgets of bars that are full."""
+    pytest.importorskip("ipywidgets")
+    assert shown(outputs[SETUP]) == {}
+    assert not [output for output in outputs[SETUP] if output["output_type"] == "stream"]
+    assert outputs[SETUP]  # there were some
+
+
 def test_bars_are_widgets_where_there_are_some(outputs: dict[str, list[dict[str, Any]]]) -> None:
     pytest.importorskip("ipywidgets")
     assert shown(outputs[WIDGET])["text/plain"] == "True"

@@ -103,6 +103,20 @@ Ranking by mean nDCG@10, best first (= cannot be told from the leader):
 3  c       0.9061  0.8908 to 0.9215  0.8414      0.3333  =
 4  worst   0.8791  0.8791 to 0.8791  0.7700     -1.0000"""
 
+LOSES = """\
+3 runs compared by RR on 30 queries. far leads (mean RR 0.5733, 95 % interval 0.4218 to 0.7249). 1 run cannot be told from \
+it: near. 2 of 3 pairs differ (sign test, Holm's correction for 3 comparisons, p <= 0.05).
+
+Distrust:
+- far leads by RR, but loses more queries than it wins against near (wins 14, loses 16): not told apart.
+- Half of the queries have at most 1 relevant document: few levels to compare.
+
+Ranking by mean RR, best first (= cannot be told from the leader):
+   run       RR  95 % interval
+1  far   0.5733  0.4218 to 0.7249
+2  near  0.1567  0.1188 to 0.1946  =
+3  last  0.0111  0.0111 to 0.0111"""
+
 AGAINST = """\
 3 runs compared by AP on 30 queries. best leads (mean AP 0.9556, 95 % interval 0.9425 to 0.9686). Against the baseline \
 fair (paired t-test, Holm's correction for 2 comparisons, p <= 0.05): 1 better (best), 1 not told apart (other).
@@ -126,8 +140,9 @@ def few() -> dict[str, dict[str, int]]:
         (FEW, lambda: irl.compare(few(), group())),
         (SEVERAL, lambda: irl.benchmark(QRELS, group(), ["nDCG@10", "AP"])),
         (AGAINST, lambda: irl.compare(QRELS, winner(), "AP", baseline="fair", test="t")),
+        (LOSES, lambda: irl.compare({q: {"r1": 1, "x1": 0} for q in QUERIES}, outnumbered(), "RR")),
     ],
-    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline"],
+    ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline", "leader loses more"],
 )
 def test_golden_texts(text: str, make: Any) -> None:
     result = make()
@@ -158,6 +173,16 @@ def test_two_runs_have_one_p() -> None:
     assert "The two differ significantly (p < 1e-4; sign test, p <= 0.05)." in clear.summary()
     alike = irl.compare(QRELS, {"one": winner()["best"], "two": winner()["best"]})
     assert "All runs have the same mean preference" in alike.summary()
+
+
+def test_of_two_runs_it_is_said_by_which_measures_they_differ() -> None:
+    runs = {name: winner()[name] for name in ("best", "fair")}
+    text = irl.benchmark(QRELS, runs, ["AP", "P@3"]).summary()
+    assert (
+        "The two differ significantly by AP and lexirecall, and cannot be told apart by P@3 (sign test, p <= 0.05)."
+        in text
+    )
+    assert "so many differ" not in text
 
 
 def test_one_run_is_only_described() -> None:
@@ -435,6 +460,33 @@ def test_who_loses_more_queries_than_it_wins_is_counted(measure: str, seed: int)
     notes = [note for note in result.diagnostics if f"leads by {measure}, but loses" in note]
     assert len(notes) == bool(expected)
     assert all(fact in notes[0] for fact in expected)
+
+
+TOMA = "TOMA(aspects={'credibility':2,'relevance':3})@10"
+
+
+def test_long_names_of_measures_are_short_and_explained() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
+    results = [
+        irl.benchmark("lexirecall/demo", runs, [TOMA, "AP"]),
+        irl.compare("lexirecall/demo", runs, [TOMA, "AP"]),
+        irl.benchmark(both, dict.fromkeys(both, runs), [TOMA, "AP"], n_resamples=99, progress=False),
+    ]
+    for result in results:
+        said = str(result)
+        assert said.endswith(f"\n\nTOMA(aspects=...)@10 is {TOMA}")
+        assert said.count(TOMA) == 1
+        shown = unescape(result._repr_html_())
+        assert shown.replace(f'alt="{result.finding.title}"', "").count(TOMA) >= 1
+        assert "TOMA(aspects=...)@10 leads" not in shown
+        assert f"TOMA(aspects=...)@10 is {TOMA}; " in shown
+    assert TOMA in results[0].table.columns  # of tables for programs nothing is short
+    other = TOMA.replace("relevance':3", "relevance':4")
+    alike = str(irl.benchmark("lexirecall/demo", runs, [TOMA, other]))
+    assert TOMA in alike
+    assert other in alike
+    assert "aspects=..." not in alike
 
 
 def test_notes_are_grouped_and_the_gravest_come_first() -> None:

@@ -217,8 +217,8 @@ class Benchmark:
     @cached_property
     def notes(self) -> list[Note]:
         """The diagnostics with how grave they are."""
-        leaders = [] if self.preferences is None else self.preferences.notes
-        return gravest_first([*self.notes_on_data, *leaders, *self._of_leaders()])
+        preferred = [] if self.preferences is None else self.preferences.notes
+        return gravest_first([*self._of_leaders(), *preferred, *self.notes_on_data])
 
     @cached_property
     def notes_on_data(self) -> list[Note]:

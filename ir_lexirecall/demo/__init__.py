@@ -71,7 +71,7 @@ def qrels() -> pd.DataFrame:
 
 
 def run(name: str) -> pd.DataFrame:
-    """One of the runs in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
+    """The run ``name``, one of those in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
 
     Raises:
         ValueError: there is no run of that name.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
+
+_LETTERS = 66  # in a line below the axes
 
 
 def means(ranking: Any, level: Any, quantity: str, measure: str, *, caption: str = "", ax: Any = None) -> Any:
@@ -26,7 +29,7 @@ def means(ranking: Any, level: Any, quantity: str, measure: str, *, caption: str
     filled = [not same for same in alike]
     ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, filled)
-    ax.set_xlabel(f"{label(quantity)}, {100 * ranking.attrs.get('confidence', 0.95):g} % intervals")
+    _name_axis(ax, f"{label(quantity)}, {100 * ranking.attrs.get('confidence', 0.95):g} % intervals")
     title = f"{label(runs[0])} has the best mean" if len(runs) > 1 else ""
     if any(alike):
         title += f"; hollow: not told from it ({sum(alike)})"
@@ -52,7 +55,7 @@ def differences(table: Any, reference: str, quantity: str, measure: str, *, capt
     _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, reject.tolist())
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     what = f"{quantity}, by {label(measure)}, against {label(reference)}"
-    ax.set_xlabel(f"{what}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
+    _name_axis(ax, f"{what}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
     alike = int((~reject).sum())
     title = f"Against {label(reference)}: filled differ by the corrected p, hollow do not ({alike})"
     return finish(ax, caption, title, [measure])
@@ -86,6 +89,11 @@ def rank_profile(ranks: Any, depths: Any, query_id: str, *, caption: str = "", a
     ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
     bare(ax)
     return finish(ax, caption, f"Relevant documents of query {label(query_id)}")
+
+
+def _name_axis(ax: Any, words: str) -> None:
+    """Say below what the numbers are, in lines that fit the picture."""
+    ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
 
 
 def means_size(runs: int) -> tuple[float, float]:

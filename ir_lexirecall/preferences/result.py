@@ -441,7 +441,7 @@ class Preferences:
     @property
     def notes(self) -> list[Note]:
         """The diagnostics with how grave they are."""
-        return gravest_first([*self.notes_on_data, *self._of_leaders()])
+        return gravest_first([*self._of_leaders(), *self.notes_on_data])
 
     @property
     def notes_on_data(self) -> list[Note]:

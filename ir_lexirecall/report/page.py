@@ -57,7 +57,8 @@ class Report:
         command: the command line that made the report, if one did.
         date: when the evaluation was made; by default, when the report is.
         details: how many pairs of runs at most are in the query browser, those of the runs that rank highest first; by default
-            as many as keep the file small. 0 leaves the browser out.
+            as many as keep the file small: many collections share the room of one, with fewer queries of each (those on which the
+            runs differ most) and fewer pairs; ``report(suite.results[name], ...)`` shows one of them whole. 0 leaves it out.
         progress: show a progress bar over the pairs; by default on a terminal only.
 
     Raises:
@@ -206,10 +207,11 @@ class Report:
 
     def _browsers(self, results: Mapping[str, Benchmark | Preferences]) -> list[BrowserData]:
         """What the query browser shows, for each collection that has something to browse."""
+        runs: Mapping[str, Any] = self.runs
         made = (
             browser_data(
                 result,
-                self._sources(result, self.runs.get(name, {}) if name else self.runs),
+                self._sources(result, runs.get(name, {}) if name else runs),
                 self.details,
                 self.progress,
                 collection=name,

@@ -10,6 +10,7 @@ how long intervals of 10,000 resamples take after it; and the memory of one coll
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import subprocess
 import sys
@@ -129,6 +130,7 @@ def _measured(what: str, suite: Suite) -> dict[str, Costs]:
     if what == "compare":
         return {what: _costs(lambda: compare_each(suite))[0]}
     costs, result = _costs(lambda: benchmark_all(suite))
+    importlib.import_module("statsmodels.stats.meta_analysis")  # and SciPy's statistics
     overall = {f"overall({over!r})": _costs(partial(result.overall, over))[0] for over in ("queries", "collections")}
     return {what: costs, **overall}
 

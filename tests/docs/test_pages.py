@@ -163,6 +163,47 @@ def test_drawn_pictures_tell_what_they_show() -> None:
         assert drawings.overview().text.split(";")[0] in stored  # drawn from the embedded collection as it is
 
 
+def test_names_of_trec_eval_mean_what_the_page_says() -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    text = (PAGES / "migrate.rst").read_text(encoding="utf-8").partition("From ranx")[0]
+    rows = re.findall(r"^   \* - (``.+``)\n     - (``.+``)$", text, re.MULTILINE)
+    pairs = [
+        [
+            name.strip(" `").replace("_K", "_10").replace("@K", "@10").replace("_X", "_0.50").replace("@X", "@0.5")
+            for name in pair
+        ]
+        for theirs, ours in rows
+        if not theirs.startswith("``-")
+        for pair in zip(theirs.split(", "), ours.split(", "), strict=True)
+    ]
+    assert len(pairs) > 15
+    documents = [f"d{i}" for i in range(30)]
+    qrels = {
+        "q1": {d: i % 3 for i, d in enumerate(documents)},
+        "q2": {d: int(i % 7 == 0) for i, d in enumerate(documents)},
+    }
+    run = {q: {d: float((7 * i) % 30) for i, d in enumerate(documents[5:])} for q in qrels}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {asked(name) for name, _ in pairs}).evaluate(run)
+    ours = irl.evaluate([name for _, name in pairs], qrels, run)
+    for name, measure in pairs:
+        if name != "num_q":  # of all queries, not of each
+            assert [theirs[q][name] for q in qrels] == pytest.approx(ours.loc[list(qrels), measure].tolist()), name
+
+
+def asked(name: str) -> str:
+    """What pytrec_eval is asked for to give a name: cutoffs follow a dot."""
+    return re.sub(r"_(\d[\d.]*)$", r".\1", name)
+
+
+def test_the_changelog_keeps_its_form() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert all(re.fullmatch(r"\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings)
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert headings
+    assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= kinds
+
+
 def test_the_readme_is_short_and_shows_what_is_there() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 900

@@ -29,7 +29,15 @@ FRAMEWORKS = {
     "sentence_transformers_lexirecall": "sentence_transformers",
 }
 NOT_SHOWN = {"Lookup"}  # what evaluating itself looks documents up with
-MODULES = ["ir_lexirecall", "ir_lexirecall.meta", "ir_lexirecall.report", "ir_datasets_lexirecall", *INTEGRATIONS]
+MODULES = [
+    "ir_lexirecall",
+    "ir_lexirecall.meta",
+    "ir_lexirecall.report",
+    "ir_lexirecall.arrow",
+    "ir_lexirecall.demo",
+    "ir_datasets_lexirecall",
+    *INTEGRATIONS,
+]
 
 
 def public(module: str) -> list[tuple[str, Any]]:
@@ -37,7 +45,8 @@ def public(module: str) -> list[tuple[str, Any]]:
     # pytest leaves empty modules behind where the collection of doctests could not import one.
     pytest.importorskip(FRAMEWORKS.get(module, module), exc_type=ImportError)
     loaded = pytest.importorskip(module, exc_type=ImportError)
-    return [(name, getattr(loaded, name)) for name in loaded.__all__]
+    defined = [n for n, thing in vars(loaded).items() if n[0] != "_" and getattr(thing, "__module__", "") == module]
+    return [(name, getattr(loaded, name)) for name in getattr(loaded, "__all__", defined)]
 
 
 def described(module: str) -> set[str]:

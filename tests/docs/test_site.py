@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from chromium import CHROMIUM, Browser
 
-SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", Path(__file__).parents[2] / "site"))
+ROOT = Path(__file__).parents[2]
+SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", ROOT / "site"))
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
 pytestmark = pytest.mark.skipif(
     not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
@@ -82,6 +83,9 @@ def test_a_measure_prints_on_one_sheet(browser: Browser, page: str) -> None:
         ("sign test", "compare.html"),
         ("add a measure", "extend.html"),
         ("recip_rank", "migrate.html"),
+        ("effect size", "compare.html"),
+        ("IR_DATASETS_HOME", "start.html"),
+        ("max_rel", "api.html"),
     ],
 )
 def test_the_search_finds_without_a_server(browser: Browser, words: str, page: str) -> None:
@@ -93,6 +97,33 @@ def test_the_search_finds_without_a_server(browser: Browser, words: str, page: s
         time.sleep(0.05)
     links = browser.js("[...document.querySelectorAll('#search-results li a')].map(a => a.href)")
     assert any(re.search(rf"/{re.escape(page)}(\?|#|$)", link) for link in links), links
+
+
+GALLERY = [page for page in PAGES if page.startswith("gallery/") and not page.endswith("index.html")]
+TUTORIALS = {
+    "pyterrier_pipelines",
+    "mteb_predictions",
+    "lenskit_movielens",
+    "several_collections",
+    "proposing_a_measure",
+}
+
+
+def test_there_are_the_tutorials_and_the_papers() -> None:
+    assert {Path(page).stem for page in GALLERY if page.startswith("gallery/tutorials/")} == TUTORIALS
+    papers = {path.stem for path in ROOT.glob("examples/papers/*.py")} - {"printed", "recommenders"}
+    assert {Path(page).stem for page in GALLERY if page.startswith("gallery/papers/")} == papers
+
+
+@pytest.mark.parametrize("page", GALLERY)
+def test_an_example_has_a_picture_with_a_text_and_a_notebook(page: str) -> None:
+    html = (SITE / page).read_text(encoding="utf-8")
+    pictures = re.findall(r'<img [^>]*src="[^"]*sphx_glr_[^"]*_\d+\.\w+"(.*?)/>', html)
+    assert pictures
+    assert all(re.search(r'alt="[^"]+"', attributes) for attributes in pictures)
+    for ending in ("py", "ipynb"):
+        (link,) = re.findall(rf'href="([^"]*/{Path(page).stem}\.{ending})"', html)
+        assert (SITE / page).parent.joinpath(link).is_file()
 
 
 def test_no_measure_is_taken_for_an_address() -> None:

@@ -94,6 +94,30 @@ def test_shortened_names_are_told_apart() -> None:
     assert max(map(len, shown)) <= 46
 
 
+def test_long_names_of_measures_are_short_and_explained_below() -> None:
+    from matplotlib.text import Text
+
+    from ir_lexirecall import demo
+
+    name = "TOMA(aspects={'credibility':2,'relevance':3})@10"
+    runs = {run: demo.run(run) for run in ("bm25", "ql", "tfidf")}
+    compared = irl.compare(demo.qrels(), runs, name)
+    benchmarked = irl.benchmark(demo.qrels(), runs, [name])
+    pictures = [compared.plot(), compared.plot_means(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
+    pictures += [
+        benchmarked.plot(),
+        benchmarked.plot_differences(),
+        meta.plot(meta.ties([name, "AP"], demo.qrels(), runs)),
+    ]
+    for axes in pictures:
+        texts = [" ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)]
+        below = [shown for shown in texts if f"TOMA(aspects=...)@10 is {name}" in shown]
+        assert len(below) == 1
+        others = [shown for shown in texts if shown not in below]
+        assert any("TOMA(aspects=...)@10" in shown for shown in others)
+        assert not any("credibility" in shown for shown in others)
+
+
 def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     compared = irl.compare(QRELS, runs(["good", "bad"]))
     before = dict(matplotlib.rcParams)

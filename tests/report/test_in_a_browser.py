@@ -296,6 +296,13 @@ def test_tables_are_saved_as_csv_with_all_digits(
         column = "nDCG@10" if name == "means" else "mean"
         expected = result.table["nDCG@10"] if name == "means" else result.standing().ranking.set_index("run")["mean"]
         assert [float(row[column]) for row in rows] == [expected[row["run"]] for row in rows]
+    assert "−" not in path.read_text(encoding="utf-8-sig")
+    standing = result.standing()
+    against = standing.against(standing.leader).set_index("run")
+    assert (against["estimate"] < 0).any()
+    for row in rows[1:]:
+        assert float(row["difference"]) == against.loc[row["run"], "estimate"]
+        assert float(row["p_corrected"]) == against.loc[row["run"], "p_corrected"]
     nothing_went_wrong(browser)
 
 

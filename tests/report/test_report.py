@@ -116,6 +116,21 @@ def test_the_title_names_the_collection() -> None:
     assert root(Report(suite, title="Mine").html()).findtext(".//h1") == "Mine"
 
 
+def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
+    name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
+    runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
+    page = root(Report(irl.benchmark("lexirecall/demo", runs, [name, "AP"], preference=["lexirecall", name])).html())
+    heads = page.xpath("//*[self::th or self::h2 or self::h3]")
+    named = [head for head in heads if short in head.text_content()]
+    assert len(named) >= 6
+    cards = page.xpath("//article[h3]")
+    assert [card.findtext("p/code") for card in cards if card.findtext("h3") == short] == [name]
+    assert all(head.get("title") == name for head in named if head.get("scope") == "col")
+    assert not [head for head in heads if name in head.text_content()]
+    assert {head.get("data-column") for head in page.xpath("//th[@data-column]")} >= {name}  # what CSV has
+    assert name not in page.xpath("//section[@id='summary']")[0].text_content()
+
+
 def test_all_minus_signs_are_one_character() -> None:
     """In cells and on axes; what programs read (the attributes, and CSV by them) has the hyphen that parses."""
     runs = {name: demo.run(name) for name in ("overlap", "bm25", "ql")}

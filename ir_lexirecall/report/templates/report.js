@@ -203,7 +203,7 @@
     for (let tick = 1; tick <= deepest; tick *= 10) {
       const anchor = x(tick) > width - 40 ? "end" : "middle";
       parts.push(svg("path", { class: "grid", d: `M${x(tick)} ${top - 4}V${top + line * data.runs.length}` }));
-      parts.push(svg("text", { x: x(tick), y: 11, "text-anchor": anchor }, `rank ${tick}`));
+      parts.push(svg("text", { x: x(tick), y: 11, "text-anchor": anchor }, tick === 1 ? "rank 1" : tick));
     }
     data.runs.forEach((name, run) => {
       const group = svg("g", { class: run === now.a ? "a" : run === now.b ? "b" : "" });
