@@ -836,6 +836,7 @@ def test_an_unknown_correction_is_refused_wherever_it_is_named():
         significance.corrected(np.array([0.5]), "nope", 0.05)
     named = str(caught.value).partition("choose from ")[2].partition(" (None")[0].split(", ")
     assert min(map(len, named)) > 2  # no abbreviations
+    assert len(set(named)) == len(named)
     for name in named:
         assert 0.5 <= significance.corrected(np.array([0.5]), name, 0.05)[0][0] <= 1
 
