@@ -541,10 +541,14 @@ def test_powers_of_two_change_no_bit_of_p(name, x, alpha, exponent):
 @pytest.mark.parametrize("name", TESTS)
 @pytest.mark.parametrize("scale", [1e-9, 1e9, 1e-200, 1e200, 1 / 3])
 @given(PAIRS)
+@example([[0.0, 2.0, -2.0, 5.960464477539063e-08]])
 @settings(max_examples=25, deadline=None)
 def test_the_scale_changes_no_p(name, scale, x):
     x = np.array(x)
     x[np.abs(x) < 1e-60] = 0
+    # Where a mean cancels but for some 1e-12 of its terms, a factor that rounds them decides whether it is 0.
+    total = np.abs(x.sum(axis=1))
+    assume(np.all((total == 0) | (total > 1e-11 * np.abs(x).max(axis=1))))
     assert results(name, x * scale).p == pytest.approx(results(name, x).p, rel=1e-9)
 
 

@@ -64,8 +64,12 @@ def bootstrap(
         with np.errstate(divide="ignore", invalid="ignore"):
             observed = np.where(far, np.abs(mean[pairs]) / error, 0.0)
         t = _bootstrap_t(z, n_resamples, seed, progress)
-        # Wins and losses repeat the same few sums: equal ones must not be told apart by their last bits.
-        p[pairs] = (1 + np.count_nonzero(t >= (1 - RELATIVE) * observed[:, None], axis=1)) / (1 + n_resamples)
+        # Wins and losses repeat the same few sums: equal ones must not be told apart by their last bits, of the t or of
+        # the terms of a mean that nearly cancel.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise = np.where(far, _NOISE * np.abs(x[pairs]).max(axis=1) / error, 0.0)
+            least = np.where(np.isinf(observed), np.inf, (1 - RELATIVE) * observed - noise)
+        p[pairs] = (1 + np.count_nonzero(t >= least[:, None], axis=1)) / (1 + n_resamples)
         if k:
             half[pairs] = _kth_largest(t, k) * error
     return TestResult(mean, mean - half, mean + half, p, effect_of_mean(x))
