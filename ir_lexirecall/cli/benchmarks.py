@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall import text as texts
 from ir_lexirecall.benchmark import BenchmarkSuite, benchmark
+from ir_lexirecall.benchmark.inputs import runs_in_folder
 from ir_lexirecall.benchmark.suite import OVER
 from ir_lexirecall.cli.arguments import (
     add_measures,
@@ -112,9 +114,12 @@ def _benchmark(options: argparse.Namespace) -> None:
         asked["baseline"] = options.baseline
     if options.missing is not None:
         asked["missing"] = options.missing
+    collections, runs = asked.pop("collections"), asked.pop("runs")
+    if isinstance(runs, str):
+        runs = runs_in_folder(runs, list(collections))
     result = benchmark(
-        asked.pop("collections"),
-        asked.pop("runs"),
+        collections,
+        runs,
         measures,
         preference=preference,
         test=significance_test(options, "benchmark"),
@@ -133,7 +138,10 @@ def _benchmark(options: argparse.Namespace) -> None:
     else:
         page.add_table(result.overall(over))
     if options.report is not None:
-        report(result, options.report)
+        inputs = {f"{name}: qrels": source for name, source in collections.items()}
+        inputs |= {f"{name}: {run}": file for name, of_one in runs.items() for run, file in of_one.items()}
+        command = shlex.join(["ir-lexirecall", *options.words])
+        report(result, options.report, runs=runs, inputs=inputs, command=command)
     page.finish()
 
 

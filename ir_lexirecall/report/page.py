@@ -47,8 +47,8 @@ class Report:
     Attributes:
         result: what ``benchmark`` or ``compare`` gave.
         title: of the page; by default it names the collection.
-        runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names documents without judgment, too, which results do
-            not hold. Names that the result does not have are ignored.
+        runs: the runs by name, in any form (of many collections, by collection, then by name): then the query browser names
+            documents without judgment, too, which results do not hold. Names that the result does not have are ignored.
         texts: texts by document id, or a ``Collection`` that holds them; by default those of the data set evaluated, where
             they are on this machine already.
         queries: texts by query id; by default those of the collection that the documents' texts are from.

@@ -60,6 +60,17 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
     assert "bm25" in cli("benchmark", "c.toml").out
 
 
+@pytest.mark.parametrize("runs", ["folder", "toml"])
+def test_a_report_knows_the_files(runs: str, suite: Path, cli: Any) -> None:
+    (suite.parent / "b.toml").write_text('runs = "suite"\n[collections]\nbees = "suite/bees/qrels.tsv"\n')
+    source = str(suite) if runs == "folder" else "b.toml"
+    assert cli("benchmark", source, "-m", "LR", "--n-resamples", "99", "--report", "report.html").code == 0
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"ir-lexirecall benchmark {source} -m LR" in page
+    assert "bees: qrels" in page
+    assert "bees: bm25" in page
+
+
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any) -> None:
     said = cli(

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmark import Benchmark
+from ir_lexirecall.cli import main
 from ir_lexirecall.report import Report
 
 pytest.importorskip("jinja2")
@@ -167,6 +168,17 @@ def test_the_command_line_names_documents_of_files_and_reads_pipes_once(tmp_path
     (piped,) = set(data["runs"]) - {"bm25"}
     assert ranking_in(data, "bm25", "q1") == [(1, "a", 1), (2, "x", None), (3, "c", 2)]
     assert ranking_in(data, piped, "q2") == [(2, "a", 2)]
+
+
+def test_the_command_of_many_collections_names_documents_of_files(tmp_path: Path) -> None:
+    (tmp_path / "suite" / "letters").mkdir(parents=True)
+    for name in ("qrels.txt", "bm25.run", "dph.txt"):
+        (tmp_path / "suite" / "letters" / name).write_text(FILES[name], encoding="utf-8")
+    page = tmp_path / "report.html"
+    words = ["benchmark", str(tmp_path / "suite"), "-m", "AP", "--n-resamples", "99", "--report", str(page)]
+    assert main(words) == 0
+    data = browsed(page.read_text(encoding="utf-8"))
+    assert ranking_in(data, "bm25", "q1") == [(1, "a", 1), (2, "x", None), (3, "c", 2)]
 
 
 def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
