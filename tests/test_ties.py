@@ -247,3 +247,11 @@ def test_only_notable_changes_are_worth_a_warning(queries: int, warns: bool) -> 
     qrels = {str(q): {"a": 1, "b": 0} for q in range(queries)}
     run = {str(q): {"a": 2.0, "b": 1.0} for q in range(queries)} | {"0": {"a": 1.0, "b": 1.0}}
     assert bool(irl.benchmark(qrels, {"run": run}, "RR").diagnostics) == warns
+
+
+def test_where_the_documents_of_a_score_begin_and_how_many_they_are() -> None:
+    judgments = irl.Judgments.from_qrels({"q": {"a": 1, "b": 0, "c": 2}})
+    aligned = irl.align(judgments, {"q": {"x": 0.9, "c": 0.5, "a": 0.5, "b": 0.1}})
+    first, size = aligned.tied()
+    assert aligned.rank.tolist() == [2, 3, 4]
+    assert (first.tolist(), size.tolist()) == ([2, 2, 4], [2, 2, 1])
