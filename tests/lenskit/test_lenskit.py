@@ -436,7 +436,7 @@ def test_compare_counts_what_brute_force_counts(
     runs, test = data
     assume(not grouped or all(runs.values()))  # a collection cannot say that there is a run without any list
     recs = one_collection(runs, user, item) if grouped else by_name(runs, user, item)
-    preferences = compare(held_out(test, user, item), recs, rating_field="rating", rel=rel, cutoff=cutoff)
+    preferences = compare(held_out(test, user, item), recs, rating_field="rating", rel=rel, cutoff=cutoff, allow_empty=True)
     assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
 
 
@@ -447,8 +447,8 @@ def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, preference:
     assume(any(test.values()))
     qrels = {str(user): {str(item): 1 for item in graded} for user, graded in test.items() if graded}
     plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in runs.items()}
-    expected = irl.compare(qrels, plain, preference)
-    preferences = compare(held_out(test), by_name(runs), preference)
+    expected = irl.compare(qrels, plain, preference, allow_empty=True)
+    preferences = compare(held_out(test), by_name(runs), preference, allow_empty=True)
     np.testing.assert_array_equal(preferences.tensor(), expected.tensor())
     pd.testing.assert_frame_equal(preferences.explain("a", "b"), expected.explain("a", "b"))
 
