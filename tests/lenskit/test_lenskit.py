@@ -436,7 +436,9 @@ def test_compare_counts_what_brute_force_counts(
     runs, test = data
     assume(not grouped or all(runs.values()))  # a collection cannot say that there is a run without any list
     recs = one_collection(runs, user, item) if grouped else by_name(runs, user, item)
-    preferences = compare(held_out(test, user, item), recs, rating_field="rating", rel=rel, cutoff=cutoff, allow_empty=True)
+    preferences = compare(
+        held_out(test, user, item), recs, rating_field="rating", rel=rel, cutoff=cutoff, allow_empty=True
+    )
     assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
 
 
