@@ -14,6 +14,7 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 
+AGAINST_BM25 = ("-m", "LR", "--baseline", "bm25", "--n-resamples", "200")
 RUNS = {name: demo.FOLDER / "runs" / f"{name}.run" for name in ("bm25", "ql", "overlap")}
 
 
@@ -76,12 +77,7 @@ def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any)
     said = cli(
         "benchmark",
         str(suite),
-        "-m",
-        "LR",
-        "--baseline",
-        "bm25",
-        "--n-resamples",
-        "200",
+        *AGAINST_BM25,
         "--format",
         form,
         "--places",
@@ -115,12 +111,7 @@ def test_people_see_two_places_of_ranks_and_programs_all_digits(suite: Path, cli
     options = (
         "benchmark",
         str(suite),
-        "-m",
-        "LR",
-        "--baseline",
-        "bm25",
-        "--n-resamples",
-        "200",
+        *AGAINST_BM25,
         "--over",
         "collections",
     )
