@@ -168,17 +168,12 @@ class Finding:
         if not names:
             return self
 
-        def shortened(sentence: str) -> str:
-            for name in sorted(names, key=len, reverse=True):
-                sentence = sentence.replace(name, names[name])
-            return sentence
-
         return replace(
             self,
-            sentences=[*map(shortened, self.sentences)],
-            notes=[*map(shortened, self.notes)],
+            sentences=[texts.in_short(sentence, names) for sentence in self.sentences],
+            notes=[texts.in_short(note, names) for note in self.notes],
             ranking=None if self.ranking is None else self.ranking.rename(columns=names),
-            title=shortened(self.title),
+            title=texts.in_short(self.title, names),
             measures=[],
             explained=texts.explained_names(names),
         )
@@ -659,10 +654,8 @@ def leading_overall(
     ranking.attrs = {"confidence": 1 - alpha}
     marks = ["", *(LEVEL if low == 1 else "" for low in first["rank_low"].iloc[1:])]
     legend = f" ({LEVEL} may be first as well)" if any(marks) else ""
-    title, names = (
-        f"Ranking by macro mean {name}, best first{legend}:",
-        [str(table["measure"].iloc[0]) for table in overall],
-    )
+    title = f"Ranking by macro mean {name}, best first{legend}:"
+    names = [str(table["measure"].iloc[0]) for table in overall]
     return Finding(sentences, notes, ranking, marks, title, names)
 
 

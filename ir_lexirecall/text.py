@@ -104,6 +104,17 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: short for name, short in shortened.items() if short != name and uses[short] == 1}
 
 
+def in_short(sentence: str, names: Mapping[str, str]) -> str:
+    """A sentence with short names of measures; ``names`` as from ``short_names``.
+
+    >>> in_short("bm25 leads by IA(weights={'a':1,'b':2}).", {"IA(weights={'a':1,'b':2})": "IA(weights=...)"})
+    'bm25 leads by IA(weights=...).'
+    """
+    for name in sorted(names, key=len, reverse=True):  # one may begin with another
+        sentence = sentence.replace(name, names[name])
+    return sentence
+
+
 def explained_names(names: Mapping[str, str]) -> str:
     """What short names stand for, in a sentence; empty where there are none.
 

@@ -242,12 +242,13 @@ class Benchmark:
         """Notes on measures that are 0 on most queries, of the leader, too: few queries decide."""
         queries = len(self.query_ids)
         for name in self._defined if queries and len(self.runs) > 1 else ():
-            zeros = (self.values(name) == 0).sum(axis=1)
-            leader = int(self.values(name).mean(axis=1).argmax())
-            if name not in self.smaller_is_better and zeros[leader] > queries / 2 and self.values(name)[leader].any():
-                where = f"{zeros[leader]} of {queries} queries of {self.runs[leader]}"
+            values = self.values(name)
+            leader = int(values.mean(axis=1).argmax())
+            others = np.count_nonzero(values[leader])
+            if name not in self.smaller_is_better and 0 < others < queries / 2:
+                where = f"{queries - others} of {queries} queries of {self.runs[leader]}"
                 yield Note(
-                    f"{name} is 0 on {where}, which leads by it: the other {queries - zeros[leader]} decide.",
+                    f"{name} is 0 on {where}, which leads by it: the other {others} decide.",
                     DOUBTFUL,
                     "0 on most queries even of the leader",
                     f"{name} ({where})",

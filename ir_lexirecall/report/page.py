@@ -29,7 +29,7 @@ from ir_lexirecall.report.pairs import comparisons_of
 from ir_lexirecall.report.provenance import InputFile, relied_on, settings
 from ir_lexirecall.report.standings import leading_group, rankings_of
 from ir_lexirecall.summary import leading_everywhere, listed
-from ir_lexirecall.text import short_names
+from ir_lexirecall.text import in_short, short_names
 
 
 def _now() -> datetime.datetime:
@@ -155,9 +155,7 @@ class Report:
 
     def _brief(self, sentence: str) -> str:
         """A text with short names of measures."""
-        for name, short in self._short.items():
-            sentence = sentence.replace(name, short)
-        return sentence
+        return in_short(sentence, self._short)
 
     @cached_property
     def _short(self) -> dict[str, str]:
