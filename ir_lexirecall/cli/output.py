@@ -107,8 +107,7 @@ class Page:
         """Add a sentence, to tables for people only."""
         if self.for_people:
             width = terminal_width(self.options)
-            for name, short in self._short.items():
-                sentence = sentence.replace(name, short)
+            sentence = texts.in_short(sentence, self._short)
             shown = texts.printable(sentence)
             self.parts.append(shown if width is None else textwrap.fill(shown, width, break_on_hyphens=False))
 
