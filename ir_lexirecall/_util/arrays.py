@@ -22,6 +22,15 @@ def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
     return np.bincount(query, weights=values, minlength=queries).astype(np.float64, copy=False)
 
 
+def ratio(part: Any, whole: Any) -> Floats:
+    """``part / whole``, and 0 where ``whole`` is 0.
+
+    >>> ratio(np.array([1, 2]), np.array([2, 0]))
+    array([0.5, 0. ])
+    """
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+
+
 def per_query_count(query: Ints, queries: int) -> Ints:
     """Number of rows of each query."""
     return np.bincount(query, minlength=queries)

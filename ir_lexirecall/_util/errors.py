@@ -1,21 +1,118 @@
 """How errors name the offender, and the checks that many functions share.
 
-A message says what is wrong, where (query, document, file), and what to do. ``caller`` is the function that the user
-called; it begins the message.
+A message says what is wrong, where (query, document, file), and what to do. It begins with the function that the user
+called, which ``entry`` puts before whatever is raised.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeGuard
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeGuard, TypeVar
 
 import numpy as np
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_called: ContextVar[str | None] = ContextVar("the function that the user called", default=None)
+
+
+def entry(function: Callable[P, R], name: str = "") -> Callable[P, R]:
+    """Let errors raised by a public function begin with its name: the outermost one, that which the user called.
+
+    Whatever it calls raises without naming itself. A misspelt keyword argument gets a hint at the nearest name. A constructor
+    (``__init__``, ``__post_init__``) has the name of its class; a class or static method is decorated below ``classmethod``.
+    ``name`` is another name by which users call the function.
+
+    >>> @entry
+    ... def compare(cutoff=1):
+    ...     raise ValueError(f"cutoff must be an integer of at least 1, not {cutoff}")
+    >>> compare(0)
+    Traceback (most recent call last):
+    ValueError: compare: cutoff must be an integer of at least 1, not 0
+    >>> compare(cutof=3)
+    Traceback (most recent call last):
+    TypeError: compare: unexpected argument 'cutof'; did you mean 'cutoff'?
+    """
+    name = name or function.__name__
+    if name.startswith("__"):
+        name = function.__qualname__.split(".")[-2]
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        if _called.get() is not None:
+            return function(*args, **kwargs)
+        with called(name):
+            try:
+                return function(*args, **kwargs)
+            except TypeError as error:
+                _explain_arguments(name, function, kwargs, error)
+                raise
+
+    return call
+
+
+@contextmanager
+def called(name: str) -> Iterator[None]:
+    """Let the ``ValueError``s raised within begin with a name: that of the function or command that the user called.
+
+    Also a decorator of functions that users call by another name. An outer one wins; one without a name adds nothing.
+    """
+    if _called.get() is not None:
+        yield
+        return
+    token = _called.set(name)
+    try:
+        yield
+    except ValueError as error:
+        prefix = f"{name}: " if name else ""
+        if str(error).startswith(prefix) or getattr(error, _FOREIGN, False):
+            raise
+        if (
+            type(error).__str__ is not ValueError.__str__
+        ):  # a UnicodeDecodeError, say, makes its text from other attributes
+            raise ValueError(f"{prefix}{error}") from error
+        error.args = (f"{prefix}{error}",)
+        raise
+    finally:
+        _called.reset(token)
+
+
+_FOREIGN = "_raised_by_another_package"
+
+
+@contextmanager
+def keeping_errors_of(package: str) -> Iterator[None]:
+    """Let the ``ValueError``s that another package raises itself, of what it was called with, keep their text."""
+    try:
+        yield
+    except ValueError as error:
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        if last is not None and last.tb_frame.f_globals.get("__name__", "").partition(".")[0] == package:
+            setattr(error, _FOREIGN, True)
+        raise
+
+
+def _explain_arguments(name: str, function: Callable[..., Any], given: dict[str, Any], error: TypeError) -> None:
+    """Raise a ``TypeError`` with a hint where a keyword argument is none of the function's."""
+    known = inspect.signature(function).parameters
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
+        return
+    for argument in given:
+        if argument not in known:
+            names = [parameter for parameter in known if parameter not in ("self", "cls")]
+            hint = did_you_mean(argument, names) or f"; it takes {', '.join(names)}"
+            raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None
 
 
 def and_more(rest: int) -> str:
@@ -64,7 +161,7 @@ def check_text(text: str, what: str) -> str:
 
     >>> check_text("q\udc80", "ids")
     Traceback (most recent call last):
-    ir_lexirecall.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
+    ir_lexirecall._util.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
     """
     if not text.isascii():
         try:
@@ -91,7 +188,7 @@ def naming(source: str) -> Iterator[None]:
 def warn(message: str) -> None:
     """Warn at the line of the user's code that called this library, through ir_measures or not."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+    while frame.f_back is not None and _is_between(frame.f_globals.get("__name__", "").partition(".")[0]):
         frame = frame.f_back
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
@@ -99,11 +196,13 @@ def warn(message: str) -> None:
     warnings.warn_explicit(message, UserWarning, *where)
 
 
-_BETWEEN = ("ir_lexirecall", "ir_measures", "importlib", "contextlib")  # packages whose lines tell the user nothing
+def _is_between(package: str) -> bool:
+    """Whether a package is one whose lines tell the user nothing: this library, its integrations, what carries their calls."""
+    return package.endswith("_lexirecall") or package in ("ir_measures", "importlib", "contextlib")
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A hint at the known name that is closest to a misspelt one, empty where none is close.
+    """A hint at the known name that is closest to a misspelt one; empty if none is close.
 
     >>> did_you_mean("lexirecal", ["lexirecall", "rpp"])
     "; did you mean 'lexirecall'?"
@@ -133,39 +232,38 @@ def is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
-def check_integer(caller: str, name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
+def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
     """A parameter that must be an integer in a range.
 
     Raises:
         ValueError: it is not.
 
-    >>> check_integer("compare", "cutoff", 0)
+    >>> check_integer("cutoff", 0)
     Traceback (most recent call last):
-    ValueError: compare: cutoff must be an integer of at least 1, not 0
+    ValueError: cutoff must be an integer of at least 1, not 0
     """
     if not is_integer(value) or value < least or (most is not None and value > most):
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{caller}: {name} must be an integer {bounds}, not {value!r}")
+        raise ValueError(f"{name} must be an integer {bounds}, not {value!r}")
     return int(value)
 
 
-def check_integers(caller: str, name: str, value: Any, *, least: int = 1) -> list[int]:
+def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
     """A parameter that may be one integer in a range or several.
 
     Raises:
         ValueError: it is not, or there are none.
 
-    >>> check_integers("orientation", "m", range(1, 4))
+    >>> check_integers("m", range(1, 4))
     [1, 2, 3]
     """
     several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     if not several:
-        raise ValueError(f"{caller}: {name}: give at least one number")
-    return [check_integer(caller, name, number, least=least) for number in several]
+        raise ValueError(f"{name}: give at least one number")
+    return [check_integer(name, number, least=least) for number in several]
 
 
 def check_number(
-    caller: str,
     name: str,
     value: Any,
     *,
@@ -178,9 +276,9 @@ def check_number(
     Raises:
         ValueError: it is not.
 
-    >>> check_number("compare", "alpha", 2, above=0, below=1)
+    >>> check_number("alpha", 2, above=0, below=1)
     Traceback (most recent call last):
-    ValueError: compare: alpha must be a number above 0 and below 1, not 2
+    ValueError: alpha must be a number above 0 and below 1, not 2
     """
     bounds = [
         (above, "above", operator.gt),
@@ -190,22 +288,22 @@ def check_number(
     limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
     if not is_number(value) or not math.isfinite(value) or not all(holds(value, limit) for limit, _, holds in limits):
         words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)
-        raise ValueError(f"{caller}: {name} must be a number{' ' + words if words else ''}, not {value!r}")
+        raise ValueError(f"{name} must be a number{' ' + words if words else ''}, not {value!r}")
     return float(value)
 
 
-def check_choice(caller: str, name: str, value: Any, choices: Iterable[str]) -> str:
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """A parameter that must be one of some names.
 
     Raises:
         ValueError: it is not; the message lists the names.
 
-    >>> check_choice("compare", "test", "foo", ["sign", "t"])
+    >>> check_choice("test", "foo", ["sign", "t"])
     Traceback (most recent call last):
-    ValueError: compare: unknown test 'foo'; choose from sign, t
+    ValueError: unknown test 'foo'; choose from sign, t
     """
     known = list(choices)
     if not isinstance(value, str) or value not in known:
         hint = did_you_mean(value, known, 0.7) if isinstance(value, str) else ""
-        raise ValueError(f"{caller}: unknown {name} {value!r}; choose from {', '.join(known)}{hint}")
+        raise ValueError(f"unknown {name} {value!r}; choose from {', '.join(known)}{hint}")
     return value

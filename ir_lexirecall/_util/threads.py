@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent import futures  # which imports what starts threads when that is first needed
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ def started(threads: futures.ThreadPoolExecutor, work: Callable[[], T]) -> Calla
     (42, 42)
     """
     try:
-        return threads.submit(work).result
+        return threads.submit(copy_context().run, work).result  # errors name the function that the user called
     except RuntimeError:
         return work
 

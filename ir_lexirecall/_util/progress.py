@@ -95,4 +95,4 @@ class _Hidden:
         pass
 
     def update(self, n: float = 1) -> None:
-        """Take note of so many steps."""
+        """Count steps done."""

@@ -7,7 +7,9 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 
 class LazyModule:
@@ -31,18 +33,33 @@ def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], A
 
     Args:
         package: its ``__name__``.
-        modules: for each exported name, the module that defines it, or is it.
+        modules: for each exported name, the module that defines it, or is it (where its last part is the name).
     """
 
     def get(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(modules[name])
-        value = module if modules[name] == f"{package}.{name}" else getattr(module, name)
+        value = module if modules[name].rpartition(".")[2] == name else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *modules})
+
+
+class Remembers:
+    """Base of objects that keep what is computed from them; what ``dataclasses.replace`` makes of one begins anew."""
+
+    def cached(self, key: Any, compute: Callable[[], T]) -> T:
+        """What ``compute`` gives, computed once for each ``key``."""
+        kept: dict[Any, T] = self.__dict__.setdefault("_kept", {})
+        if key not in kept:
+            kept[key] = compute()
+        return kept[key]
+
+    def forget(self) -> None:
+        """Let go of what was kept, to save memory."""
+        self.__dict__.pop("_kept", None)
 
 
 if TYPE_CHECKING:

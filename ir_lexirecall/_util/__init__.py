@@ -1,0 +1,1 @@
+"""What every layer uses: arrays, errors, progress, and what is loaded late."""

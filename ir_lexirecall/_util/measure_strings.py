@@ -1,0 +1,83 @@
+"""A measure's string, such as ``nDCG(dcg='exp-log2')@10``, as the measure that ir_measures means by it.
+
+ir_measures' own parser asks ``ast`` for classes that Python 3.14 does not have. This one takes and refuses the same
+strings; nothing in a string is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import ir_measures
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.errors import shown
+
+_FORM = "write Name(parameter=value, ...)@cutoff"
+
+
+class UnknownMeasure(ValueError):
+    """No measure of that name is registered."""
+
+
+def parse_measure(text: str) -> IRMeasure:
+    """The measure that a string names, its parameters not yet checked.
+
+    Raises:
+        UnknownMeasure: no measure has that name.
+        ValueError: the string is not of the form ``Name(parameter=value, ...)@cutoff``, or the measure does not take such
+            parameters.
+
+    >>> parse_measure("nDCG(dcg='exp-log2')@10")
+    nDCG(dcg='exp-log2')@10
+    >>> parse_measure("AP@-1")
+    Traceback (most recent call last):
+    ValueError: 'AP@-1': the cutoff must be a number, text, True, False, None or a dict of them, not -1
+    """
+    node = _expression(text)
+    at = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        at = _value(text, "the cutoff", node.right)
+        node = node.left
+    params: dict[str, Any] = {}
+    if isinstance(node, ast.Call):
+        if node.args or any(keyword.arg is None for keyword in node.keywords):
+            raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
+        params = {str(keyword.arg): _value(text, str(keyword.arg), keyword.value) for keyword in node.keywords}
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise ValueError(f"{shown(text)} is not a measure; {_FORM}")
+    measure = ir_measures.measures.registry.get(node.id)
+    if measure is None:
+        raise UnknownMeasure(f"unknown measure {shown(text)}")
+    if at is not None:
+        params[measure.AT_PARAM] = at
+    try:
+        return measure(**params)
+    except TypeError as error:  # a parameter named self, or what an own class makes of them
+        raise ValueError(f"{shown(text)} is not a measure: {error}") from None
+
+
+def _expression(text: str) -> ast.expr:
+    """The only expression of a string."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the latter: thousands of brackets
+        why = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{shown(text)} is not a measure: {why}; {_FORM}") from None
+    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
+        raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
+    return statements[0].value
+
+
+def _value(text: str, name: str, node: ast.expr | None) -> Any:
+    """The value of a literal; a negative number is an operation, and refused."""
+    if isinstance(node, ast.Constant) and not isinstance(node.value, (bytes, type(...))):
+        return node.value
+    if isinstance(node, ast.Dict):
+        keys = [_value(text, name, key) for key in node.keys]
+        if not any(isinstance(key, dict) for key in keys):
+            return dict(zip(keys, (_value(text, name, value) for value in node.values), strict=True))
+    found = "**" if node is None else ast.get_source_segment(text, node)
+    raise ValueError(f"{shown(text)}: {name} must be a number, text, True, False, None or a dict of them, not {found}")
