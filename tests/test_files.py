@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.files import content_path, rereadable, written_whole
+from ir_lexirecall.io.files import content_path, rereadable, written_whole
 
 QRELS = "q1 0 a 1\nq1 0 c 2\nq2 0 a 2\n"
 RUN = "q1 Q0 a 1 3.0 t\nq1 Q0 x 2 2.0 t\nq1 Q0 c 3 1.0 t\nq2 Q0 x 1 1 t\n"
@@ -70,7 +70,7 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "table.txt"
     path.write_text("old")
     script = (
-        "import os, signal, sys\nfrom ir_lexirecall.files import written_whole\n"
+        "import os, signal, sys\nfrom ir_lexirecall.io.files import written_whole\n"
         "with written_whole(sys.argv[1]) as temporary:\n"
         "    temporary.write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -215,7 +215,7 @@ def test_a_pipe_whose_queries_do_not_stand_together_is_read_twice(pipe):
 
 def test_errors_name_the_pipe_and_the_line(pipe):
     path = pipe("r", RUN + "q3 Q0 a 1 high t\n")
-    with pytest.raises(ValueError, match=rf"^{path}, line 5: .*'high'"):
+    with pytest.raises(ValueError, match=rf"^evaluate: {path}, line 5: .*'high'"):
         irl.evaluate("LR", {"q1": {"a": 1}}, path)
 
 

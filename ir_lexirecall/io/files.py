@@ -105,6 +105,14 @@ def content_path(path: str) -> str:
     return path.copy if isinstance(path, Spooled) else path
 
 
+def parquet_parts(folder: str | os.PathLike[str]) -> list[str]:
+    """The Parquet files in a folder as one table, as Spark writes it; none if there is something else that is not hidden."""
+    if not os.path.isdir(folder):
+        return []
+    parts = sorted(file for file in Path(folder).iterdir() if not file.name.startswith((".", "_")))
+    return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
+
+
 def _reads_once(path: str) -> bool:
     try:
         mode = os.stat(path).st_mode

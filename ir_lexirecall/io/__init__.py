@@ -1,0 +1,1 @@
+"""Files and objects of users, as columns."""

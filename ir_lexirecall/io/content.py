@@ -1,0 +1,259 @@
+"""The bytes of a file: compressed or not, its beginning, all of it, or blocks of whole lines."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import importlib
+import lzma
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from ir_lexirecall._util.errors import and_more, needs
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.io.files import content_path
+from ir_lexirecall.io.lines import LONGEST
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+
+_BLOCK = 8 * 2**20  # bytes
+_METADATA_START = b"# ir_metadata.start"
+_METADATA_END = b"\n# ir_metadata.end"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file is read as Parquet: by its name, or by its content."""
+    if kind_of_file(path) == ".parquet":
+        return True
+    content = content_path(path)
+    if not os.path.isfile(content) or os.path.getsize(content) < 12:
+        return False
+    with open(content, "rb") as stream:
+        if stream.read(4) != b"PAR1":
+            return False
+        stream.seek(-4, os.SEEK_END)
+        return stream.read() == b"PAR1"
+
+
+def first_line(path: str) -> str:
+    """The first line of a text file that is neither empty nor a comment, as far as it is not very long; or the first comment."""
+    lines = [line for line in first_text(path, 2**16).split("\n") if line.strip()]
+    return next((line for line in lines if not line.lstrip().startswith("#")), lines[0] if lines else "")
+
+
+def first_text(path: str, size: int = 4096) -> str:
+    """The beginning of a text file, however it is compressed."""
+    with _open(path) as stream:
+        return _read(stream, path, size).decode("utf-8-sig", "replace")
+
+
+def whole_content(path: str) -> bytes:
+    """All bytes of a text file, however it is compressed.
+
+    Raises:
+        ValueError: it cannot be read, or a small compressed file holds an enormous text.
+    """
+    size = os.path.getsize(existing_file(path))
+    blocks, read = [], 0
+    with _open(path) as stream:
+        while block := _read(stream, path, _BLOCK):
+            blocks.append(block)
+            read += len(block)
+            if read > _HARMLESS and read > _MOST_PACKED * size:
+                raise ValueError(f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data")
+    return b"".join(blocks)
+
+
+_HARMLESS = 2**28  # bytes
+_MOST_PACKED = 200  # times the size of a compressed file
+
+
+def metadata_header(path: str) -> str:
+    """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
+    if not first_text(path, len(_BYTE_ORDER_MARK) + len(_METADATA_START)).startswith(_METADATA_START.decode()):
+        return ""
+    block = next(blocks_of_file(path))
+    end = block.find(_METADATA_END)
+    return block[: block.find(b"\n", end + 1) + 1].decode("utf-8", "replace") if end >= 0 else ""
+
+
+def kind_of_file(path: str) -> str:
+    """The ending that tells a file's format, without that of the compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _OPENERS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _open_gzip(path: str) -> Any:
+    try:
+        return importlib.import_module("isal.igzip").open(path, "rb")  # several times faster, where it is installed
+    except ModuleNotFoundError:
+        return gzip.open(path, "rb")
+
+
+def _open_zstd(path: str) -> Any:
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(name).open(path, "rb")
+        except ModuleNotFoundError:
+            continue
+    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+
+
+_OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
+_BEGINNINGS = {
+    ".gz": (b"\x1f\x8b",),
+    ".bz2": (b"BZh",),
+    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
+    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
+}
+_NO_TEXT = {  # beginnings that no text has
+    b"\x1f\x8b": ".gz",
+    **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+
+
+_FEATHER = "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it"
+_FOREIGN = {
+    b"ARROW1": _FEATHER,
+    b"FEA1": _FEATHER,
+    b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
+    b"PK\x03\x04": "a zip archive; unpack it",
+}
+
+
+def _open(path: str) -> BinaryIO:
+    """Open a text file; a compressed one is known by its ending, or by its content."""
+    content = existing_file(path)
+    with open(content, "rb") as stream:
+        beginning = stream.read(16)
+    for start, kind in _FOREIGN.items():
+        if beginning.startswith(start):
+            raise ValueError(f"{path} cannot be read: it is {kind}")
+    ending = Path(path).suffix.lower()
+    if ending not in _OPENERS:
+        ending = next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
+    elif beginning and not beginning.startswith(_BEGINNINGS[ending]):
+        raise ValueError(f"{path} cannot be read: it is not compressed, in spite of its ending {ending}")
+    opener: Any = _OPENERS.get(ending)
+    opened: BinaryIO = opener(content) if opener else open(content, "rb")  # noqa: SIM115
+    return opened
+
+
+def existing_file(path: str) -> str:
+    """Where to read a file."""
+    content = content_path(path)
+    if Path(content).is_dir():
+        raise ValueError(f"{path} is a directory, not a file")
+    if not Path(content).exists():
+        raise ValueError(f"{path}: there is no such file")
+    return content
+
+
+def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> bytes:
+    """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
+    try:
+        return stream.readline(size) if line else stream.read(size)
+    except MemoryError:
+        raise
+    except Exception as error:  # each compression has errors of its own
+        raise ValueError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
+
+
+def blocks_of_file(path: str) -> Iterator[bytes]:
+    """A text file's content in blocks of whole lines, without a byte order mark.
+
+    Raises:
+        ValueError: it cannot be read, or a line is longer than ``LONGEST``.
+    """
+    position = 0
+    with _open(path) as stream:
+        block = _read(stream, path, _size_of_block(stream))
+        if block.startswith(_BYTE_ORDER_MARK):
+            block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
+        while block:
+            if not block.endswith(b"\n"):
+                block += _read(stream, path, LONGEST + 1, line=True)
+            if not block.endswith(b"\n"):
+                block += b"\n"
+            end = 0
+            while end < len(block):
+                start, end = end, block.rfind(b"\n", end, end + LONGEST + 1) + 1
+                if not end:
+                    line = _lines_before(path, position + start) + 1
+                    raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
+            yield block
+            position += len(block)
+            block = _read(stream, path, _size_of_block(stream))
+
+
+def _size_of_block(stream: BinaryIO) -> int:
+    """Bytes to read so that the last line is whole, if that is cheap to know: it saves a copy of the block."""
+    if not isinstance(stream, BufferedReader):
+        return _BLOCK
+    start = stream.tell()
+    stream.seek(start + _BLOCK)
+    rest = len(stream.readline(LONGEST + 1))
+    stream.seek(start)
+    return _BLOCK + rest
+
+
+def _lines_before(path: str, position: int) -> int:
+    """How many lines end before a position in a text file."""
+    lines = 0
+    with _open(path) as stream:
+        if not stream.read(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+            stream.seek(0)
+        while position > 0 and (block := stream.read(min(position, _BLOCK))):
+            lines += block.count(b"\n")
+            position -= len(block)
+    return lines
+
+
+def header_end(block: bytes, header: bool) -> int:
+    """Where the lines begin: after the comments on top (ir-metadata among them), and after a header line."""
+    start = 0
+    while True:
+        text = _BLANKS.match(block, start).end()  # type: ignore[union-attr]  # it matches nothing, too
+        if block[text : text + 1] != b"#":
+            start = block.rfind(b"\n", start, text) + 1 or start
+            break
+        start = block.find(b"\n", text) + 1 or len(block)
+    return block.find(b"\n", start) + 1 or len(block) if header else start
+
+
+_BLANKS = re.compile(rb"\s*")
+_COMMENT = re.compile(rb"^[ \t\r\v\f]*#[^\n]*", re.MULTILINE)
+
+
+def without_comments(block: bytes) -> bytes:
+    """The block, with empty lines for comments (trec_eval 10's: the first character of a line that is no blank is ``#``)."""
+    if b"#" not in block:
+        return block
+    letters = np.frombuffer(block, dtype=np.uint8)
+    before = letters[np.flatnonzero(letters == ord("#")) - 1]
+    if not block.startswith(b"#") and np.all(before > ord(" ")):  # in names only
+        return block
+    return _COMMENT.sub(b"", block)
+
+
+def check_names(path: str, names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a header that names a wanted column twice."""
+    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
+    if twice:
+        raise ValueError(f"{path}: the header names {twice[0]!r} twice{and_more(len(twice) - 1)}")

@@ -1,0 +1,196 @@
+"""Groups of queries: types, languages, users, sessions. What users say of them, as one group per query."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.errors import and_more, entry, is_number, shown, shown_names
+from ir_lexirecall.io import trec
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.content import is_parquet, whole_content
+from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.lines import text_of
+from ir_lexirecall.io.parquet import parquet_batches
+from ir_lexirecall.io.values.cells import QUERY_NAMES
+from ir_lexirecall.io.values.frames import columns_of_frame
+
+GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
+"""A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""
+
+_GROUP_NAMES = ("group", "cluster", "type", "category", "language", "user", "user_id", "session", "session_id")
+
+
+@dataclass(frozen=True)
+class QueryGroups:
+    """The group of every query.
+
+    Attributes:
+        names: of the groups, sorted (numbers by size).
+        query_ids: the queries, in the order that was asked for.
+        code: the group of each query, as a place in ``names``, shape ``(Q,)``.
+    """
+
+    names: list[str]
+    query_ids: list[str]
+    code: Ints
+
+    def __iter__(self) -> Iterator[tuple[str, Ints]]:
+        """Every group with the places of its queries in ``query_ids``."""
+        for place, name in enumerate(self.names):
+            yield name, np.flatnonzero(self.code == place)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of queries of each group."""
+        return dict(zip(self.names, np.bincount(self.code, minlength=len(self.names)).tolist(), strict=True))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The group of each query, by name; what tests of dependent queries take."""
+        return np.array(self.names, dtype=object)[self.code]
+
+
+@entry
+def read_groups(
+    groups: GroupsLike, query_ids: Sequence[str], *, column: str | None = None, table: Any = None
+) -> QueryGroups:
+    """Read which group each query belongs to.
+
+    Args:
+        groups: a mapping of query ids to groups; a table (pandas, Polars, Arrow) with ``query_id`` and one more column; a column
+            indexed by query; a file (CSV, TSV or Parquet with a header, or lines of query and group); or the name of a column
+            of ``table``.
+        query_ids: the queries that need a group, in the order of the result; others are ignored.
+        column: the column with groups, where a table has several.
+        table: where ``groups`` names a column: the table, one row or several (of the same group) per query.
+
+    Raises:
+        ValueError: a query has no group or two, there is only one group, or the source cannot be read; the message names the
+            query or line.
+
+    >>> found = read_groups({"q1": "who", "q2": "how", "q3": "who"}, ["q1", "q2", "q3"])
+    >>> found.names, found.code.tolist(), found.sizes
+    (['how', 'who'], [1, 0, 1], {'how': 1, 'who': 2})
+    """
+    pairs, what = _pairs(groups, column, table)
+    group: dict[str, str] = {}
+    for query_id, name, where in pairs:
+        if name is None:
+            raise ValueError(f"{where}: query {query_id!r} has no group")
+        if group.setdefault(query_id, name) != name:
+            raise ValueError(f"{where}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one")
+    lacking = [query_id for query_id in query_ids if query_id not in group]
+    if lacking:
+        known = f"; it has {shown_names(list(group), 3)}" if len(lacking) == len(query_ids) else ""
+        raise ValueError(
+            f"{what}: there is no group for query {lacking[0]!r}{and_more(len(lacking) - 1)}{known}; add it"
+        )
+    names = sorted({group[query_id] for query_id in query_ids}, key=_order)
+    if len(names) < 2:
+        raise ValueError(
+            f"{what}: all queries are in one group, {shown_names(names)}; leave groups out, or give several"
+        )
+    code = {name: place for place, name in enumerate(names)}
+    return QueryGroups(names, list(query_ids), np.array([code[group[q]] for q in query_ids], dtype=np.int64))
+
+
+_Pair: TypeAlias = "tuple[str, str | None, str]"
+
+
+def _pairs(groups: Any, column: str | None, table: Any) -> tuple[list[_Pair], str]:
+    """Query, group and place of every row."""
+    if isinstance(groups, str) and table is not None:
+        return _of_table(table, groups, "groups"), "groups"
+    if isinstance(groups, Mapping):
+        odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
+        if odd is not None:
+            raise ValueError(f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd)}")
+        return [(_text(query) or "", _text(name), "groups") for query, name in groups.items()], "groups"
+    if isinstance(groups, (str, os.PathLike)):
+        path = os.fspath(groups)
+        if not is_file(path):
+            raise ValueError(f"groups: there is no file {path!r}; to use a column of a table, give the table, too")
+        return _of_file(path, column), path
+    return _of_table(groups, column, "groups"), "groups"
+
+
+def _of_table(table: Any, column: str | None, what: str) -> list[_Pair]:
+    frame = columns_of_frame(table)
+    if frame is None:
+        raise ValueError(
+            f"{what} of type {type(table).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
+            "and one more column, or a file"
+        )
+    columns, index = frame
+    return _of_columns(columns, index, column, what, lambda row: f"{what}, row {row + 1}")
+
+
+def _of_columns(columns: Mapping[str, Any], index: Any, column: str | None, what: str, where: Any) -> list[_Pair]:
+    query = next((name for name in QUERY_NAMES if name in columns and name != column), None)
+    if query is None and index is None:
+        raise ValueError(f"{what} has no column query_id: it has {shown_names(list(columns))}")
+    others = [name for name in columns if name != query]
+    chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
+    if chosen is None or chosen not in others:
+        named = f"no column {column!r}" if column is not None else "several columns, none of them called group"
+        raise ValueError(f"{what} has {named}: it has {shown_names(list(columns))}; name one with column=")
+    ids = list(index if query is None else columns[query])
+    pairs = []
+    for row, (query_id, name) in enumerate(zip(ids, columns[chosen], strict=True)):
+        text = _text(query_id)
+        if text is None:
+            raise ValueError(f"{where(row)}: there is no query")
+        pairs.append((text, _text(name), where(row)))
+    return pairs
+
+
+def _of_file(path: str, column: str | None) -> list[_Pair]:
+    with rereadable(path) as file:
+        if is_parquet(file):
+            table = trec.stacked([*parquet_batches(file)])
+            columns = {name: table[name].to_list() for name in table.columns}
+            return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}")
+        text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
+        lines = [(n, line.rstrip("\r")) for n, line in enumerate(text.split("\n"), start=1)]
+        lines = [(n, line) for n, line in lines if line.strip() and not line.startswith("#")]
+        if not lines:
+            raise ValueError(f"{file}: there are no groups in it")
+        separator = next((mark for mark in ("\t", ",", ";") if mark in lines[0][1]), None)
+        rows = [(n, [field.strip().strip('"') for field in line.split(separator)]) for n, line in lines]
+        header = rows[0][1] if any(name in QUERY_NAMES for name in rows[0][1]) else None
+        width = 2 if header is None else len(header)
+        bad = next(((n, row) for n, row in rows if len(row) != width), None)
+        if bad is not None:
+            raise ValueError(
+                f"{file}, line {bad[0]}: {len(bad[1])} fields where {width} are expected (query and group)"
+            )
+        if header is None:
+            return [(row[0], row[1] or None, f"{file}, line {n}") for n, row in rows]
+        columns = {name: [row[i] or None for _, row in rows[1:]] for i, name in enumerate(header)}
+        numbers = [n for n, _ in rows[1:]]
+        return _of_columns(columns, None, column, file, lambda row: f"{file}, line {numbers[row]}")
+
+
+def _text(value: Any) -> str | None:
+    """An id or group as text; None where there is none."""
+    if value is None or value != value:
+        return None
+    return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
+
+
+def _order(name: str) -> tuple[int, float, str]:
+    """Numbers by size, then texts."""
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, 0.0, name

@@ -1,0 +1,222 @@
+"""Runs and qrels in JSON: predictions of MTEB and sentence-transformers, and dicts of dicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ir_lexirecall._util.errors import and_more, is_number, naming
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.io import search_engines, trec
+from ir_lexirecall.io.content import first_line, first_text, is_parquet, whole_content
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+
+_MTEB = "mteb_model_meta"
+_MOST_DIGITS = 300
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def is_json(path: str) -> bool:
+    """Whether a file starts as JSON does; a line of six fields is TREC's whatever it starts with."""
+    if is_parquet(path):
+        return False
+    line = first_line(path).lstrip("\ufeff \t\r\n")
+    if not line:  # blank lines first, or an empty file
+        line = first_text(path).lstrip()
+    return line.startswith(("{", "[")) and (len(line.split()) != len(trec.RUN_FIELDS) or '"' in line)
+
+
+def json_run(path: str) -> pl.DataFrame:
+    text = text_of_file(path)
+    first, _, rest = text.lstrip().partition("\n")
+    if first.startswith("{") and first.rstrip().endswith("}") and rest.strip():
+        return _prediction_lines(text, path)
+    content = parsed_json(text, path, 1)
+    if _is_prediction(content):
+        return _prediction_lines(text, path)
+    with naming(path):
+        found = search_engines.run_in(content)
+    if found is not None:
+        return table_of_dicts(found, "score")
+    if isinstance(content, dict) and is_mteb(content):
+        return table_of_dicts(mteb_run(content, path), "score")
+    return table_of_dicts(_dicts(content, path, "run"), "score")
+
+
+def json_qrels(path: str) -> Mapping[str, Mapping[str, Any]]:
+    content = parsed_json(text_of_file(path), path, 1)
+    with naming(path):
+        found = search_engines.qrels_in(content)
+    return _dicts(content, path, "qrels") if found is None else found
+
+
+def _dicts(content: Any, path: str, what: str) -> dict[str, dict[str, Any]]:
+    value = "grade" if what == "qrels" else "score"
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: taken for JSON, but a {type(content).__name__} is no {what}: {_expected(value)}")
+    for query_id, docs in content.items():
+        if not isinstance(docs, dict):
+            raise ValueError(
+                f"{path}: taken for JSON, but query {query_id!r} maps to {shown_json(docs)}: {_expected(value)}"
+            )
+        odd = [doc_id for doc_id, number in docs.items() if not is_number(number)]
+        if odd:
+            raise ValueError(
+                f"{path}: the {value} of document {odd[0]!r} for query {query_id!r} is {shown_json(docs[odd[0]])}, not a number"
+                f"{and_more(len(odd) - 1)}"
+            )
+    return content
+
+
+def _expected(value: str) -> str:
+    return f"expected {{query_id: {{doc_id: {value}}}}}"
+
+
+def shown_json(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def table_of_dicts(nested: Mapping[str, Mapping[str, Any]], value: str) -> pl.DataFrame:
+    numbers = [float(number) for docs in nested.values() for number in docs.values()]
+    return pl.DataFrame(
+        {
+            "query_id": pl.Series([q for q, docs in nested.items() for _ in docs], dtype=pl.String),
+            "doc_id": pl.Series([doc_id for docs in nested.values() for doc_id in docs], dtype=pl.String),
+            value: pl.Series(numbers, dtype=pl.Float64),
+        }
+    )
+
+
+def is_mteb(content: dict[str, Any]) -> bool:
+    if _MTEB in content:
+        return True
+    return bool(content) and all(
+        isinstance(splits, dict)
+        and bool(splits)
+        and all(
+            isinstance(run, dict) and bool(run) and all(isinstance(d, dict) for d in run.values())
+            for run in splits.values()
+        )
+        for splits in content.values()
+    )
+
+
+def mteb_run(
+    content: dict[str, Any], path: str, subset: str | None = None, split: str | None = None
+) -> dict[str, dict[str, float]]:
+    there = [
+        (name, part)
+        for name, splits in content.items()
+        if name != _MTEB and isinstance(splits, dict)
+        for part in splits
+    ]
+    wanted = [(a, b) for a, b in there if subset in (None, a) and split in (None, b)]
+    listed = ", ".join(f"{a}/{b}" for a, b in there) or "nothing"
+    if not wanted:
+        raise ValueError(
+            f"{path}: no predictions of MTEB for {subset or 'any subset'}/{split or 'any split'}; it has {listed}"
+        )
+    if len(wanted) > 1:
+        raise ValueError(
+            f"{path}: predictions of MTEB for {listed}; choose with ir_lexirecall.io.readers.read_predictions(path, subset, split)"
+        )
+    a, b = wanted[0]
+    return _dicts(content[a][b], f"{path} ({a}/{b})", "run")
+
+
+def _is_prediction(content: Any) -> bool:
+    return isinstance(content, dict) and isinstance(content.get("results"), list) and "query_id" in content
+
+
+def _prediction_lines(text: str, path: str) -> pl.DataFrame:
+    """Lines ``{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}``."""
+    query_ids: list[str] = []
+    doc_ids: list[str] = []
+    scores: list[float] = []
+    seen: set[str] = set()
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        content = parsed_json(line, path, number)
+        if not _is_prediction(content):
+            raise ValueError(
+                f"{place}: taken for predictions of sentence-transformers, but it is not "
+                '{"query_id": ..., "results": [{"corpus_id": ..., "score": ...}, ...]}'
+            )
+        query_id = id_in_json(content["query_id"], "query_id", place)
+        if query_id in seen:
+            raise ValueError(f"{place}: query {query_id!r} occurs twice")
+        seen.add(query_id)
+        for result in content["results"]:
+            if not isinstance(result, dict) or not {"corpus_id", "score"} <= result.keys():
+                raise ValueError(
+                    f"{place}: a result of query {query_id!r} is {shown_json(result)}, without corpus_id and score"
+                )
+            doc_ids.append(id_in_json(result["corpus_id"], "corpus_id", place))
+            if not is_number(result["score"]):
+                raise ValueError(
+                    f"{place}: the score of document {doc_ids[-1]!r} for query {query_id!r} is {shown_json(result['score'])}, not a "
+                    "number"
+                )
+            scores.append(float(result["score"]))
+        query_ids += [query_id] * len(content["results"])
+    columns = {"query_id": query_ids, "doc_id": doc_ids}
+    return pl.DataFrame(
+        {
+            **{name: pl.Series(ids, dtype=pl.String) for name, ids in columns.items()},
+            "score": pl.Series(scores, dtype=pl.Float64),
+        }
+    )
+
+
+def id_in_json(value: Any, name: str, place: str) -> str:
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)
+    raise ValueError(f"{place}: {name} is {shown_json(value)}, not a string or an integer")
+
+
+def text_of_file(path: str) -> str:
+    try:
+        return whole_content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
+
+
+def parsed_json(text: str, path: str, first_line: int) -> Any:
+    try:
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
+        if _SURROGATE.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
+        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
+    return content
+
+
+def _integer(digits: str) -> int | float:
+    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
+    """A JSON object; what it names twice would be lost."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
+    return content

@@ -1,0 +1,245 @@
+"""Systematic reviews: simulations and projects of ASReview (2 and 3) as qrels and runs.
+
+A review is a query, a model is a run, the order of labelling is its ranking. ASReview itself is not needed: a project file is a
+zip with JSON and SQLite databases.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import tempfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ir_lexirecall._util.errors import and_more, entry, shown
+
+ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
+"""An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
+
+_LARGEST = 2**32  # bytes of a database in a project file
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """What an ``.asreview`` file says.
+
+    Attributes:
+        review: name of the data set.
+        model: classifier, feature extractor and querier, joined by ``-``.
+        ranking: ids of all records: those labelled, in that order, then the others, relevant ones last.
+        relevant: ids of those that are relevant.
+        labelled: how many were labelled.
+        priors: ids of the records that the model was given; left out of the rest unless asked for.
+    """
+
+    review: str
+    model: str
+    ranking: tuple[str, ...]
+    relevant: frozenset[str]
+    labelled: int
+    priors: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Reviews:
+    """Simulations of several models on several reviews.
+
+    Attributes:
+        qrels: for each review, the grades of all its records, 1 or 0.
+        runs: for each model, the rankings of all records of each review; scores are negative ranks.
+    """
+
+    qrels: dict[str, dict[str, int]]
+    runs: dict[str, dict[str, dict[str, float]]]
+
+    @property
+    def n(self) -> dict[str, int]:
+        """Number of records of each review."""
+        return {review: len(records) for review, records in self.qrels.items()}
+
+
+@entry
+def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
+    """Read simulations of ASReview as qrels and runs for ``evaluate`` and ``compare``.
+
+    Records that were never labelled end the ranking, the relevant ones last; so measures of total recall find the whole
+    collection in it (``n='ranking'``, their default).
+
+    Args:
+        files: ``.asreview`` files of ASReview 2 or 3, a folder of them, or a mapping of models' names to these; without names, a
+            model is called by its classifier, feature extractor and querier.
+        priors: count the records that models were given to start with, as their first ones; otherwise they are left out of
+            rankings and judgments.
+
+    Raises:
+        ValueError: a file cannot be read, has no relevant record, or does not fit the others; the message names it.
+    """
+    named = list(_named_files(files))
+    if not named:
+        raise ValueError("no .asreview files are given")
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    where: dict[tuple[str, str], str] = {}
+    for name, path in named:
+        found = read_asreview(path, priors=priors)
+        model = name or found.model
+        other = where.setdefault((model, found.review), path)
+        if other != path:
+            raise ValueError(
+                f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
+                "{name: files}"
+            )
+        grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=_number)}
+        if qrels.setdefault(found.review, grades) != grades:
+            first = next(path for (_, review), path in where.items() if review == found.review)
+            raise ValueError(
+                f"{path}: review {found.review!r} has other records than in {first}: {_difference(grades, qrels[found.review])}"
+            )
+        runs.setdefault(model, {})[found.review] = {
+            record: -float(rank) for rank, record in enumerate(found.ranking, 1)
+        }
+    for model, rankings in runs.items():
+        lacking = [review for review in qrels if review not in rankings]
+        if lacking:
+            raise ValueError(f"model {model!r} has no simulation of review {lacking[0]!r}{and_more(len(lacking) - 1)}")
+    return Reviews(qrels, runs)
+
+
+def _named_files(files: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(files, Mapping):
+        for name, part in files.items():
+            yield from ((str(name), path) for _, path in _named_files(part))
+    elif isinstance(files, (str, os.PathLike)):
+        if os.path.isdir(files):
+            yield from (("", str(path)) for path in sorted(Path(files).glob("*.asreview")))
+        else:
+            yield "", os.fspath(files)
+    else:
+        for item in files:
+            yield from _named_files(item)
+
+
+def _difference(some: Mapping[str, int], others: Mapping[str, int]) -> str:
+    if len(some) != len(others):
+        return f"{len(some)} and {len(others)}; were they simulated with other prior knowledge? priors=True counts it"
+    record = next((record for record in some if record not in others), None)
+    if record is not None:
+        return f"only one has record {record}; were they simulated with other prior knowledge? priors=True counts it"
+    record = next(record for record in some if some[record] != others[record])
+    return f"record {record} is relevant in one of them only"
+
+
+def _number(record: str) -> int:
+    return int(record)
+
+
+# -- one file ----------------------------------------------------------------------------------------------
+
+
+@entry
+def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simulation:
+    """Read a project or simulation of ASReview 2 or 3.
+
+    A record is relevant if it was labelled so; where it was not labelled, if the data set says so (column ``included``).
+
+    Args:
+        path: the ``.asreview`` file.
+        priors: see ``read_reviews``.
+
+    Raises:
+        ValueError: it is damaged, of another version, or has no relevant record.
+    """
+    file = os.fspath(path)
+    with _databases(file) as (project, records_file, results_file):
+        records = _rows(records_file, "SELECT record_id, included, duplicate_of FROM record ORDER BY record_id", file)
+        results = _rows(
+            results_file,
+            "SELECT record_id, label, classifier, feature_extractor, querier FROM results ORDER BY rowid",
+            file,
+        )
+    done = [row for row in results if row[1] is not None]
+    given = frozenset(str(row[0]) for row in done if row[4] is None)
+    left_out = frozenset() if priors else given
+    order = [str(row[0]) for row in done if str(row[0]) not in left_out]
+    labels = {str(row[0]): row[1] for row in done}
+    everything = {
+        str(record): included for record, included, duplicate in records if duplicate is None or str(record) in labels
+    }
+    unknown = [record for record in labels if record not in everything]
+    if unknown:
+        raise ValueError(
+            f"{file}: record {unknown[0]} was labelled, but is not in the data set{and_more(len(unknown) - 1)}"
+        )
+    relevant = frozenset(r for r, included in everything.items() if labels.get(r, included) == 1 and r not in left_out)
+    if not relevant:
+        raise ValueError(f"{file}: no record is relevant, so that there is nothing to find")
+    seen = {*order, *left_out}
+    others = sorted(
+        (record for record in everything if record not in seen), key=lambda record: (record in relevant, int(record))
+    )
+    return Simulation(_review(project, file), _model(done), (*order, *others), relevant, len(order), given)
+
+
+@contextlib.contextmanager
+def _databases(path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """The project's description, and where its databases of records and of labels lie for a while."""
+    if not os.path.isfile(path):
+        raise ValueError(f"{path}: there is no such file")
+    try:
+        with zipfile.ZipFile(path) as project, tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
+            names = {item.filename: item.file_size for item in project.infolist()}
+            if "project.json" not in names:
+                raise ValueError(f"{path}: no project of ASReview: there is no project.json in it")
+            about = json.loads(project.read("project.json"))
+            version = str(about.get("version", "?")) if isinstance(about, dict) else "?"
+            states = sorted(name for name in names if name.startswith("reviews/") and name.endswith("/results.db"))
+            if len(states) > 1:
+                raise ValueError(f"{path}: {len(states)} reviews are in it; give a file with one")
+            databases = ("results.db", "results.db") if "results.db" in names else ("data_store.db", *states)
+            if len(databases) < 2 or databases[0] not in names:
+                raise ValueError(
+                    f"{path}: a project of ASReview {version}, which is not readable; bring it to version 2 or 3 with "
+                    "'asreview migrate', or finish the simulation"
+                )
+            paths = []
+            for place, name in enumerate(databases):
+                if names[name] > _LARGEST:
+                    raise ValueError(f"{path}: {name} is too large ({names[name]:,} bytes)")
+                paths.append(os.path.join(folder, f"{place}.db"))
+                Path(paths[-1]).write_bytes(project.read(name))
+            yield about, paths[0], paths[1]
+    except (zipfile.BadZipFile, EOFError, json.JSONDecodeError, UnicodeDecodeError, NotImplementedError) as error:
+        raise ValueError(f"{path}: no project of ASReview, or a damaged one: {error}") from None
+
+
+def _rows(database: str, query: str, path: str) -> list[tuple[Any, ...]]:
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            return connection.execute(query).fetchall()
+    except sqlite3.Error as error:
+        raise ValueError(f"{path}: its database cannot be read: {error}") from None
+
+
+def _review(project: Mapping[str, Any], path: str) -> str:
+    """What the review is called: its data set, without ending."""
+    datasets = project.get("datasets") or []
+    names = [item.get("name") for item in datasets if isinstance(item, dict)]
+    name = names[0] if names and isinstance(names[0], str) else project.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{path}: the project has no name: {shown(name)}")
+    return Path(name).stem or name
+
+
+def _model(done: list[tuple[Any, ...]]) -> str:
+    """What chose most of the records."""
+    chosen = Counter(row[2:] for row in done if row[4] is not None)
+    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
+    parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
+    return "-".join(str(part) for part in parts if part is not None)

@@ -1,0 +1,308 @@
+"""Search engines: Elasticsearch's and OpenSearch's ``_rank_eval``, and judgment lists of Quepid and the Search Relevance Workbench."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, shown, shown_names
+from ir_lexirecall.io.content import first_line, whole_content
+from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.lines import number
+
+JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
+"""The path of a JSON file, or what was read from it."""
+
+_QUERIES = ("query_id", "qid", "query", "querytext", "query_text")
+_DOCUMENTS = ("docid", "doc_id", "document_id", "_id", "docno", "id")
+_RATINGS = ("rating", "judgement", "judgment", "grade", "relevance", "label")
+
+
+@dataclass(frozen=True)
+class RankEval:
+    """What a ``_rank_eval`` request and its response say.
+
+    Attributes:
+        qrels: ratings by query and document: those of the request; of the response's hits alone where none is given.
+        run: ranked hits by query, with negative ranks as scores: the engine's order, whatever it sorts by.
+        unrated: documents of each query that were returned and have no rating.
+        values: the engine's own metric, by query.
+    """
+
+    qrels: dict[str, dict[str, float]]
+    run: dict[str, dict[str, float]]
+    unrated: dict[str, list[str]]
+    values: dict[str, float]
+
+
+@entry
+def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankEval:
+    """Read a response of ``_rank_eval`` as a run, and the request as qrels.
+
+    The response holds as many hits as the request's ``metric`` asked for with ``k`` (10 by default): for measures of recall, ask
+    for as many as users may read.
+
+    Args:
+        response: what the engine answered.
+        request: what it was asked. Without it, documents that were rated but not returned are unknown: give judgments of
+            another source to ``evaluate`` instead of ``qrels``.
+
+    Returns:
+        A ``RankEval``. Documents are called by their ``_id``; by ``_index/_id`` where there are several indexes.
+
+    Raises:
+        ValueError: not such a file, a query that failed or is in one of the two only, or a document twice.
+
+    >>> hit = {"hit": {"_index": "films", "_id": "42", "_score": 3.1}, "rating": 1}
+    >>> found = read_rank_eval({"metric_score": 1.0, "details": {"amsterdam": {"metric_score": 1.0, "unrated_docs": [],
+    ...     "hits": [hit]}}, "failures": {}})
+    >>> found.run, found.qrels
+    ({'amsterdam': {'42': -1.0}}, {'amsterdam': {'42': 1.0}})
+    """
+    answer, what = _content(response, "response")
+    details = answer.get("details")
+    if not isinstance(details, Mapping):
+        raise ValueError(
+            f"{what}: no response of _rank_eval: it has {shown_names(list(map(str, answer)))}, but no details"
+        )
+    failures = answer.get("failures")
+    if failures:
+        query_id = next(iter(failures))
+        raise ValueError(f"{what}: query {query_id!r} failed{and_more(len(failures) - 1)}: {shown(failures[query_id])}")
+    asked = None if request is None else _requested(request)
+    hits = {query_id: list(_hits(detail, query_id, what)) for query_id, detail in details.items()}
+    indexes = {index for found in hits.values() for index, _, _ in found}
+    indexes |= {index for found in (asked or {}).values() for index, _, _ in found}
+    several = len(indexes) > 1
+    if asked is not None and (odd := asked.keys() ^ hits.keys()):
+        where = "the request" if min(odd) in asked else "the response"
+        raise ValueError(
+            f"{what}: query {min(odd)!r} is in {where} only{and_more(len(odd) - 1)}; are they of one evaluation?"
+        )
+    run = {query_id: _by_name(found, several, query_id, what) for query_id, found in hits.items()}
+    rated = asked if asked is not None else {q: [h for h in found if h[2] is not None] for q, found in hits.items()}
+    qrels = {query_id: _by_name(found, several, query_id, "the request") for query_id, found in rated.items()}
+    return RankEval(
+        {q: {doc: _rating(value, q, doc, what) for doc, value in docs.items()} for q, docs in qrels.items()},
+        {q: {doc: -float(rank) for rank, doc in enumerate(docs, 1)} for q, docs in run.items()},
+        {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
+        {q: float(detail.get("metric_score", float("nan"))) for q, detail in details.items()},
+    )
+
+
+def run_in(content: Any) -> dict[str, dict[str, float]] | None:
+    """The run in what was read from JSON, if that is a response of ``_rank_eval``; else None."""
+    is_response = isinstance(content, dict) and "details" in content and "metric_score" in content
+    return read_rank_eval(content).run if is_response else None
+
+
+def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
+    """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
+    if isinstance(content, dict) and isinstance(content.get("requests"), list):
+        requested = _requested(content)
+        several = len({index for found in requested.values() for index, _, _ in found}) > 1
+        named = {query_id: _by_name(found, several, query_id, "request") for query_id, found in requested.items()}
+        return {q: {doc: _rating(value, q, doc, "request") for doc, value in docs.items()} for q, docs in named.items()}
+    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in content else None
+
+
+def is_judgment_list(header: str) -> bool:
+    """Whether the first line of a CSV file is that of a judgment list.
+
+    >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
+    (True, False)
+    """
+    names = [name.strip().strip('"').lower() for name in header.split(",")]
+    columns = (_QUERIES, _DOCUMENTS, _RATINGS)
+    return "query_id" not in names and all(any(name in names for name in known) for known in columns)
+
+
+def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
+    """A JSON object, and what messages call it."""
+    if isinstance(source, Mapping):
+        return source, what
+    path = os.fspath(source)
+    with rereadable(path) as file:
+        try:
+            content = json.loads(whole_content(file).decode("utf-8-sig"))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected a JSON object, got a {type(content).__name__}")
+    return content, path
+
+
+_Hit: TypeAlias = "tuple[str, str, Any]"
+
+
+def _hits(detail: Any, query_id: str, what: str) -> Iterator[_Hit]:
+    """Index, id and rating of every hit of a query."""
+    found: Any = detail.get("hits", ()) if isinstance(detail, Mapping) else [None]
+    for item in found:
+        hit = item.get("hit") if isinstance(item, Mapping) else None
+        if not isinstance(hit, Mapping) or "_id" not in hit:
+            raise ValueError(f"{what}: a hit of query {query_id!r} is {shown(item)}, without hit and _id")
+        yield str(hit.get("_index", "")), str(hit["_id"]), item.get("rating")
+
+
+def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
+    content, what = _content(request, "request")
+    requests = content.get("requests")
+    if not isinstance(requests, list):
+        raise ValueError(
+            f"{what}: no request of _rank_eval: it has {shown_names(list(map(str, content)))}, but no requests"
+        )
+    ratings: dict[str, list[_Hit]] = {}
+    for item in requests:
+        if not isinstance(item, Mapping) or "id" not in item:
+            raise ValueError(f"{what}: a request is {shown(item)}, without an id")
+        query_id = str(item["id"])
+        if query_id in ratings:
+            raise ValueError(f"{what}: two requests have the id {query_id!r}")
+        ratings[query_id] = []
+        for rated in item.get("ratings", ()):
+            if not isinstance(rated, Mapping) or not {"_id", "rating"} <= rated.keys():
+                raise ValueError(f"{what}: a rating of query {query_id!r} is {shown(rated)}, without _id and rating")
+            ratings[query_id].append((str(rated.get("_index", "")), str(rated["_id"]), rated["rating"]))
+    return ratings
+
+
+def _by_name(hits: Iterable[_Hit], several: bool, query_id: str, what: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for index, doc_id, rating in hits:
+        name = f"{index}/{doc_id}" if several else doc_id
+        if name in found:
+            raise ValueError(f"{what}: document {name!r} stands twice for query {query_id!r}")
+        found[name] = rating
+    return found
+
+
+def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
+    rating = number(value) if isinstance(value, str) else float(value) if is_number(value) else None
+    if rating is None:
+        raise ValueError(
+            f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, not a number"
+        )
+    return rating
+
+
+_Row: TypeAlias = "tuple[str, str, Any, str]"
+
+# -- judgment lists ----------------------------------------------------------------------------------------
+
+
+@entry
+def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, dict[str, float]]:
+    """Read a judgment list as qrels.
+
+    Args:
+        source: CSV with the columns ``query``, ``docid`` and ``rating`` (Quepid; other usual names are known, too), or JSON with
+            ``judgmentRatings`` (OpenSearch's Search Relevance Workbench), as a path or as what was read from it.
+        levels: for ratings between 0 and 1 (judgments derived from clicks): the grades 0, 1, ..., levels that they are rounded
+            to. Measures take grades of at least 1 as relevant.
+
+    Returns:
+        Ratings by query and document. Rows without a rating are left out: nobody has rated them yet.
+
+    Raises:
+        ValueError: no such list, or a rating that is not a number or occurs twice; the message names the line.
+
+    >>> read_judgments({"judgmentRatings": [{"query": "red dress", "ratings": [{"docId": "B07", "rating": "0.66"}]}]}, levels=3)
+    {'red dress': {'B07': 2.0}}
+    """
+    if levels is not None and (not is_integer(levels) or levels < 1):
+        raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
+    rows, what = _rated(source)
+    return _qrels(rows, what, levels)
+
+
+def _rated(source: JSONLike) -> tuple[list[_Row], str]:
+    """Query, document, rating and place of everything in a judgment list."""
+    if not isinstance(source, Mapping):
+        path = os.fspath(source)
+        with rereadable(path) as file:
+            if not first_line(file).lstrip().startswith("{"):
+                return _from_csv(file), path
+            content, what = _content(file, path)
+    else:
+        content, what = _content(source, "judgments")
+    lists = content.get("judgmentRatings")
+    if not isinstance(lists, list):
+        raise ValueError(
+            f"{what}: no judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
+        )
+    rows: list[_Row] = []
+    for item in lists:
+        if not isinstance(item, Mapping) or "query" not in item or not isinstance(item.get("ratings"), list):
+            raise ValueError(f"{what}: expected query and ratings, got {shown(item)}")
+        for rated in item["ratings"]:
+            if not isinstance(rated, Mapping) or not {"docId", "rating"} <= rated.keys():
+                raise ValueError(
+                    f"{what}: a rating of query {item['query']!r} is {shown(rated)}, without docId and rating"
+                )
+            rows.append((str(item["query"]), str(rated["docId"]), rated["rating"], what))
+    return rows, what
+
+
+def _from_csv(path: str) -> list[_Row]:
+    try:
+        text = whole_content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
+    reader = csv.reader(io.StringIO(text), strict=True)
+    rows: list[_Row] = []
+    places: tuple[int, ...] = ()
+    names: list[str] = []
+    try:
+        for row in reader:
+            if not any(field.strip() for field in row):
+                continue
+            if not names:
+                names = [name.strip().lower() for name in row]
+                places = tuple(_column(names, known, path) for known in (_QUERIES, _DOCUMENTS, _RATINGS))
+                continue
+            if len(row) != len(names):
+                raise ValueError(f"{path}, line {reader.line_num}: {len(row)} fields where {len(names)} are expected")
+            query_id, doc_id, rating = (row[place].strip() for place in places)
+            if not query_id or not doc_id:
+                raise ValueError(
+                    f"{path}, line {reader.line_num}: there is no {'query' if not query_id else 'document'}"
+                )
+            rows.append((query_id, doc_id, rating or None, f"{path}, line {reader.line_num}"))
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    return rows
+
+
+def _column(names: list[str], known: tuple[str, ...], path: str) -> int:
+    place = next((names.index(name) for name in known if name in names), None)
+    if place is None:
+        raise ValueError(f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}")
+    return place
+
+
+def _qrels(rows: Iterable[_Row], what: str, levels: int | None) -> dict[str, dict[str, float]]:
+    qrels: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, value, where in rows:
+        if value is None:
+            continue
+        rating = _rating(value, query_id, doc_id, where)
+        ratings = qrels.setdefault(query_id, {})
+        if doc_id in ratings:
+            raise ValueError(f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one")
+        if levels is not None and not 0 <= rating <= 1:
+            raise ValueError(
+                f"{where}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; levels are for ratings between 0 "
+                "and 1"
+            )
+        ratings[doc_id] = rating if levels is None else float(round(rating * levels))
+    if not qrels:
+        raise ValueError(f"{what}: there are no ratings in it")
+    return qrels

@@ -1,0 +1,241 @@
+"""Files of values per query that other programs wrote: trec_eval, ir_measures, autojudge-evaluate, JSON, CSV, Parquet, MTEB."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import is_number, shown
+from ir_lexirecall.io import trec
+from ir_lexirecall.io.content import is_parquet, whole_content
+from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.lines import number, text_of
+from ir_lexirecall.io.parquet import parquet_batches
+from ir_lexirecall.io.values.cells import (
+    QUERY_NAMES,
+    RUN_NAMES,
+    SAMPLE_NAMES,
+    SUMMARY,
+    TASK_NAMES,
+    TEXT,
+    Cells,
+    cells_of_columns,
+    cells_of_dicts,
+    is_measure,
+    texts,
+)
+
+_LINES = {
+    3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
+    4: "run, measure, query, value or run, query, measure, value (autojudge-evaluate)",
+    6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
+}
+
+
+def cells_of_file(path: str | os.PathLike[str], column: str | None = None) -> Cells:
+    """The values in a file, in whatever of the formats; rows over all queries are left out.
+
+    Args:
+        path: the file, possibly compressed, a pipe, or ``-``.
+        column: what the values of a table with a column per run are called.
+
+    Raises:
+        ValueError: no known format, or something in it that cannot be read; the message names the line.
+    """
+    with rereadable(os.fspath(path)) as file:
+        if is_parquet(file):
+            table = trec.stacked([*parquet_batches(file)])
+            return cells_of_columns({name: table[name].to_list() for name in table.columns}, file, column=column)
+        text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        if not first:
+            raise ValueError(f"{file}: there are no values in it")
+        if first.lstrip().startswith(("{", "[")):
+            return _cells_of_json(text, file, column)
+        for separator in (",", "\t", ";"):
+            names = [name.strip().strip('"').lower() for name in first.split(separator)]
+            if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
+                return _cells_of_table(text, separator, file, column)
+        if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
+            raise ValueError(
+                f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
+            )
+        return _cells_of_lines(text, file)
+
+
+# -- lines of fields ---------------------------------------------------------------------------------------
+
+
+def _cells_of_lines(text: str, path: str) -> Cells:
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) not in _LINES:
+            fields = line.split()
+        if rows and len(fields) != len(rows[0]) and fields[0].startswith("relstring"):
+            continue  # a text with blanks
+        if len(fields) not in _LINES or (rows and len(fields) != len(rows[0])):
+            wanted = _LINES.get(len(rows[0]) if rows else 0) or "; ".join(_LINES.values())
+            raise ValueError(f"{path}, line {line_number}: {len(fields)} fields where a line has {wanted}")
+        rows.append(fields)
+        lines.append(line_number)
+    measure, query, run = _roles(rows, path)
+    cells: list[tuple[int, float]] = []
+    for i, row in enumerate(rows):
+        if row[query] in SUMMARY or TEXT.match(row[measure]):
+            continue
+        text_value = row[4] if len(row) == 6 else row[-1]
+        value = number(text_value)
+        if value is None:
+            raise ValueError(
+                f"{path}, line {lines[i]}: the {row[measure]} of query {row[query]!r} is {shown(text_value)}, not a number"
+            )
+        cells.append((i, value))
+    if not cells:
+        raise ValueError(f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)")
+    kept = [i for i, _ in cells]
+    return Cells(
+        texts(None if run is None else rows[i][run] for i in kept),
+        texts(rows[i][query] for i in kept),
+        texts(rows[i][measure] for i in kept),
+        np.array([value for _, value in cells]),
+        lambda n: f"{path}, line {lines[kept[n]]}",
+    )
+
+
+def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | None]:
+    """Which fields hold the measure, the query, and the run."""
+    if len(rows[0]) == 6:
+        return 5, 0, 2
+    first = len(rows[0]) - 3
+    run = None if first == 0 else 0
+    several = [{row[first] for row in rows}, {row[first + 1] for row in rows}]
+    summary = [not names.isdisjoint(SUMMARY) for names in several]
+    known = [all(map(is_measure, names)) for names in several]
+    if summary[0] != summary[1]:
+        measure_first = summary[1]
+    elif known[0] != known[1]:
+        measure_first = known[0]
+    elif len(several[0]) != len(several[1]):
+        measure_first = len(several[0]) < len(several[1])
+    else:
+        raise ValueError(
+            f"{path}: which field is the measure, {shown(rows[0][first])} or {shown(rows[0][first + 1])}, cannot be told; "
+            "give a table with a header: run, query_id, measure, value"
+        )
+    return (first, first + 1, run) if measure_first else (first + 1, first, run)
+
+
+# -- tables and JSON ---------------------------------------------------------------------------------------
+
+
+def _cells_of_table(text: str, separator: str, path: str, column: str | None) -> Cells:
+    reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+    columns: list[list[Any]] = []
+    lines: list[int] = []
+    names: list[str] = []
+    try:
+        for row in reader:
+            if not any(field.strip() for field in row):
+                continue
+            if not names:
+                names, columns = [name.strip() for name in row], [[] for _ in row]
+                continue
+            if len(row) != len(names):
+                raise ValueError(f"{path}, line {reader.line_num}: {len(row)} fields where {len(names)} are expected")
+            lines.append(reader.line_num)
+            for values, field in zip(columns, row, strict=True):
+                values.append(field.strip() or None)
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
+    table = dict(zip(names, columns, strict=True))
+    return cells_of_columns(table, path, lambda row: f"{path}, line {lines[row]}", column=column)
+
+
+def _cells_of_json(text: str, path: str, column: str | None) -> Cells:
+    """An object per line, a list of objects, or a dict of dicts."""
+    try:
+        content = json.loads(text)
+        if isinstance(content, dict) and not _is_record(content):
+            return cells_of_dicts(content, path)
+        records, places = ([content], ["1"]) if isinstance(content, dict) else (content, None)
+        word = "record"
+    except json.JSONDecodeError:
+        records, places, word = [], [], "line"
+        for line_number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                try:
+                    records.append(json.loads(line))
+                except json.JSONDecodeError as error:
+                    raise ValueError(f"{path}, line {line_number}: taken for JSON, but {error.msg}") from None
+                places.append(str(line_number))
+    odd = next((i for i, record in enumerate(records) if not isinstance(record, dict)), None)
+    if odd is not None or not records:
+        raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return cells_of_columns(
+        columns,
+        path,
+        lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}",
+        column=column,
+    )
+
+
+def _is_record(content: Mapping[str, Any]) -> bool:
+    return not any(isinstance(value, (dict, list)) for value in content.values())
+
+
+# -- folders of results -------------------------------------------------------------------------------------
+
+
+def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> Cells:
+    """Scores of MTEB's results, a file ``MODEL/REVISION/TASK.json`` each: the mean over its splits and subsets.
+
+    Raises:
+        ValueError: no such file, or one without ``measure``.
+    """
+    rows: list[tuple[str, str, float, str]] = []
+    for file in sorted(Path(folder).rglob("*.json")):
+        if file.name == "model_meta.json":
+            continue
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{file}: taken for results of MTEB, but {error}") from None
+        if not isinstance(content, dict) or not {"task_name", "scores"} <= content.keys():
+            continue
+        found = [scores.get(measure) for split in content["scores"].values() for scores in split]
+        if not found or not all(map(is_number, found)):
+            raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
+        parts = file.relative_to(folder).parts
+        model = parts[0] if len(parts) > 1 else file.parent.name
+        rows.append((model, content["task_name"], float(np.mean(found)), str(file)))
+    if not rows:
+        raise ValueError(f"{folder}: no results of MTEB in it (JSON files with task_name and scores)")
+    return Cells(
+        texts(row[0] for row in rows),
+        texts(row[1] for row in rows),
+        np.full(len(rows), measure, dtype=object),
+        np.array([row[2] for row in rows]),
+        lambda n: rows[n][3],
+        True,
+    )
+
+
+def value_files(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """The files of values in a folder, one per run, hidden ones left out."""
+    yield from sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))

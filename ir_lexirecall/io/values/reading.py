@@ -1,0 +1,213 @@
+"""Values per query that something else computed, from anywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.errors import entry, shown, shown_names
+from ir_lexirecall.io.values import files
+from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, Cells, cells_of_columns, cells_of_dicts
+from ir_lexirecall.io.values.frames import columns_of_frame
+from ir_lexirecall.io.values.table import ValueTable, arranged, joined
+
+ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
+"""Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
+
+
+@entry
+def read_values(
+    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "refuse"
+) -> ValueTable:
+    """Read values per query that another program computed.
+
+    Args:
+        values: one of
+
+            - a frame (pandas, Polars, Arrow): long (``run``, ``query_id``, ``measure``, ``value``), with a column per measure
+              (``run``, ``query_id``, ...), or with a column per run (``query_id``, ...); a leaderboard with a row per task
+              and a column per model is the latter;
+            - a mapping of run names to frames, columns (indexed by query), files, ``{query_id: {measure: value}}``, or results
+              of ragas and DeepEval;
+            - files: ``trec_eval -q``, ``ir_measures -q``, autojudge-evaluate's formats, JSON (lines), CSV, Parquet; where a
+              file does not say which run it is of, that is its name without the ending;
+            - a folder of such files, or of MTEB's results.
+        measures: which measures to take, by default all; of a frame with a column per run, what its values are called.
+        missing: ``'refuse'`` values that are missing, or ``'skip'`` the queries that lack one.
+
+    Raises:
+        ValueError: a value is missing, occurs twice, is not a finite number or out of the measure's range, or the source
+            cannot be read; the message names the file and line, or the cell.
+
+    >>> table = read_values({"bm25": {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
+    >>> table.runs, table.query_ids, table.values["AP"].tolist()
+    (['bm25', 'ql'], ['q1', 'q2'], [[0.5, 0.25], [0.5, 0.5]])
+    """
+    _check_missing(missing)
+    if isinstance(values, ValueTable):
+        return values if measures is None else _selected(values, measures)
+    wanted = [measures] if isinstance(measures, str) else None if measures is None else list(measures)
+    cells = joined(_cells(values, wanted))
+    if cells is None:
+        raise ValueError(f"{_what(values)}: there are no values")
+    return arranged(cells, wanted, missing, _what(values))
+
+
+@entry
+def read_collections(
+    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "refuse"
+) -> dict[str, ValueTable]:
+    """Read values per query on several collections: a mapping of their names to what ``read_values`` takes, or a frame with a
+    further column ``collection`` (or ``dataset``, ``task``).
+
+    Raises:
+        ValueError: as ``read_values``; the message names the collection.
+
+    >>> rows = {"collection": ["c", "c"], "query_id": ["q", "q"], "run": ["a", "b"], "AP": [0.1, 0.2]}
+    >>> import pandas as pd
+    >>> read_collections(pd.DataFrame(rows))["c"].values["AP"].tolist()
+    [[0.1], [0.2]]
+    """
+    parts: Mapping[Any, Any]
+    if isinstance(values, Mapping):
+        parts = values
+    else:
+        parts = _by_collection(values)
+    tables = {}
+    for name, part in parts.items():
+        try:
+            tables[str(name)] = read_values(part, measures=measures, missing=missing)
+        except ValueError as error:
+            raise ValueError(f"collection {str(name)!r}: {error}") from None
+    return tables
+
+
+def _check_missing(missing: Any) -> None:
+    if missing not in ("refuse", "skip"):
+        raise ValueError(f"missing must be 'refuse' or 'skip', not {missing!r}")
+
+
+def _by_collection(values: Any) -> dict[str, Any]:
+    import pandas as pd
+
+    columns = columns_of_frame(values)
+    if columns is None:
+        raise ValueError(
+            f"expected a mapping of collections to values, or a frame with a column collection, got {shown(values)}"
+        )
+    frame = pd.DataFrame(columns[0])
+    name = next((name for name in TASK_NAMES if name in frame.columns), None)
+    if name is None or len(frame.columns.intersection(QUERY_NAMES)) == 0:
+        raise ValueError(
+            f"the frame needs the columns collection and query_id: it has {shown_names(list(map(str, frame.columns)))}"
+        )
+    return {str(key): part.drop(columns=name) for key, part in frame.groupby(name, sort=False)}
+
+
+# -- sources -----------------------------------------------------------------------------------------------
+
+
+def _what(values: Any) -> str:
+    return os.fspath(values) if isinstance(values, (str, os.PathLike)) else "values"
+
+
+def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
+    """The cells of every part of a source."""
+    column = measures[0] if measures is not None and len(measures) == 1 else None
+    if isinstance(values, (str, os.PathLike)):
+        return _path_cells(Path(values) if os.fspath(values) != "-" else "-", column)
+    if isinstance(values, Mapping):
+        if not values:
+            return []
+        return [_run_cells(str(run), part, measures) for run, part in values.items()]
+    frame = columns_of_frame(values)
+    if frame is not None:
+        columns, index = frame
+        named = None if measures is None or not set(measures) <= set(columns) else measures
+        return [cells_of_columns(columns, "values", _row_of(columns), index=index, column=column, measures=named)]
+    if isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
+        names = [run_name(item) for item in values]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None and not all(_names_runs(files.cells_of_file(item, column)) for item in values):
+            raise ValueError(f"two files are called {twice!r}; give them names: {{name: file}}")
+        return [cells for item in values for cells in _path_cells(Path(item), column)]
+    raise ValueError(
+        f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
+        "mapping of runs to frames, or files"
+    )
+
+
+def _names_runs(cells: Cells) -> bool:
+    return any(run is not None for run in cells.run)
+
+
+def _path_cells(path: Path | str, column: str | None) -> list[Cells]:
+    if not os.path.isdir(path):
+        cells = files.cells_of_file(path, column)
+        return [cells if _names_runs(cells) else _named(cells, run_name(path))]
+    several = list(files.value_files(path))
+    if not several or any(file.is_dir() for file in Path(path).iterdir()):
+        return [files.mteb_cells(path, column or "main_score")]
+    return [cells for file in several for cells in _path_cells(file, column)]
+
+
+def run_name(path: str | os.PathLike[str]) -> str:
+    """What the run is called whose values a file holds.
+
+    >>> run_name("values/bm25.eval.txt.gz"), run_name("ql.csv")
+    ('bm25', 'ql')
+    """
+    name = Path(path).name
+    return (
+        re.sub(r"(\.(eval|eval_q|txt|csv|tsv|jsonl?|parquet|out|trec_eval|ir_measures|tot|gz|bz2|xz|zst))+\Z", "", name)
+        or name
+    )
+
+
+def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
+    """The cells of a single run."""
+    if isinstance(part, (str, os.PathLike)):
+        return _named(files.cells_of_file(part), run)
+    if isinstance(part, Mapping):
+        return _named(cells_of_dicts(part, f"values of run {run!r}", measures[0] if measures else None), run)
+    if hasattr(part, "test_results"):  # DeepEval's
+        return _named(cells_of_dicts(_deepeval(part), f"values of run {run!r}"), run)
+    frame = columns_of_frame(part)
+    if frame is None:
+        raise ValueError(
+            f"values of run {run!r}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
+            "{query_id: {measure: value}}, or a file"
+        )
+    columns, index = frame
+    named = None if measures is None or not set(measures) <= set(columns) else measures
+    what = f"values of run {run!r}"
+    return _named(cells_of_columns(columns, what, index=index, one_run=True, measures=named), run)
+
+
+def _deepeval(result: Any) -> dict[str, dict[str, Any]]:
+    return {
+        str(test.name): {str(metric.name): metric.score for metric in test.metrics_data or ()}
+        for test in result.test_results
+    }
+
+
+def _named(cells: Cells, run: str) -> Cells:
+    return replace(cells, run=np.full(len(cells), run, dtype=object))
+
+
+def _row_of(columns: Mapping[str, Any]) -> Callable[[int], str]:
+    return lambda row: f"row {row + 1}"
+
+
+def _selected(table: ValueTable, measures: str | Iterable[str]) -> ValueTable:
+    wanted = [measures] if isinstance(measures, str) else list(measures)
+    lacking = [name for name in wanted if name not in table.values]
+    if lacking:
+        raise ValueError(f"no values of {lacking[0]!r}; there are {shown_names(table.measures)}")
+    return replace(table, values={name: table.values[name] for name in wanted})

@@ -1,0 +1,209 @@
+"""One table of values: every cell once, none missing, all in range."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, shown_names
+from ir_lexirecall.io.values.cells import Cells, texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """Values of S runs on Q queries with each of some measures, computed elsewhere.
+
+    Attributes:
+        runs: names of runs, in the order of the source.
+        query_ids: ids of queries, sorted.
+        values: by measure, an array of shape ``(S, Q)`` without gaps.
+        skipped: queries that were left out because a value was missing.
+        per_task: whether the "queries" are tasks or collections, one value each: inference is over collections only.
+        source: what messages call it.
+    """
+
+    runs: list[str]
+    query_ids: list[str]
+    values: dict[str, Floats]
+    skipped: tuple[str, ...] = ()
+    per_task: bool = False
+    source: str = "values"
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of measures, in the order of the source."""
+        return list(self.values)
+
+    def table(self) -> pd.DataFrame:
+        """The values as a frame: ``run``, ``query_id``, and a column per measure."""
+        import pandas as pd
+
+        columns = {name: values.ravel() for name, values in self.values.items()}
+        ids = {
+            "run": np.repeat(texts(self.runs), len(self.query_ids)),
+            "query_id": texts(self.query_ids * len(self.runs)),
+        }
+        return pd.DataFrame({**ids, **columns})
+
+
+def joined(parts: list[Cells]) -> Cells | None:
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([len(part) for part in parts])
+
+    def place(n: int) -> str:
+        part = int(np.searchsorted(ends, n, side="right"))
+        return parts[part].place(n - int(ends[part]) + len(parts[part]))
+
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("run", "query_id", "measure")}
+    value = np.concatenate([part.value for part in parts])
+    return Cells(**columns, value=value, place=place, per_task=all(part.per_task for part in parts))
+
+
+def arranged(cells: Cells, measures: list[str] | None, missing: str, source: str) -> ValueTable:
+    """The cells as arrays; every fault is named."""
+    import pandas as pd
+
+    nameless = next((n for n, run in enumerate(cells.run) if run is None), None)
+    if nameless is not None:
+        raise ValueError(f"{cells.place(nameless)}: there is no run; add a column run, or give {{run: values}}")
+    s, runs = pd.factorize(cells.run)
+    q, query_ids = pd.factorize(cells.query_id, sort=True)
+    k, names = pd.factorize(cells.measure)
+    if measures is not None:
+        lacking = [name for name in measures if name not in names]
+        if lacking:
+            raise ValueError(f"{source}: no values of {lacking[0]!r}; there are {shown_names(list(names))}")
+    names = list(names)
+    shape = (len(names), len(runs), len(query_ids))
+    cell = np.ravel_multi_index((k, s, q), shape)
+    _refuse_repetitions(cells, cell)
+    grid = np.full(shape, np.nan)
+    grid.ravel()[cell] = cells.value
+    grid = grid[[names.index(name) for name in measures or names]]
+    names = measures or names
+    _refuse_mixed(grid, names, list(runs))
+    _refuse_values(cells, set(names))
+    gaps = np.isnan(grid)
+    incomplete = gaps.any(axis=(0, 1))
+    if gaps.any() and missing == "refuse":
+        a, b, c = (int(axis[0]) for axis in np.nonzero(gaps))
+        raise ValueError(
+            f"{source}: the {names[a]} of run {runs[b]!r} for query {query_ids[c]!r} is missing"
+            f"{and_more(int(gaps.sum()) - 1)}; add it, or give missing='skip' to leave out {int(incomplete.sum())} of "
+            f"{len(query_ids)} queries"
+        )
+    if incomplete.all():
+        raise ValueError(f"{source}: no query has all values; do all runs name the same queries?")
+    return ValueTable(
+        list(runs),
+        [str(query) for query in query_ids[~incomplete]],
+        {name: values[:, ~incomplete] for name, values in zip(names, grid, strict=True)},
+        tuple(str(query) for query in query_ids[incomplete]),
+        cells.per_task,
+        source,
+    )
+
+
+def _refuse_repetitions(cells: Cells, cell: NDArray[Any]) -> None:
+    order = np.argsort(cell, kind="stable")
+    again = order[1:][cell[order][1:] == cell[order][:-1]]
+    if len(again):
+        second = int(again.min())
+        first = int(np.flatnonzero(cell == cell[second])[0])
+        raise ValueError(
+            f"{cells.place(second)}: the {cells.measure[second]} of run {cells.run[second]!r} for query "
+            f"{cells.query_id[second]!r} is there already ({cells.place(first)}){and_more(len(again) - 1)}; keep one"
+        )
+
+
+def _refuse_mixed(grid: Floats, names: Sequence[str], runs: Sequence[str]) -> None:
+    """Refuse measures that not all runs have."""
+    there = {name: ~np.isnan(values).all(axis=1) for name, values in zip(names, grid, strict=True)}
+    for name, has in there.items():
+        if not has.all():
+            common = [other for other, every in there.items() if every.all()]
+            cure = f"measures={common!r} takes what all have" if common else "there is no measure that all have"
+            lacking = runs[int((~has).argmax())]
+            raise ValueError(f"run {lacking!r} has no values of {name}{and_more(int((~has).sum()) - 1)}; {cure}")
+
+
+_UNIT = frozenset(
+    [
+        "ap",
+        "map",
+        "p",
+        "precision",
+        "r",
+        "recall",
+        "rr",
+        "mrr",
+        "recip_rank",
+        "rprec",
+        "bpref",
+        "infap",
+        "success",
+        "iprec",
+        "iprec_at_recall",
+        "ndcg",
+        "map_cut",
+        "ndcg_cut",
+        "11pt_avg",
+        "setp",
+        "setr",
+        "setf",
+        "setap",
+        "set_p",
+        "set_recall",
+        "set_f",
+        "set_map",
+        "rbp",
+        "err",
+        "judged",
+        "unj",
+        "lr",
+        "lexirecall",
+        "tse",
+        "rbu",
+        "strecall",
+        "hit_rate",
+    ]
+)
+"""Measures whose values lie between 0 and 1, in lower case and without parameters."""
+
+
+def _refuse_values(cells: Cells, names: set[str]) -> None:
+    """Refuse values that are infinite, or outside the range of a measure that is known by its name."""
+    unit = texts(name in names and _base(name) in _UNIT for name in cells.measure).astype(bool)
+    with np.errstate(invalid="ignore"):
+        bad = np.isinf(cells.value) | (unit & ((cells.value < -1e-9) | (cells.value > 1 + 1e-9)))
+    bad &= np.isin(cells.measure, list(names))
+    if bad.any():
+        n = int(bad.argmax())
+        value = float(cells.value[n])
+        cure = "leave it out" if np.isinf(value) else "its values lie between 0 and 1: divide percentages by 100"
+        raise ValueError(
+            f"{cells.place(n)}: the {cells.measure[n]} of run {cells.run[n]!r} for query {cells.query_id[n]!r} is {value:g}; "
+            f"{cure}{and_more(int(bad.sum()) - 1)}"
+        )
+
+
+def _base(name: str) -> str:
+    """A measure's name without its parameters.
+
+    >>> [_base(name) for name in ("nDCG@10", "ndcg_cut_10", "P(rel=2)@5", "iprec_at_recall_0.10", "ndcg_at_10")]
+    ['ndcg', 'ndcg_cut', 'p', 'iprec_at_recall', 'ndcg']
+    """
+    return re.sub(r"(\(.*|@.*|_at_\d+|_[\d.]+)\Z", "", name.lower())

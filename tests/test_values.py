@@ -1,0 +1,297 @@
+"""Values from elsewhere: every format gives the same table, and every fault is named with its place and cure."""
+
+from __future__ import annotations
+
+import json
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.io.values import ValueTable, read_collections, read_values
+
+FILES = Path(__file__).parent / "files" / "values"
+RUNS, MEASURES = ("bm25", "ql"), ("AP", "P@5")
+
+
+@pytest.fixture(scope="module")
+def expected() -> ValueTable:
+    """What our own evaluation of the two demo runs gives."""
+    tables = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
+    query_ids = list(tables["bm25"].index)
+    return ValueTable(list(RUNS), query_ids, {name: np.array([tables[run][name] for run in RUNS]) for name in MEASURES})
+
+
+def long_frame(table: ValueTable) -> pd.DataFrame:
+    return table.table().melt(["run", "query_id"], var_name="measure", value_name="value")
+
+
+def assert_same(
+    found: ValueTable, expected: ValueTable, digits: float = 0, names: dict[str, str] | None = None
+) -> None:
+    assert found.runs == expected.runs
+    assert found.query_ids == expected.query_ids
+    names = names or {name: name for name in found.measures}
+    for theirs, ours in names.items():
+        np.testing.assert_allclose(found.values[theirs], expected.values[ours], rtol=0, atol=digits)
+
+
+# -- formats -------------------------------------------------------------------------------------------
+
+
+def test_what_trec_eval_prints_is_read(expected: ValueTable) -> None:
+    found = read_values([FILES / f"{run}.trec_eval" for run in RUNS])
+    assert found.measures == ["num_rel", "map", "P_5"]
+    assert_same(found, expected, 5e-5, {"map": "AP", "P_5": "P@5"})
+
+
+@pytest.mark.parametrize("ending", ["ir_measures", "jsonl"])
+def test_what_ir_measures_prints_is_read(ending: str, expected: ValueTable) -> None:
+    assert_same(read_values([FILES / f"{run}.{ending}" for run in RUNS]), expected)
+
+
+LINES = {
+    "tot": "{run}\t{measure}\t{query_id}\t{value!r}",
+    "ir_measures": "{run}\t{query_id}\t{measure}\t{value!r}",
+    "ranking": "{query_id}\tQ0\t{run}\t0\t{value!r}\t{measure}",
+    "blanks": "{run}  {measure} {query_id}   {value!r}",
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_autojudge_formats_hold_several_runs(line: str, expected: ValueTable, tmp_path: Path) -> None:
+    rows = [*long_frame(expected).to_dict("records"), {"run": "ql", "measure": "AP", "query_id": "all", "value": 0.5}]
+    (tmp_path / "values").write_text("\n".join(line.format(**row) for row in rows))
+    assert_same(read_values(tmp_path / "values"), expected)
+
+
+def test_tables_in_files_are_read(expected: ValueTable, tmp_path: Path) -> None:
+    frames = {"long": long_frame(expected), "by measure": expected.table()}
+    for name, frame in frames.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_csv(tmp_path / f"{name}.tsv.gz", index=False, sep="\t")
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+        frame.to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True, double_precision=15)
+        frame.to_json(tmp_path / f"{name}.json", orient="records", double_precision=15)
+        for ending in ("csv", "tsv.gz", "parquet", "jsonl", "json"):
+            assert_same(read_values(tmp_path / f"{name}.{ending}"), expected, 1e-15)
+
+
+def test_a_folder_has_a_file_per_run(expected: ValueTable, tmp_path: Path) -> None:
+    for run in RUNS:
+        (tmp_path / run).write_bytes((FILES / f"{run}.ir_measures").read_bytes())
+    assert_same(read_values(tmp_path), expected)
+
+
+@pytest.mark.parametrize("convert", [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()])
+@pytest.mark.parametrize("shape", [long_frame, ValueTable.table])
+def test_frames_of_any_kind_and_shape(convert: Any, shape: Any, expected: ValueTable) -> None:
+    assert_same(read_values(convert(shape(expected))), expected)
+
+
+def test_a_column_per_run(expected: ValueTable) -> None:
+    wide = expected.table().pivot(index="query_id", columns="run", values="AP")
+    assert_same(read_values(wide, measures="AP"), expected)
+    assert read_values(wide).measures == ["value"]
+
+
+def test_names_of_columns_of_other_frameworks(expected: ValueTable) -> None:
+    pyterrier = long_frame(expected).rename(columns={"run": "name", "query_id": "qid"})
+    assert_same(read_values(pyterrier), expected)
+    lenskit = expected.table().rename(columns={"run": "model", "query_id": "user_id"}).set_index(["model", "user_id"])
+    assert_same(read_values(lenskit), expected)
+
+
+def test_a_mapping_of_runs(expected: ValueTable) -> None:
+    frames = {run: irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run)) for run in RUNS}
+    assert_same(read_values(frames), expected)
+    assert_same(read_values({run: frame["AP"] for run, frame in frames.items()}), expected)
+    assert_same(read_values({run: frame.to_dict("index") for run, frame in frames.items()}), expected)  # pytrec_eval's
+    assert_same(read_values({run: FILES / f"{run}.ir_measures" for run in RUNS}), expected)
+    renamed = {run: frame.rename_axis(None) for run, frame in frames.items()}
+    assert_same(read_values(renamed), expected)
+
+
+def test_recommenders_name_users_by_numbers() -> None:
+    cornac = {"mf": {"NDCG@10": {0: 0.5, 1: 0.25}}, "pop": {"NDCG@10": {0: 0.125, 1: 0.0}}}
+    found = read_values(cornac)
+    assert (found.query_ids, found.measures) == (["0", "1"], ["NDCG@10"])
+    rectools = {run: pd.Series([0.5, 0.25], index=pd.Index([7, 12], name="user_id")) for run in ("mf", "pop")}
+    assert read_values(rectools, measures="value").query_ids == ["12", "7"]
+
+
+def test_answers_that_are_generated() -> None:
+    ragas = {
+        run: types.SimpleNamespace(
+            to_pandas=lambda value=value: pd.DataFrame(
+                {
+                    "user_input": ["why?", "how?"],
+                    "response": ["a", "b"],
+                    "faithfulness": [value, 1.0],
+                    "labels": [["x"], []],
+                }
+            )
+        )
+        for run, value in {"a": 0.5, "b": 0.25}.items()
+    }
+    found = read_values(ragas)
+    assert (found.query_ids, found.measures) == (["how?", "why?"], ["faithfulness"])
+    assert found.values["faithfulness"].tolist() == [[1.0, 0.5], [1.0, 0.25]]
+    metric = types.SimpleNamespace(name="Answer Relevancy", score=0.75)
+    test = types.SimpleNamespace(name="test_case_0", metrics_data=[metric])
+    deepeval = types.SimpleNamespace(test_results=[test])
+    assert read_values({"a": deepeval, "b": deepeval}).values["Answer Relevancy"].tolist() == [[0.75], [0.75]]
+
+
+def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
+    board = pd.DataFrame({"task_name": ["SciFact", "NFCorpus"], "e5": [0.7, 0.3], "bge": [0.8, 0.4]})
+    found = read_values(board, measures="nDCG@10")
+    assert found.per_task
+    assert found.query_ids == ["NFCorpus", "SciFact"]
+    for model in ("e5", "bge"):
+        for task, value in zip(board["task_name"], board[model], strict=True):
+            file = tmp_path / model / "no_revision" / f"{task}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            scores = {"test": [{"hf_subset": "default", "main_score": value, "ndcg_at_10": value}]}
+            file.write_text(json.dumps({"task_name": task, "scores": scores}))
+    (tmp_path / "e5" / "no_revision" / "model_meta.json").write_text("{}")
+    again = read_values(tmp_path)
+    assert again.per_task
+    assert again.runs == ["bge", "e5"]
+    assert again.values["main_score"].tolist() == found.values["nDCG@10"][::-1].tolist()
+    assert read_values(tmp_path, measures="ndcg_at_10").measures == ["ndcg_at_10"]
+
+
+def test_several_collections(expected: ValueTable) -> None:
+    both = pd.concat([expected.table().assign(dataset=name) for name in ("one", "two")])
+    for parts in (both, {"one": expected.table(), "two": expected}):
+        tables = read_collections(parts)
+        assert list(tables) == ["one", "two"]
+        assert_same(tables["two"], expected)
+    with pytest.raises(ValueError, match=r"collection 'two': .*AP of run 'b' for query 'q' is missing"):
+        read_collections({"one": expected, "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}}})
+
+
+@given(st.integers(1, 4), st.integers(1, 5), st.data())
+def test_order_of_rows_does_not_matter(runs: int, queries: int, data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.floats(0, 1), min_size=runs * queries, max_size=runs * queries))
+    rows = [(f"r{i // queries}", f"q{i % queries}", "AP", value) for i, value in enumerate(values)]
+    order = data.draw(st.permutations(rows))
+    frame = pd.DataFrame(order, columns=["run", "query_id", "measure", "value"])
+    found = read_values(frame)
+    for run, query, _, value in rows:
+        assert found.values["AP"][found.runs.index(run), found.query_ids.index(query)] == value
+
+
+# -- bad input -----------------------------------------------------------------------------------------
+
+
+def records(**change: Any) -> list[dict[str, Any]]:
+    rows = [
+        {"run": r, "query_id": q, "measure": m, "value": 0.5} for r in "ab" for q in ("q1", "q2") for m in ("AP", "RR")
+    ]
+    rows[3].update(change)  # a, q2, RR
+    return [row for row in rows if row["value"] != "gone"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"value": "gone"},
+            "the RR of run 'a' for query 'q2' is missing; add it, or .*missing='skip' to leave out 1 of 2",
+        ),
+        ({"value": float("nan")}, "the RR of run 'a' for query 'q2' is missing"),
+        ({"query_id": "q1"}, "line 4: the RR of run 'a' for query 'q1' is there already .*line 2.*; keep one"),
+        ({"value": "high"}, "line 4: value is 'high', not a number"),
+        ({"value": 1.5}, "line 4: the RR of run 'a' for query 'q2' is 1.5; its values lie between 0 and 1"),
+        ({"value": float("inf")}, "line 4: the RR of run 'a' for query 'q2' is inf; leave it out"),
+        ({"run": None}, "line 4: there is no run; add a column run"),
+        ({"query_id": None}, "line 4: there is no query_id"),
+    ],
+)
+def test_a_bad_cell_is_named(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "values.jsonl"
+    path.write_text("\n".join(map(json.dumps, records(**change))))
+    with pytest.raises(ValueError, match=f"read_values: {path}.*{message}|read_values: {message}"):
+        read_values(path)
+    with pytest.raises(ValueError, match=message.replace("line", "row")):
+        read_values(pd.DataFrame(records(**change)))
+
+
+def test_queries_that_lack_a_value_can_be_skipped() -> None:
+    table = read_values(pd.DataFrame(records(value="gone")), missing="skip")
+    assert (table.query_ids, table.skipped) == (["q1"], ("q2",))
+    with pytest.raises(ValueError, match="no query has all values"):
+        read_values({"a": {"q": {"AP": 1.0}}, "b": {"r": {"AP": 1.0}}}, missing="skip")
+    with pytest.raises(ValueError, match="missing must be 'refuse' or 'skip', not 'drop'"):
+        read_values({}, missing="drop")
+
+
+def test_mixed_measures_are_refused() -> None:
+    mixed = {"a": {"q": {"AP": 0.5, "RR": 1.0}}, "b": {"q": {"AP": 0.25}}}
+    with pytest.raises(ValueError, match=r"run 'b' has no values of RR; measures=\['AP'\] takes what all have"):
+        read_values(mixed)
+    assert read_values(mixed, measures=["AP"]).values["AP"].tolist() == [[0.5], [0.25]]
+    with pytest.raises(ValueError, match="no values of 'nDCG'; there are AP, RR"):
+        read_values(mixed, measures="nDCG")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there are no values in it"),
+        ("map all 0.5\n", "values over all queries only; ask for values per query"),
+        ("map q1 0.5\nmap q2\n", "line 2: 2 fields where a line has measure, query, value"),
+        ("map q1 0.5\nmap q2 0.x\n", "line 2: the map of query 'q2' is '0.x', not a number"),
+        ("run,query_id,AP\na,q,0.5\na\n", "line 3: 1 fields where 3 are expected"),
+        ("run,query_id,AP,AP\na,q,0.5,1\n", "the header names 'AP' twice"),
+        ('run,query_id,AP\na,"q,0.5\n', "line 2: unexpected end of data"),
+        ("run,query_id,text\na,q,good\n", "no column holds values: it has run, query_id, text"),
+        ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
+        ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
+        ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
+        ("[1, 2]", "expected objects with run, query_id, measure and value"),
+        ("query_id,AP,nDCG@10\nq,0.5,1\n", "has columns of measures .AP, nDCG@10. and none that names runs"),
+    ],
+)
+def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "values.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"read_values: {path}.*{message}"):
+        read_values(path)
+
+
+def test_truncated_files_are_errors(tmp_path: Path) -> None:
+    frame = pd.DataFrame(records())
+    frame.to_parquet(tmp_path / "whole.parquet")
+    frame.to_csv(tmp_path / "whole.csv.gz", index=False)
+    for name in ("whole.parquet", "whole.csv.gz"):
+        half = tmp_path / f"half-{name}"
+        content = (tmp_path / name).read_bytes()
+        half.write_bytes(content[: len(content) // 2])
+        with pytest.raises(ValueError, match=f"{half} cannot be read"):
+            read_values(half)
+
+
+@pytest.mark.parametrize("values", [3, [], {}, ["a.txt", 3], {"a": 3}])
+def test_what_is_no_table_of_values_is_refused(values: Any) -> None:
+    with pytest.raises(ValueError, match=r"read_values: values.*(cannot be read|there are no values|not a number)"):
+        read_values(values)
+
+
+def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
+        path.write_text("map q1 0.5\n")
+    with pytest.raises(ValueError, match="two files are called 'bm25'; give them names"):
+        read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
