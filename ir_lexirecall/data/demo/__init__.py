@@ -10,8 +10,8 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ir_lexirecall.errors import check_choice
-from ir_lexirecall.trec import read_run
+from ir_lexirecall._util.errors import called, check_choice
+from ir_lexirecall.io.trec import read_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +70,7 @@ def qrels() -> pd.DataFrame:
     return _read("qrels.tsv")
 
 
+@called("demo.run")
 def run(name: str) -> pd.DataFrame:
     """The run ``name``, one of those in ``RUNS``: ``query_id``, ``doc_id``, ``score``.
 
@@ -81,7 +82,7 @@ def run(name: str) -> pd.DataFrame:
     """
     import pandas as pd
 
-    check_choice("demo.run", "run", name, RUNS)
+    check_choice("run", name, RUNS)
     table = read_run(str(FOLDER / "runs" / f"{name}.run"))
     return pd.DataFrame({column: table[column].to_list() for column in table.columns})
 

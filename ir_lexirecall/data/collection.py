@@ -8,20 +8,22 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import ir_measures
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall import demo, plots
-from ir_lexirecall.errors import check_integer, did_you_mean
-from ir_lexirecall.lazy import cached_property
-from ir_lexirecall.summary import ASIDE, DOUBTFUL, Finding, Note, count, gravest_first, html, listed
-from ir_lexirecall.text import escape_html
+from ir_lexirecall._util.errors import check_integer, did_you_mean, entry
+from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data import demo
 
 if TYPE_CHECKING:
     import pandas as pd
+
+present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
+plots: Any = LazyModule("ir_lexirecall.plots")
 
 DEMO = "lexirecall/demo"
 
@@ -38,7 +40,7 @@ ASPECTS: dict[str, dict[str, str]] = {
     "DemoQrel": {"credibility": "credibility", "readability": "readability"},
 }
 """For each class of qrels with several judgments: its fields that are graded aspects beside ``relevance``, and what they
-are called here (ir_datasets misspells one). A stance is no grade, so it is no aspect."""
+are called here (ir_datasets misspells one). A stance is not a grade, so it is not an aspect."""
 
 _PLAIN = frozenset(
     # Fields of ir_datasets' qrels that are neither aspects nor subtopics: how a document was pooled, where a passage is.
@@ -198,7 +200,7 @@ class Collection:
     @cached_property
     def official_measures(self) -> list[Measure]:
         """The official measures that ir_datasets documents for the collection."""
-        return [ir_measures.parse_measure(text) for text in self._official()]
+        return [parse_measure(text) for text in self._official()]
 
     @cached_property
     def rel(self) -> int:
@@ -206,6 +208,7 @@ class Collection:
         thresholds = [measure.params["rel"] for measure in self.official_measures if "rel" in measure.params]
         return max([1, *thresholds])
 
+    @entry
     def recommended(self, cutoff: int = 20) -> list[Measure]:
         """The measures that make sense for these judgments, with their parameters filled in.
 
@@ -215,13 +218,13 @@ class Collection:
         Args:
             cutoff: of RBU and TOMA.
         """
-        check_integer("recommended", "cutoff", cutoff)
+        check_integer("cutoff", cutoff)
         rel = "" if self.rel == 1 else f"(rel={self.rel})"
         names = [str(measure) for measure in self.official_measures] or ["nDCG@10", f"AP{rel}", f"R{rel}@1000"]
         names += [f"TSE{rel}", f"LexiRecall{rel}", f"CWL_ERR10(max_rel={self.max_rel})"]
         names += [f"RBU@{cutoff}"] if self.has_subtopics else []
         names += [f"TOMA(aspects={self.aspects})@{cutoff}"] if self.aspects else []
-        return [ir_measures.parse_measure(name) for name in names]
+        return [parse_measure(name) for name in names]
 
     @cached_property
     def relevant_by_query(self) -> pd.Series:
@@ -230,53 +233,13 @@ class Collection:
         counts = pairs.drop_duplicates().groupby("query_id")["doc_id"].count()
         return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename("relevant")
 
-    @cached_property
-    def finding(self) -> Finding:
-        """What ``summary`` says, in parts."""
-        import pandas as pd
-
-        qrels, relevant = self.qrels, self.relevant_by_query
-        documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
-        some = relevant[relevant > 0]
-        sentences = [f"{self.dataset_id}: {count(len(self.queries), 'query')}, {len(relevant):,} of them judged."]
-        size = f", of {self.n:,} documents in the collection" if self.n is not None else ""
-        sentences.append(f"{count(documents, 'judgment')}{size}.")
-        if len(some):
-            spread = f"{some.min():,} to {some.max():,} (median {some.median():g})"
-            sentences.append(
-                f"Relevant documents of a query: {spread}, from grade {self.rel} on; the top grade is {self.max_rel}."
-            )
-        if self.has_subtopics:
-            sentences.append("Documents are judged for each subtopic of a query.")
-        if self.aspects:
-            aspects = [f"{name} (top grade {top})" for name, top in self.aspects.items()]
-            sentences.append(f"Judged aspects: {listed(aspects)}.")
-        if self.rules:
-            sentences.append(f"Rankings are evaluated {self.rules}.")
-        sentences.append(f"Recommended measures: {listed([str(measure) for measure in self.recommended()], most=20)}.")
-        notes = []
-        if without := len(relevant) - len(some):
-            notes.append(
-                Note(f"{count(without, 'judged query')} without a relevant document: no part in comparisons.", ASIDE)
-            )
-        if len(some) < 25:
-            notes.append(
-                Note(f"Only {count(len(some), 'query')}: a test sees no difference but a large one.", DOUBTFUL)
-            )
-        if len(some) and some.median() < 3:
-            noun = "document" if some.median() == 1 else "documents"
-            notes.append(Note(f"Half of the queries have at most {some.median():g} relevant {noun}."))
-        grades = qrels["relevance"].value_counts().sort_index(ascending=False)
-        table = pd.DataFrame({"grade": grades.index.astype(str), "judgments": grades.to_numpy()})
-        return Finding(sentences, gravest_first(notes), table, title="Judgments by grade of relevance:")
-
     def summary(self) -> str:
-        """The collection in a few sentences: its size, what is judged, how it is to be evaluated, what should be distrusted.
+        """The collection in a few sentences: its size, what is judged, how it is to be evaluated, what to be careful about.
 
         >>> print(load("lexirecall/demo").summary())  # doctest: +ELLIPSIS
         lexirecall/demo: 16 queries, ...
         """
-        return str(self.finding)
+        return str(present.collection_finding(self))
 
     def __str__(self) -> str:
         try:
@@ -288,11 +251,7 @@ class Collection:
         return f"<Collection {self.dataset_id!r}; print() shows what it holds>"
 
     def _repr_html_(self) -> str:
-        try:
-            picture = plots.inline(self.plot, (5.0, 2.5), f"Relevant documents by query of {self.dataset_id}")
-            return html(self.finding, picture)
-        except Exception:
-            return f"<p>{escape_html(str(self))}</p>"
+        return str(plots.collection_notebook(self))
 
     def plot(self, ax: Any = None) -> Any:
         """How many queries have how many relevant documents; returns the axes.
@@ -300,9 +259,10 @@ class Collection:
         Args:
             ax: matplotlib axes; new ones by default.
         """
-        return plots.relevant_documents(self.relevant_by_query.tolist(), ax=ax)
+        return plots.relevant_documents(self, ax=ax)
 
 
+@entry
 def load(dataset_id: str) -> Collection:
     """A collection by its ``dataset_id``: one of ir_datasets', or ``lexirecall/demo``.
 
@@ -352,6 +312,23 @@ def _demo() -> Collection:
     )
 
 
+@contextmanager
+def _downloading(dataset_id: str) -> Iterator[None]:
+    """Let a download that fails be one sentence; other failures stay as they are."""
+    try:
+        yield
+    except OSError as error:
+        if type(error).__module__.partition(".")[0] not in ("requests", "urllib3", "urllib"):
+            raise
+        where = getattr(getattr(error, "request", None), "url", None) or "its source"
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        why = type(error).__name__ if status is None else f"status {status}"
+        raise ValueError(
+            f"{dataset_id}: ir_datasets could not download it from {where} ({why}); check the network, or put the files where "
+            "ir_datasets looks for them"
+        ) from error
+
+
 def _from_ir_datasets(dataset_id: str) -> Collection:
     import ir_datasets
     import pandas as pd
@@ -367,7 +344,8 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
         raise ValueError(f"the ir_datasets data set {dataset_id!r} has no qrels")
 
     def table(rows: Iterator[Any], kind: type) -> pd.DataFrame:
-        return pd.DataFrame(list(rows), columns=list(kind._fields))  # type: ignore[attr-defined]
+        with _downloading(dataset_id):
+            return pd.DataFrame(list(rows), columns=list(kind._fields))  # type: ignore[attr-defined]
 
     def size() -> int | None:
         # What the metadata knows; counting could start a download.
@@ -384,7 +362,8 @@ def _from_ir_datasets(dataset_id: str) -> Collection:
     def documents(doc_ids: list[str]) -> dict[str, str]:
         if not dataset.has_docs():
             return {}
-        return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
+        with _downloading(dataset_id):
+            return {doc.doc_id: doc.default_text() for doc in dataset.docs_store().get_many_iter(doc_ids)}
 
     def at_hand() -> bool:
         store = dataset.docs_store() if dataset.has_docs() else None

@@ -1,0 +1,1 @@
+"""Judgments, runs aligned with them, and collections."""

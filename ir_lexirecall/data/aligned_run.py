@@ -1,0 +1,251 @@
+"""Where the judged documents stand in a run: ``AlignedRun``, what every measure is computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, ranges
+from ir_lexirecall._util.lazy import Remembers
+from ir_lexirecall.data.judgments import Judgments
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """The retrieved relevant documents, by query and rank, with m and r per query: what ``AlignedRun.relevant`` gives a measure.
+
+    Attributes:
+        query: index of each document's query, rising, shape ``(R,)``.
+        rank: its rank in the whole ranking, from 1, rising within a query, shape ``(R,)``.
+        m: relevant documents of each query in the judgments, retrieved or not, shape ``(Q,)``.
+        r: those retrieved, shape ``(Q,)``.
+
+    >>> from ir_lexirecall.data.alignment import align
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 1, "c": 1}})
+    >>> relevant = align(judgments, {"q": {"a": 3.0, "x": 2.0, "c": 1.0}}).relevant()
+    >>> relevant.rank, relevant.level, relevant.m, relevant.r, relevant.p_r
+    (array([1, 3]), array([1, 2]), array([3]), array([2]), array([3]))
+    """
+
+    query: Ints
+    rank: Ints
+    m: Ints
+    r: Ints
+
+    @property
+    def level(self) -> Ints:
+        """Recall level of each document: i for the i-th relevant one of its query, shape ``(R,)``."""
+        return position_in_segment(self.query) + 1
+
+    @property
+    def p_r(self) -> Ints:
+        """Rank of the last retrieved relevant document of each query, 0 where there is none, shape ``(Q,)``."""
+        last = np.zeros(len(self.m), dtype=np.int64)
+        last[self.query] = self.rank
+        return last
+
+
+@dataclass(frozen=True)
+class Ties:
+    """The retrieved judged documents whose score other documents of the ranking share.
+
+    Attributes:
+        row: their rows in the ``AlignedRun``, rising.
+        first: the rank at which the documents of that score begin, for each row.
+        size: how many documents share the score.
+    """
+
+    row: Ints
+    first: Ints
+    size: Ints
+
+    @classmethod
+    def among(cls, first: NDArray[Any], size: NDArray[Any]) -> Ties | None:
+        """The ties among all rows, from the first rank of each row's score and how many documents share it (1: none)."""
+        row = np.flatnonzero(size > 1)
+        return cls(row, first[row], size[row]) if len(row) else None
+
+
+@dataclass(frozen=True)
+class AlignedRun(Remembers):
+    """The ranks of the judged documents that a run retrieved, ordered by query, then rank.
+
+    Attributes:
+        judgments: what the run was aligned with; it numbers queries and documents.
+        query: query of each retrieved judged document.
+        doc: its row in ``judgments``.
+        rank: its rank, from 1.
+        depth: number of documents retrieved for each query, shape ``(Q,)``; 0 for a query the run lacks.
+        ties: where scores tie with those of other documents, None where no judged document is tied.
+        ranked: the queries that the run has, in the order in which it names them first.
+    """
+
+    judgments: Judgments
+    query: Ints
+    doc: Ints
+    rank: Ints
+    depth: Ints
+    ties: Ties | None = None
+    ranked: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
+
+    @property
+    def grade(self) -> Floats:
+        """Grade of each retrieved judged document."""
+        return self.cached("grade", lambda: self.judgments.grade[self.doc])
+
+    def relevant(self, rel: float = 1, cutoff: int | None = None) -> Relevant:
+        """The documents of at least grade ``rel`` among the first ``cutoff``."""
+
+        def relevant() -> Relevant:
+            keep = self.grade >= rel
+            if cutoff is not None:
+                keep &= self.rank <= cutoff
+            row = keep.nonzero()[0]
+            query = self.query[row]
+            r = np.bincount(query, minlength=len(self.judgments))
+            return Relevant(query=query, rank=self.rank[row], m=self.judgments.m(rel), r=r)
+
+        return self.cached(("relevant", rel, cutoff), relevant)
+
+    def aspect_places(self) -> tuple[Ints, Ints]:
+        """The retrieved documents once per judged aspect: row in ``judgments.aspects`` and rank, by query, rank and aspect."""
+        aspects = self.judgments.aspects
+        if len(aspects.doc) == len(self.judgments.grade):  # one for each document
+            return self.doc, self.rank
+        first, end = (np.searchsorted(aspects.doc, self.doc, side=side) for side in ("left", "right"))
+        return ranges(first, end), np.repeat(self.rank, end - first)
+
+    def aspect_rows(self) -> tuple[Ints, Ints, Floats]:
+        """The retrieved documents once per judged aspect: number of the (query, aspect) pair, rank, grade for it.
+
+        Pairs are those of ``judgments.aspects``; rows are ordered by query, rank and aspect.
+        """
+        row, rank = self.aspect_places()
+        return self.judgments.aspects.aspect[row], rank, self.judgments.aspects.grade[row]
+
+    def with_grades(self, grade: Floats) -> AlignedRun:
+        """The same ranking, judged with other grades: ``grade`` of each judged document."""
+        return replace(self, judgments=self.judgments.with_grades(grade))
+
+    def tied(self) -> tuple[Ints, Ints]:
+        """For every row, the rank at which the documents of its score begin, and how many these are (1: itself)."""
+        first, size = self.rank.copy(), np.ones(len(self.rank), dtype=np.int64)
+        if self.ties is not None:
+            first[self.ties.row], size[self.ties.row] = self.ties.first, self.ties.size
+        return first, size
+
+    def condensed(self) -> AlignedRun:
+        """The ranking without the documents that have no judgment (a condensed list)."""
+        depth = np.bincount(self.query, minlength=len(self.judgments))
+        return replace(self, rank=position_in_segment(self.query) + 1, depth=depth, ties=None)
+
+    def with_ties_broken(self, *, best_first: bool) -> AlignedRun:
+        """The ranking with documents of equal score ordered by grade, ``best_first`` or worst first; unjudged ones count as grade 0."""
+        if self.ties is None:
+            return self
+        ties = self.ties
+        grade = self.grade[ties.row]
+        order = np.lexsort((-grade if best_first else grade, ties.first, self.query[ties.row]))
+        row, first, size, grade = ties.row[order], ties.first[order], ties.size[order], grade[order]
+        group = np.cumsum(np.r_[True, (np.diff(first) != 0) | (np.diff(self.query[row]) != 0)]) - 1
+        place = position_in_segment(group)
+        # Unjudged documents stand between those of positive and those of other grades.
+        behind = grade <= 0 if best_first else grade > 0
+        judged = np.bincount(group)[group]
+        rank = self.rank.copy()
+        rank[row] = first + place + np.where(behind, size - judged, 0)
+        order = np.lexsort((rank, self.query))
+        return replace(self, doc=self.doc[order], rank=rank[order], ties=None)
+
+    def tied_queries(self) -> tuple[Ints, AlignedRun, AlignedRun]:
+        """The queries with tied judged documents; their rankings with these best first, and worst first."""
+
+        def tied() -> tuple[Ints, AlignedRun, AlignedRun]:
+            query = np.zeros(0, np.int64) if self.ties is None else np.unique(self.query[self.ties.row])
+            part = self.restricted_to(query)
+            return query, part.with_ties_broken(best_first=True), part.with_ties_broken(best_first=False)
+
+        return self.cached("tied queries", tied)
+
+    def restricted_to(self, query: Ints) -> AlignedRun:
+        """The rankings of some queries (their numbers, rising), aligned with the judgments of these."""
+        if len(query) == len(self.judgments):
+            return self
+        ids = self.judgments.query_ids
+        wanted = np.zeros(len(self.judgments), dtype=bool)
+        wanted[query] = True
+        row, judged = wanted[self.query].nonzero()[0], wanted[self.judgments.query].nonzero()[0]
+        ties = self.ties
+        if ties is not None:
+            kept = wanted[self.query[ties.row]].nonzero()[0]
+            ties = Ties(row.searchsorted(ties.row[kept]), ties.first[kept], ties.size[kept]) if len(kept) else None
+        return AlignedRun(
+            self.judgments.restricted_to([ids[q] for q in query.tolist()]),
+            query=query.searchsorted(self.query[row]),
+            doc=judged.searchsorted(self.doc[row]),
+            rank=self.rank[row],
+            depth=self.depth[query],
+            ties=ties,
+            ranked=query.searchsorted(self.ranked[wanted[self.ranked]]),
+        )
+
+    def as_run(self, others: str) -> dict[str, NDArray[Any]]:
+        """Columns of a run with the same judged documents at the same ranks; ``others`` and their rank are the rest's ids."""
+        query = np.repeat(np.arange(len(self.depth)), self.depth)
+        start = np.cumsum(self.depth) - self.depth
+        rank = np.arange(len(query)) - start[query] + 1
+        names = np.array([f"{others}{i}" for i in range(1, int(self.depth.max(initial=0)) + 1)], dtype=object)
+        doc_id = names[rank - 1]
+        doc_id[start[self.query] + self.rank - 1] = self.judgments.ids_of(self.doc)
+        return {
+            "query_id": np.array(self.judgments.query_ids, dtype=object)[query],
+            "doc_id": doc_id,
+            "score": (self.depth[query] - rank).astype(np.float64),
+        }
+
+
+def without_excluded(judgments: Judgments, run: AlignedRun) -> AlignedRun:
+    """A run that was aligned with the excluded documents among the judged ones, without them: all below move up."""
+    assert judgments.exclusion is not None
+    doc = judgments.exclusion.row[run.doc]
+    gone = doc < 0
+    before: Ints = np.cumsum(gone, dtype=np.int64)
+    start = np.searchsorted(run.query, np.arange(len(run.depth)))
+    before = before - np.r_[0, before][start][run.query]
+    lost = np.bincount(run.query[gone], minlength=len(run.depth))
+    keep = np.flatnonzero(~gone)
+    depth = run.depth - lost
+    ties = None
+    if run.ties is not None:
+        same = run.query[run.ties.row] * (int(run.depth.max()) + 1) + run.ties.first
+        groups, group = np.unique(same, return_inverse=True)
+        fewer = np.bincount(group[gone[run.ties.row]], minlength=len(groups))[group]
+        size = run.ties.size - fewer
+        # Excluded documents above the group move its first rank up, those within it do not.
+        above = before[run.ties.row] - _before_within(group, gone[run.ties.row])
+        left = np.flatnonzero((size > 1) & ~gone[run.ties.row])
+        new_row = np.cumsum(~gone) - 1
+        ties = Ties(new_row[run.ties.row[left]], (run.ties.first - above)[left], size[left]) if len(left) else None
+    return AlignedRun(
+        judgments,
+        query=run.query[keep],
+        doc=doc[keep],
+        rank=(run.rank - before)[keep],
+        depth=depth,
+        ties=ties,
+        ranked=run.ranked[depth[run.ranked] > 0],
+    )
+
+
+def _before_within(group: Ints, gone: Bools) -> Ints:
+    """For each row, how many rows of its group up to it are gone; rows are in order of their ranks within a group."""
+    order = np.argsort(group, kind="stable")
+    count = np.cumsum(gone[order])
+    start = np.flatnonzero(np.r_[True, np.diff(group[order]) != 0])
+    base = np.r_[0, count][start]
+    within = np.empty(len(group), dtype=np.int64)
+    within[order] = count - np.repeat(base, np.diff(np.r_[start, len(group)]))
+    return within

@@ -1,0 +1,362 @@
+"""A run of any format, aligned with judgments: ``align``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall._util.errors import and_more, entry, naming, warn
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.threads import one_ahead
+from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.lookup import repetitions
+from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
+from ir_lexirecall.io.columns import changes, run_table
+from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.objects import readable
+from ir_lexirecall.io.readers import run_batches
+from ir_lexirecall.io.small_tables import RUN_COLUMNS, TableLike, nested_dicts, packed_numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+RunLike: TypeAlias = TableLike
+"""A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""
+
+_NONE = np.zeros(0, dtype=np.int64)
+_FEW_QUERIES, _SHORT = 4, 256  # of a run that is aligned query by query, and documents of each ranking
+_FINITE = float(np.finfo(np.float32).max)  # scores beyond may be infinite to trec_eval
+_ROWS = 2**18  # of a run that are aligned at once
+
+
+@entry
+def align(judgments: Judgments, run: RunLike) -> AlignedRun:
+    """Ranks of the documents of ``judgments`` in ``run`` (a path, a table, a dict of dicts, or named tuples).
+
+    Queries without judgments are ignored; a query the run lacks has depth 0.
+
+    >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0, "c": 2}})
+    >>> ranks = align(judgments, {"q": {"c": 0.5, "x": 0.9, "a": 0.5}})
+    >>> ranks.rank.tolist(), ranks.grade.tolist(), ranks.depth.tolist()
+    ([2, 3], [2.0, 1.0], [3])
+
+    Raises:
+        ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
+    """
+    if judgments.exclusion is not None:
+        return without_excluded(judgments, align(judgments.exclusion.everything, run))
+    run = readable(run, "run")
+    if isinstance(run, (str, os.PathLike)):
+        with rereadable(os.fspath(run)) as path:
+            parts = _align_file(judgments, path)
+    elif (nested := nested_dicts(run, "run", RUN_COLUMNS)) is not None:
+        aligned = _align_few(judgments, nested) if len(nested) <= _FEW_QUERIES else None
+        if aligned is not None:
+            return aligned
+        parts = _align_dict(judgments, nested)
+    else:
+        parts = _align_rows(judgments, [run_table(run)])
+    return _joined(judgments, parts)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What ``AlignedRun`` says, of some queries only."""
+
+    query: Ints  # of each retrieved judged document,
+    doc: Ints
+    rank: Ints
+    first: NDArray[np.int32]  # the rank at which the documents of its score begin,
+    size: NDArray[np.int32]  # and how many these are, 1 for itself
+    ranked: Ints  # the queries, whether or not they retrieved any,
+    depth: Ints  # and their depths
+
+    @classmethod
+    def from_blocks(cls, judgments: Judgments, blocks: Blocks) -> _Part:
+        rank, first, size = ranks_of(blocks, judgments)
+        query = judgments.query[blocks.doc]
+        order = np.lexsort((rank, query))
+        short = (first[order].astype(np.int32), size[order].astype(np.int32))
+        return cls(query[order], blocks.doc[order], rank[order], *short, blocks.query, blocks.length)
+
+    def without(self, gone: Bools) -> _Part:
+        """The same, but for the queries that are gone."""
+        keep, ranked = ~gone[self.query], ~gone[self.ranked]
+        short = (self.first[keep], self.size[keep])
+        return _Part(self.query[keep], self.doc[keep], self.rank[keep], *short, self.ranked[ranked], self.depth[ranked])
+
+
+def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
+    """All parts together; no query is in two of them."""
+    none = np.zeros(0, dtype=np.int64)
+
+    def column(name: str) -> Ints:
+        return np.concatenate([none, *(getattr(part, name) for part in parts)])
+
+    query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
+    order: Any = slice(None)
+    if np.any(query[1:] < query[:-1]):
+        order = np.argsort(query, kind="stable")  # within a query, ranks rise already
+        query, doc, rank = query[order], doc[order], rank[order]
+    depth = np.zeros(len(judgments), dtype=np.int64)
+    depth[ranked] = column("depth")
+    ties = None
+    if any((part.size > 1).any() for part in parts):
+        ties = Ties.among(column("first")[order], column("size")[order])
+    return AlignedRun(judgments, query, doc, rank, depth, ties, ranked)
+
+
+def _align_rows(judgments: Judgments, tables: Iterable[pl.DataFrame]) -> list[_Part]:
+    """Align what ``run_table`` gave for the parts of a run, all of them; without Polars' threads where there are none."""
+    if engine.computes():
+        return [part for table in tables for part in _align_table(judgments, table)]
+    rankings: dict[str, dict[str, float]] = {}
+    again: list[tuple[str, str]] = []
+    for table in tables:
+        for query_id, doc_id, score in zip(*(table[name].to_list() for name in RUN_COLUMNS), strict=True):
+            if query_id in judgments.place:
+                ranking = rankings.setdefault(query_id, {})
+                if doc_id in ranking:
+                    again.append((query_id, doc_id))
+                ranking[doc_id] = score
+    if again:
+        order = list(rankings)
+        query_id, doc_id = min(again, key=lambda pair: order.index(pair[0]))
+        raise _twice(query_id, doc_id, len(again))
+    return _align_dict(judgments, rankings)
+
+
+def _twice(query_id: str, doc_id: str, count: int) -> ValueError:
+    return ValueError(
+        f"run: document {doc_id!r} appears twice in the ranking of query {query_id!r}{and_more(count - 1)}; keep one"
+    )
+
+
+def _align_file(judgments: Judgments, path: str) -> list[_Part]:
+    """Align a file some whole queries at a time, so that memory is bounded however long the file is.
+
+    Where a query's lines do not stand together, its lines are gathered in a second reading.
+    """
+    if not engine.computes():
+        with naming(path):
+            return _align_rows(judgments, checked_batches(path))
+    parts: list[_Part] = []
+    seen: set[str] = set()
+    scattered: set[str] = set()
+    for table in _whole_queries(one_ahead(checked_batches(path))):
+        queries = set(table["query_id"].filter(pl.Series(changes(table["query_id"]))).to_list())
+        scattered |= queries & seen
+        seen |= queries
+        if judged := (queries & judgments.place.keys()) - scattered:
+            if len(judged) < len(queries):
+                table = table.filter(pl.col("query_id").is_in(list(judged)))
+            with naming(path):
+                parts += _align_table(judgments, table)
+    scattered &= judgments.place.keys()
+    if scattered:
+        warn(
+            f"{path}: the lines of {len(scattered)} queries, such as {min(scattered)!r}, do not stand together; they are "
+            "gathered in a second reading. Sort the file by query to save time and memory."
+        )
+        wanted = pl.col("query_id").is_in(list(scattered))
+        gathered = pl.concat([batch.filter(wanted) for batch in one_ahead(checked_batches(path))])
+        gone = np.zeros(len(judgments), dtype=bool)
+        gone[[judgments.place[query_id] for query_id in scattered]] = True
+        with naming(path):
+            parts = [*(part.without(gone) for part in parts), *_align_table(judgments, gathered)]
+    return parts
+
+
+def checked_batches(path: str) -> Iterator[pl.DataFrame]:
+    row = 1
+    for batch in run_batches(path):
+        with naming(path):
+            yield run_table(batch, row)
+        row += len(batch)
+
+
+def _whole_queries(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, cut between queries: what a batch's last query has so far waits for the next batch."""
+    waiting: list[pl.DataFrame] = []
+    for batch in batches:
+        query = batch["query_id"]
+        if len(query) == 0:
+            continue
+        same = query == query[-1]
+        last = len(query) - int((~same).arg_true().max() + 1) if not same.all() else len(query)
+        if last < len(query):
+            yield pl.concat([*waiting, batch[: len(query) - last]])
+            waiting = []
+        elif waiting and waiting[-1]["query_id"][-1] != query[0]:
+            yield pl.concat(waiting)
+            waiting = []
+        waiting.append(batch[len(query) - last :])
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
+    """Align what ``run_table`` gave, some whole queries at a time: beyond the table, memory is that of a block."""
+    new = changes(table["query_id"])
+    length = np.diff(np.flatnonzero(np.r_[new, True]))
+    place = judgments.place
+    names = table["query_id"].filter(pl.Series(new)).to_list()
+    query = np.array([place.get(name, -1) for name in names], dtype=np.int64)
+    if (query < 0).any():
+        table = table.filter(np.repeat(query >= 0, length))
+        query, length = query[query >= 0], length[query >= 0]
+    if len(np.unique(query)) < len(query):  # a query in several places: bring its rows together
+        table = table[np.argsort(_appearance(query)[np.repeat(np.arange(len(query)), length)], kind="stable")]
+        rows = np.bincount(query, weights=length).astype(np.int64)
+        _, first_place = np.unique(query, return_index=True)
+        query = query[np.sort(first_place)]
+        length = rows[query]
+    return [
+        _Part.from_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
+        for some, rows in _portions(length)
+    ]
+
+
+def _appearance(query: Ints) -> Ints:
+    """Which of the different queries, in the order of their first places, each one is."""
+    _, first, number = np.unique(query, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
+
+
+def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:
+    """Consecutive queries with about ``_ROWS`` rows together: which queries, and which rows."""
+    end = np.cumsum(length)
+    start = end - length
+    cuts = [0, *(np.flatnonzero(np.diff(start // _ROWS)) + 1).tolist(), len(length)]
+    for first, last in pairwise(cuts):
+        if first < last:
+            yield slice(first, last), slice(int(start[first]), int(end[last - 1]))
+
+
+def _blocks_of_table(judgments: Judgments, query: Ints, length: Ints, table: pl.DataFrame) -> Blocks:
+    block = np.repeat(np.arange(len(query)), length)
+    keys = pl.DataFrame({"query": query.astype(np.int32)[block], "doc_id": table["doc_id"]})
+    lookup, judged = judgments.lookup(query)
+    hashes = lookup.hashes(keys)
+    repeated = repetitions(keys, hashes)
+    if len(repeated):
+        q, doc_id = repeated.row(0)
+        raise _twice(judgments.query_ids[q], doc_id, len(repeated))
+    row, found = lookup.find(keys, hashes)
+    score = as_32_bits(table["score"].to_numpy())
+    return Blocks(
+        query=query,
+        length=length,
+        score=score,
+        doc_ids=lambda rows: table["doc_id"].gather(rows).to_list(),
+        doc=judged[found],
+        doc_block=block[row],
+        doc_score=score[row],
+    )
+
+
+def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> AlignedRun | None:
+    """Align short rankings of few queries one by one, without looking for ties among others; None if this shortcut does not apply.
+
+    Ties of judged documents, and values that are not numbers, are left to the general way.
+    """
+    query, doc, rank = [], [], []
+    depth = np.zeros(len(judgments), dtype=np.int64)
+    ranked = []
+    for name, ranking in run.items():
+        q = judgments.place.get(name)
+        score = packed_numbers([list(ranking.values())])
+        if score is None or not len(score) or len(score) > _SHORT:
+            return None
+        if q is None:
+            if np.isnan(score).any():
+                return None
+            continue
+        rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
+        in_order = np.sort(score)
+        if not (in_order[0] >= -_FINITE and in_order[-1] <= _FINITE):  # NaN comes last
+            return None
+        in_order = in_order.astype(np.float32)
+        ids = judgments.doc_ids
+        wanted = np.array([ranking[ids[row]] for row in rows], dtype=np.float64).astype(np.float32)
+        end = in_order.searchsorted(wanted, "right")
+        if max((end - in_order.searchsorted(wanted)).tolist(), default=0) > 1:
+            return None
+        order = end.argsort()[::-1]
+        doc.append(np.array(rows, dtype=np.int64)[order])
+        rank.append(len(score) + 1 - end[order])
+        query.append(judgments.query[doc[-1]])
+        depth[q] = len(score)
+        ranked.append(q)
+    if len(ranked) > 1 and any(first > second for first, second in pairwise(ranked)):
+        return None
+    queries, docs, ranks = (
+        parts[0] if len(parts) == 1 else np.concatenate([_NONE, *parts]) for parts in (query, doc, rank)
+    )
+    return AlignedRun(judgments, queries, docs, ranks, depth, None, np.array(ranked, dtype=np.int64))
+
+
+def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> list[_Part]:
+    """Align a dict of dicts, some queries at a time."""
+    place = judgments.place
+    query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
+    rankings = [run[judgments.query_ids[q]] for q in query]
+    length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
+    score = packed_numbers(chain((list(ranking.values()) for ranking in rankings), _ignored(judgments, run)))
+    if score is None or np.isnan(score).any():
+        return _align_rows(judgments, [run_table(run)])  # which names the offender
+    return [
+        _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
+        for some, rows in _portions(length)
+    ]
+
+
+def _ignored(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Iterator[list[Any]]:
+    """The scores of queries without judgments, which must be numbers all the same."""
+    return (list(ranking.values()) for name, ranking in run.items() if name not in judgments.place)
+
+
+def _blocks_of_dict(
+    judgments: Judgments, query: Ints, length: Ints, rankings: list[Mapping[str, Any]], score: Floats
+) -> Blocks:
+    """Dicts look documents up themselves: only the few judged ones are looked for, one by one."""
+    first, end = (np.searchsorted(judgments.query, query, side=side) for side in ("left", "right"))
+    doc_ids = judgments.doc_ids
+    judged_scores = [
+        value
+        for ranking, a, b in zip(rankings, first.tolist(), end.tolist(), strict=True)
+        for value in map(ranking.get, doc_ids[a:b])
+    ]
+    doc = ranges(first, end)
+    doc_block = np.repeat(np.arange(len(query)), end - first)
+    doc_score = np.array(judged_scores, dtype=np.float64)  # NaN: not retrieved
+    found = ~np.isnan(doc_score)
+
+    start = np.cumsum(length) - length
+
+    def doc_ids_of(rows: Ints) -> list[str]:
+        block = np.searchsorted(start, rows, side="right") - 1
+        names = {b: list(rankings[b]) for b in np.unique(block).tolist()}
+        places = zip(block.tolist(), (rows - start[block]).tolist(), strict=True)
+        return [names[b][i] for b, i in places]
+
+    return Blocks(
+        query=query,
+        length=length,
+        score=as_32_bits(score),
+        doc_ids=doc_ids_of,
+        doc=doc[found],
+        doc_block=doc_block[found],
+        doc_score=as_32_bits(doc_score[found]),
+    )

@@ -1,0 +1,321 @@
+"""The judged documents of all queries, and what measures ask about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
+from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.lazy import LazyModule, Remembers, cached_property
+from ir_lexirecall.data.aspects import AspectGrades, AspectRows
+from ir_lexirecall.data.lookup import Lookup
+from ir_lexirecall.data.qrels import ASPECT_COLUMNS
+from ir_lexirecall.io.columns import numeric_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+
+_SMALL = 2**17  # judged documents
+
+
+@dataclass(frozen=True)
+class JudgedDocuments(Remembers):
+    """One row per query and judged document, sorted by query id, then document id.
+
+    Attributes:
+        query_ids: the Q query ids, sorted.
+        query: for every judged document, the position of its query in ``query_ids``.
+        docs: the ids of the judged documents, as a list or a Polars series: see ``doc_ids`` and ``doc_id``.
+        grade: the grade of each; the highest one if several subtopics were judged (that of the aspect ``relevance``,
+            if the rows name such an aspect).
+        table: what else the qrels say; None where they have a grade for each document and nothing else.
+        elsewhere: where these are a part of larger judgments, the aspects that rows of other queries name: whether an
+            aspect is named by rows is a question about the whole.
+    """
+
+    query_ids: list[str]
+    query: Ints
+    docs: list[str] | pl.Series
+    grade: Floats
+    table: AspectRows | None = field(default=None, repr=False)
+    elsewhere: frozenset[str] = frozenset()
+
+    @cached_property
+    def doc_ids(self) -> list[str]:
+        """Ids of the judged documents as a list."""
+        return self.docs if isinstance(self.docs, list) else self.docs.to_list()
+
+    @cached_property
+    def doc_id(self) -> pl.Series:
+        """Ids of the judged documents as a column."""
+        return pl.Series("doc_id", self.docs, dtype=pl.String) if isinstance(self.docs, list) else self.docs
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The qrels as a table, a row per document and aspect, sorted; ``doc`` is the row of the document.
+
+        Columns: ``query_id``, ``doc_id``, ``relevance``, ``aspect``, ``doc``, and further ones of the qrels that are not called
+        like these.
+        """
+        table = self.aspect_rows
+        columns = {
+            "query_id": [self.query_ids[q] for q in self.query[table.doc].tolist()],
+            "doc_id": self.ids_of(table.doc),
+            "relevance": table.grade,
+            "aspect": [table.names[place] for place in table.aspect.tolist()],
+            "doc": table.doc,
+        }
+        line = dict(zip(table.row[::-1].tolist(), table.line[::-1].tolist(), strict=True))  # the first one of each row
+        lines = [line.get(row) for row in range(len(table))]
+        others = {
+            name: [None if i is None else values[i] for i in lines]
+            for name, values in table.columns.items()
+            if name not in columns
+        }
+        return pl.DataFrame({**columns, **others}, strict=False)
+
+    @cached_property
+    def aspect_rows(self) -> AspectRows:
+        """``table``, also of judgments that name no aspects."""
+        if self.table is not None:
+            return self.table
+        row = np.arange(len(self.grade))
+        return AspectRows(row, np.zeros(len(row), dtype=np.int64), self.grade, ["0"], {}, row, row)
+
+    def __len__(self) -> int:
+        return len(self.query_ids)
+
+    @cached_property
+    def _aspect_names(self) -> frozenset[str]:
+        return frozenset(["0"] if self.table is None else (self.table.names[i] for i in np.unique(self.table.aspect)))
+
+    @property
+    def relevance_is_named(self) -> bool:
+        """Whether rows, here or elsewhere, name the aspect ``relevance``: then only those are a document's grade."""
+        return "relevance" in self._aspect_names | self.elsewhere
+
+    def m(self, rel: float = 1) -> Ints:
+        """Number of documents with at least grade ``rel`` of each query, shape ``(Q,)``."""
+        return self.cached(("m", rel), lambda: np.bincount(self.query[self.grade >= rel], minlength=len(self)))
+
+    @cached_property
+    def query_numbers(self) -> pl.DataFrame:
+        """Query ids and their positions, for joins."""
+        return pl.DataFrame({"query_id": pl.Series(self.query_ids, dtype=pl.String), "query": np.arange(len(self))})
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The position of each query id."""
+        return {query_id: q for q, query_id in enumerate(self.query_ids)}
+
+    def rows_of_query(self, q: int) -> list[tuple[int, str]]:
+        """The rows and ids of the judged documents of query number ``q``."""
+
+        def rows() -> list[tuple[int, str]]:
+            first, end = int(self.query.searchsorted(q)), int(self.query.searchsorted(q, "right"))
+            return list(zip(range(first, end), self.doc_ids[first:end], strict=True))
+
+        return self.cached(("rows", q), rows)
+
+    def lookup(self, query: Ints) -> tuple[Lookup, Ints]:
+        """The judged documents of (at least) some queries, to be found in a run; and the row of each one here.
+
+        Small judgments are arranged once for all queries; large ones for each request, to stay in the processor's cache.
+        """
+        if len(self.query) <= _SMALL:
+            return self._whole_lookup, np.arange(len(self.query))
+        row = ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))
+        return Lookup.from_keys(self.keys[["query", "doc_id"]][row]), row
+
+    @cached_property
+    def _whole_lookup(self) -> Lookup:
+        return Lookup.from_keys(self.keys[["query", "doc_id"]])
+
+    @cached_property
+    def keys(self) -> pl.DataFrame:
+        """Query position, document id and row of every judged document, for joins."""
+        return pl.DataFrame(
+            {"query": self.query.astype(np.int32), "doc_id": self.doc_id, "doc": np.arange(len(self.query))}
+        )
+
+    def _docs_at(self, row: Ints) -> list[str] | pl.Series:
+        return self.ids_of(row) if isinstance(self.docs, list) else self.docs.gather(row)
+
+    def ids_of(self, row: Ints) -> list[str]:
+        """Ids of the documents of some rows (``row``)."""
+        if isinstance(self.docs, list):
+            return [self.docs[i] for i in row.tolist()]
+        return self.docs.gather(row).to_list()
+
+    def for_ir_measures(self) -> pd.DataFrame:
+        """Qrels as ir_measures' providers read them: strings, whole grades as integers, ``iteration``.
+
+        Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
+        the one with the highest grade, as in ``grade`` (rows of named aspects: that of ``relevance``).
+        """
+        import pandas as pd
+
+        table = self.aspect_rows
+        row = np.arange(len(table))
+        if self.relevance_is_named:
+            row = row[[table.names[place] == "relevance" for place in table.aspect.tolist()]]
+        row = row[np.argsort(table.grade[row], kind="stable")]
+        grade, query = table.grade[row], self.query[table.doc[row]]
+        best = np.full(len(self), -np.inf)
+        np.maximum.at(best, query, grade)
+        # pytrec_eval writes beyond its memory, or never ends, for a query whose grades are all negative; nothing of it is
+        # relevant anyway.
+        hopeless = best[query] < 0
+        return pd.DataFrame(
+            {
+                "query_id": [self.query_ids[q] for q in query.tolist()],
+                "doc_id": self.ids_of(table.doc[row]),
+                "relevance": np.where(hopeless, 0, grade).astype(np.int64),
+                "iteration": [table.names[place] for place in table.aspect[row].tolist()],
+            }
+        )
+
+    @cached_property
+    def highest_grade(self) -> float:
+        """The highest grade of all documents, minus infinity without any."""
+        return float(self.grade.max(initial=-np.inf))
+
+    def check_top_grade(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel``, naming the first and the ``measure``."""
+        if self.highest_grade <= max_rel:
+            return
+        above = np.flatnonzero(self.grade > max_rel)
+        if len(above):
+            raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+
+    def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
+        """Refuse a grade above ``max_rel`` for any aspect, naming the first and the ``measure``."""
+        above = np.flatnonzero(self.aspects.grade > max_rel)
+        if len(above):
+            row = above[0]
+            raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
+
+    def check_whole_grades(self, measure: str) -> None:
+        """Refuse a grade that is not a whole number, which other providers of ``measure`` cannot read."""
+        odd = np.flatnonzero((self.grade != np.floor(self.grade)) | (np.abs(self.grade) >= 2**31))
+        if len(odd):
+            doc = int(odd[0])
+            raise ValueError(
+                f"{measure} needs whole grades of at most 31 bits, but document {self.doc_ids[doc]!r} of query "
+                f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
+            )
+
+    def _above(self, doc: int, grade: float, max_rel: float, measure: str, rest: int) -> ValueError:
+        return ValueError(
+            f"{measure}: document {self.doc_ids[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
+            f"{grade:g}, above max_rel={max_rel:g}{and_more(rest)}; raise max_rel to the scale's top grade"
+        )
+
+    @cached_property
+    def aspects(self) -> AspectGrades:
+        """The grades per aspect (subtopic) with the aspects' weights.
+
+        Raises:
+            ValueError: a weight is not a number, negative, or differs within one aspect of a query.
+        """
+        if self.table is None:
+            return self._one_aspect()
+        doc, grade = self.table.doc, self.table.grade
+        codes = len(self.table.names)
+        pairs, aspect = np.unique(self.query[doc] * codes + self.table.aspect, return_inverse=True)
+        pair_query = pairs // codes
+        weight = self._aspect_weights(self.table, aspect, len(pairs))
+        weight[np.bincount(aspect[grade > 0], minlength=len(pairs)) == 0] = 0  # nothing relevant: not counted
+        total = np.bincount(pair_query, weights=weight, minlength=len(self))[pair_query]
+        weight = np.divide(weight, total, out=np.zeros(len(pairs)), where=total > 0)
+        return AspectGrades(doc=doc, aspect=aspect, grade=grade, query=pair_query, weight=weight)
+
+    @cached_property
+    def has_weight(self) -> Bools:
+        """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
+        return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
+
+    def _one_aspect(self) -> AspectGrades:
+        """``aspects`` of judgments that name none: each query has one."""
+        judged = np.bincount(self.query, minlength=len(self)) > 0
+        query = judged.nonzero()[0]
+        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self)) > 0
+        return AspectGrades(
+            doc=np.arange(len(self.query)),
+            aspect=(judged.cumsum() - 1)[self.query],
+            grade=self.grade,
+            query=query,
+            weight=relevant[query].astype(np.float64),
+        )
+
+    def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:
+        """The weight of each (query, aspect) pair; ``aspect`` is the pair of every row."""
+        weight = np.ones(pairs)
+        if "weight" in table.columns:
+            values = self._further_column(table, "weight")
+            pair = aspect[table.row]
+            weight[pair] = values
+            bad = np.flatnonzero(~(values >= 0) | (values != weight[pair]) | np.isinf(values))
+            if len(bad):
+                query_id, doc_id = self._ids_of_line(table, int(bad[0]))
+                name = table.names[table.aspect[table.row[bad[0]]]]
+                raise ValueError(
+                    f"qrels: aspect {name!r} of query {query_id!r} has weight {shown(table.columns['weight'][int(table.line[bad[0]])])}"
+                    f" at document {doc_id!r}; an aspect needs one weight per query, not negative{and_more(len(bad) - 1)}"
+                )
+        return weight
+
+    def _further_column(self, table: AspectRows, name: str) -> Floats:
+        """Numbers of a further column of the qrels, for each line."""
+        return numeric_column(table.columns[name], table.line, name, lambda n: self._ids_of_line(table, n))
+
+    def _ids_of_line(self, table: AspectRows, line: int) -> tuple[str, str]:
+        """Query and document that the n-th line is about."""
+        doc = int(table.doc[table.row[line]])
+        return self.query_ids[self.query[doc]], self.doc_ids[doc]
+
+    def labels(self, aspects: Sequence[str]) -> dict[str, Floats]:
+        """Labels of the judged documents for ``aspects``, NaN where there is none, each a row per document.
+
+        An aspect is a row label (in ``subtopic_id`` or ``iteration``) or a further column of the qrels; the
+        column ``relevance`` serves unless other aspects are rows.
+
+        Raises:
+            ValueError: the qrels have no such aspect, or two different labels for one document.
+        """
+        in_rows = self._aspect_names | self.elsewhere
+        by_rows = any(name in in_rows for name in aspects)
+        return {name: self._label(name, in_rows, by_rows) for name in aspects}
+
+    def _label(self, name: str, in_rows: frozenset[str], by_rows: bool) -> Floats:
+        table = self.aspect_rows
+        label = np.full(len(self.grade), np.nan)
+        if name in in_rows:
+            if name in table.names:
+                picked = np.flatnonzero(table.aspect == table.names.index(name))
+                label[table.doc[picked]] = table.grade[picked]
+            return label
+        columns = {"relevance", *table.columns} - set(ASPECT_COLUMNS)
+        if name not in columns or (name == "relevance" and by_rows):
+            known = sorted(columns | (in_rows if len(in_rows) > 1 else set()))
+            raise ValueError(f"the qrels have no aspect {name!r}; they have {', '.join(known)}")
+        if name == "relevance":
+            return self.grade
+        values, doc = self._further_column(table, name), table.doc[table.row]
+        label[doc] = values
+        differs = np.flatnonzero((label[doc] != values) & ~(np.isnan(label[doc]) & np.isnan(values)))
+        if len(differs):
+            query_id, doc_id = self._ids_of_line(table, int(differs[0]))
+            raise ValueError(
+                f"qrels: document {doc_id!r} of query {query_id!r} has the labels {values[differs[0]]:g} and "
+                f"{label[doc][differs[0]]:g} for the aspect {name!r}{and_more(len(differs) - 1)}"
+            )
+        return label

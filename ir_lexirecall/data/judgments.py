@@ -1,0 +1,290 @@
+"""``Judgments``: qrels of any format, columnar, sorted, checked once; restricted, excluded, changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints, ranges
+from ir_lexirecall._util.errors import entry, naming
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.data.aspects import AspectRows
+from ir_lexirecall.data.collection import Collection, Rules, load
+from ir_lexirecall.data.judged_documents import JudgedDocuments
+from ir_lexirecall.data.qrels import read_qrels
+from ir_lexirecall.io.columns import id_pairs, is_file
+from ir_lexirecall.io.objects import readable
+from ir_lexirecall.io.small_tables import TableLike, id_string
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
+"""Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
+iterable of named tuples, or ``Judgments`` themselves."""
+
+ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
+"""Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
+to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
+
+
+_known: ContextVar[Callable[[Any], Judgments | None] | None] = ContextVar("ir_lexirecall_judgments", default=None)
+
+
+@contextmanager
+def known_judgments(find: Callable[[Any], Judgments | None]) -> Iterator[None]:
+    """Let ``Judgments.from_qrels`` ask a function first, within the ``with`` block (in this thread or task).
+
+    For a framework that hands the same qrels over many times: ``find`` gives the judgments that it made of them, or None.
+    """
+    token = _known.set(find)
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Documents that were taken out of judgments and are to be taken out of runs.
+
+    Attributes:
+        everything: the judged documents and the excluded ones.
+        row: the row in the judgments of each of these, -1 for the excluded.
+    """
+
+    everything: Judgments
+    row: Ints
+
+
+@dataclass(frozen=True)
+class Judgments(JudgedDocuments):
+    """The judged documents of all queries: one row per query and document, sorted by query id, then document id.
+
+    Build it with ``Judgments.from_qrels(qrels)`` once and align any number of runs with it.
+
+    Attributes:
+        query_ids, query, docs, grade, table, elsewhere: as in ``JudgedDocuments``.
+        exclusion: documents that were taken out, see ``excluding``.
+        rules: the collection's rules that were applied, in words; empty where there were none.
+        source: what summaries call them: a data set's id, a file's name; empty where they have none.
+        threshold: smallest grade that counts as relevant in the collection they are from; 1 where none says.
+    """
+
+    exclusion: Exclusion | None = field(default=None, repr=False)
+    rules: str = ""
+    source: str = field(default="", compare=False)
+    threshold: float = field(default=1, compare=False)
+
+    @classmethod
+    @entry
+    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None, *, rules: bool = True) -> Judgments:
+        """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
+
+        >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
+        >>> judgments = Judgments.from_qrels(qrels)
+        >>> judgments.query_ids, judgments.doc_ids, judgments.grade.tolist()
+        (['q0', 'q1'], ['d9', 'd1', 'd2'], [2.0, 0.0, 1.0])
+
+        Raises:
+            ValueError: a missing column, a grade that is not a number, or the same judgment twice with
+                different grades.
+
+        Args:
+            qrels: judgments in any form.
+            exclude: documents that are taken out, here and of every run that is aligned with the judgments.
+            rules: apply the rules of the collection (``Collection.rules``), where ``qrels`` are one or its id.
+        """
+        if exclude is not None:
+            everything = cls.from_qrels(qrels, rules=rules)
+            return everything.excluding(_excluded(exclude, everything.query_ids))
+        if isinstance(qrels, Judgments):
+            return qrels
+        if (find := _known.get()) is not None and (known := find(qrels)) is not None:
+            return known
+        if isinstance(qrels, str) and not is_file(qrels):
+            qrels = load_collection(qrels)
+        if isinstance(qrels, Collection):
+            judged = replace(cls.from_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
+            return judged.with_rules(qrels.rules) if rules else judged
+        path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else None
+        with naming(path or "qrels"):
+            judgments = cls(*read_qrels(readable(qrels, "qrels")), source=os.path.basename(path or ""))
+            if path and not judgments.query_ids:
+                raise ValueError("there are no judgments in it")
+            return judgments
+
+    def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
+        """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
+
+        >>> judgments = Judgments.from_qrels({"q1": {"a": 1}, "q2": {"a": 2, "b": 0}, "q3": {"a": 1}})
+        >>> judgments.restricted_to(["q2", "q1"]).grade.tolist()
+        [1.0, 2.0, 0.0]
+
+        Raises:
+            ValueError: a query that is not judged.
+        """
+        wanted = set(query_ids)
+        if unknown := wanted - self.place.keys():
+            raise ValueError(f"judgments: unknown query {min(unknown)!r}")
+        if len(wanted) == len(self):
+            return self
+        queries = np.array(sorted(self.place[query_id] for query_id in wanted), dtype=np.int64)
+        first, end = (np.searchsorted(self.query, queries, side=side) for side in ("left", "right"))
+        row = ranges(first, end)
+        table, exclusion = self.table, self.exclusion
+        if table is not None:
+            table = table.of_documents(_renumbered(row, len(self.grade)))
+        if exclusion is not None:
+            everything = exclusion.everything.restricted_to(wanted)
+            old = exclusion.row[np.isin(exclusion.everything.query, queries)]
+            exclusion = Exclusion(everything, np.where(old >= 0, np.searchsorted(row, old), -1))
+        return replace(
+            self,
+            query_ids=[self.query_ids[q] for q in queries],
+            query=np.repeat(np.arange(len(queries)), end - first),
+            docs=self._docs_at(row),
+            grade=self.grade[row],
+            table=table,
+            exclusion=exclusion,
+            elsewhere=self.elsewhere | self._aspect_names,
+        )
+
+    def as_part(self, elsewhere: Iterable[str]) -> Judgments:
+        """The same judgments, read as a part of larger ones, whose other rows name the aspects ``elsewhere``."""
+        part = replace(self, elsewhere=frozenset(elsewhere))
+        lacks_relevance = part.relevance_is_named and "relevance" not in part._aspect_names
+        return replace(part, grade=np.zeros(len(self.grade))) if lacks_relevance else part
+
+    def renamed(self, doc_ids: list[str]) -> Judgments:
+        """The same judgments of documents with other ids, a row each."""
+        return replace(self, docs=doc_ids)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is derived: hashes hold within one process only."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def with_grades(self, grade: Floats) -> Judgments:
+        """The same documents with other grades (a row each), judged for one aspect."""
+        return replace(self, grade=grade, table=None, elsewhere=frozenset())
+
+    def of_documents(self, row: Ints, grade: Floats) -> Judgments:
+        """The judgments of some documents (``row``: their rows, rising) for one aspect, with a ``grade`` for each."""
+        return replace(
+            self,
+            query=self.query[row],
+            docs=self._docs_at(row),
+            grade=grade,
+            table=None,
+            exclusion=None,
+            elsewhere=frozenset(),
+        )
+
+    def excluding(self, doc_ids: Mapping[str, Iterable[str]]) -> Judgments:
+        """The judgments without some documents, which every run that is aligned with them loses, too.
+
+        Args:
+            doc_ids: documents to take out, by query; queries without judgments are ignored.
+
+        >>> judgments = Judgments.from_qrels({"q": {"a": 1, "q": 1}}).excluding({"q": ["q", "x"]})
+        >>> judgments.doc_ids, len(judgments.exclusion.everything.doc_ids)
+        (['a'], 3)
+        """
+        wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
+        if self.exclusion is not None:  # what was taken out before stays out
+            before = self.exclusion.everything
+            for row in np.flatnonzero(self.exclusion.row < 0).tolist():
+                wanted.setdefault(int(before.query[row]), set()).add(before.doc_ids[row])
+        start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
+        own, docs = self.doc_ids, list[str]()
+        old, query = list[int](), list[int]()
+        for q in range(len(self)):
+            known = own[start[q] : start[q + 1]]
+            rows = list(range(start[q], start[q + 1]))
+            if q in wanted:
+                place = dict(zip(known, rows, strict=True))
+                merged = sorted(wanted[q].union(known))
+                rows = [-1 if doc_id in wanted[q] else place[doc_id] for doc_id in merged]
+                known = merged
+            docs += known
+            old += rows
+            query += [q] * len(known)
+        row = np.array(old, dtype=np.int64)
+        kept = row[row >= 0]
+        new = _renumbered(kept, len(own))
+        everything = Judgments(self.query_ids, np.array(query, dtype=np.int64), docs, np.zeros(len(docs)))
+        table = None if self.table is None else self.table.of_documents(new)
+        exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
+        remaining = self.of_documents(kept, self.grade[kept])
+        return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere)
+
+    def with_rules(self, rules: Rules) -> Judgments:
+        """The judgments after a collection's rules: see ``Rules``.
+
+        >>> judgments = Judgments.from_qrels({"q": {"q": 1, "a": 2, "b": -100}})
+        >>> judgments.with_rules(Rules(self_matches=True, excluded_grades=(-100.0,))).doc_ids
+        ['a']
+        """
+        if not rules:
+            return self
+        taken_out: dict[str, list[str]] = {q: [q] for q in self.query_ids} if rules.self_matches else {}
+        for row in np.flatnonzero(np.isin(self.grade, rules.excluded_grades)).tolist():
+            taken_out.setdefault(self.query_ids[self.query[row]], []).append(self.doc_ids[row])
+        return replace(self.excluding(taken_out), rules=str(rules))
+
+    def with_labels(self, labels: Mapping[str, Floats]) -> Judgments:
+        """The same judgments of one aspect with further columns: ``labels`` of every document, by the name of the aspect."""
+        rows = np.arange(len(self.grade))
+        columns = {name: pl.Series(name, values) for name, values in labels.items()}
+        table = AspectRows(rows, np.zeros_like(rows), self.grade, ["0"], columns, rows, rows)
+        return replace(self, table=table)
+
+
+def _renumbered(kept: Ints, documents: int) -> Ints:
+    """Place of each document among those kept, -1 for the others."""
+    new = np.full(documents, -1)
+    new[kept] = np.arange(len(kept))
+    return new
+
+
+def load_collection(source: str) -> Collection:
+    """A collection by its id; an unknown id is reported as a missing file."""
+    try:
+        return load(source)
+    except ValueError as error:
+        if os.path.isdir(source):
+            raise ValueError(f"{source} is a directory, not a file; {error}") from None
+        raise ValueError(f"{source}: there is no such file; {error}") from None
+
+
+def _excluded(exclude: ExcludeLike, query_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Documents to take out, by query.
+
+    >>> _excluded("self", ["1", "2"]), _excluded({1: ["a"]}, ["1", "2"])
+    ({'1': ['1'], '2': ['2']}, {'1': ['a']})
+    """
+    if isinstance(exclude, str) and exclude == "self":
+        return {query_id: [query_id] for query_id in query_ids}
+    if isinstance(exclude, str) and not is_file(exclude):
+        raise ValueError(
+            f"exclude: unknown rule {exclude!r}; give 'self', a mapping of query ids to document ids, or a table or run file "
+            "with query_id and doc_id"
+        )
+    if isinstance(exclude, Mapping):
+        for query_id, docs in exclude.items():
+            if isinstance(docs, str) or not isinstance(docs, Iterable):
+                raise ValueError(f"exclude: query {query_id!r} maps to {docs!r}, not to a list of document ids")
+        with naming("exclude"):
+            return {id_string(query_id): [id_string(doc) for doc in docs] for query_id, docs in exclude.items()}
+    pairs: dict[str, list[str]] = {}
+    for query_id, doc_id in id_pairs(exclude, "exclude"):
+        pairs.setdefault(query_id, []).append(doc_id)
+    return pairs

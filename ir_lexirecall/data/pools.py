@@ -1,0 +1,185 @@
+"""``Pool``: what several runs retrieved, judged or not, with the rank of each document in every run.
+
+An ``AlignedRun`` knows judged documents only. What unjudged ones could change depends on which document stands where, for those that two
+runs share cancel: so the runs are read once more, and only by who asks for that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
+from ir_lexirecall._util.errors import naming
+from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike, checked_batches
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.tie_rule import as_32_bits, sort_key
+from ir_lexirecall.io.columns import changes, run_table
+from ir_lexirecall.io.files import rereadable
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+Ranks = NDArray[np.signedinteger[Any]]
+_DEEPEST = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The N documents that S runs retrieved: all judged ones, and the unjudged ones that a run has among its first ``depth``.
+
+    Attributes:
+        judgments: what says which documents are judged, and numbers the Q queries.
+        names: names of the runs.
+        depth: down to which rank of any run unjudged documents are here; None: all.
+        query: query of each document, rising, shape ``(N,)``.
+        doc: its row in the judgments, -1 without one, shape ``(N,)``.
+        doc_id: its id.
+        rank: its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``.
+        retrieved: documents that each run retrieved for each query, shape ``(S, Q)``.
+    """
+
+    judgments: Judgments
+    names: list[str]
+    depth: int | None
+    query: Ints
+    doc: Ints
+    doc_id: pl.Series
+    rank: Ranks
+    retrieved: Ints
+
+    @classmethod
+    def from_runs(
+        cls, judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], depth: int | None = None
+    ) -> Pool:
+        """Read ``runs`` (in any form that ``align`` takes) and pool what they retrieved.
+
+        Raises:
+            ValueError: a run that is aligned already, which knows judged documents only, or one that can be read only once
+                and has been.
+
+        >>> judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0}})
+        >>> pool = Pool.from_runs(judgments, {"x": {"q": {"a": 3, "u": 2}}, "y": {"q": {"u": 3, "v": 2, "w": 1}}}, depth=2)
+        >>> pool.doc_id.to_list(), pool.is_judged.tolist(), pool.rank.tolist()
+        (['a', 'u', 'v'], [True, False, False], [[1, 2, 0], [0, 1, 2]])
+        """
+        if not engine.computes():
+            raise ValueError(f"documents cannot be pooled {engine.where()}; start processes with spawn or forkserver")
+        tables = {str(name): _ranked(judgments, str(name), run) for name, run in runs.items()}
+        judged = judgments.keys.with_columns(pl.col("doc").cast(pl.Int64))
+        rows = [
+            table.join(judged, on=["query", "doc_id"], how="left").with_columns(run=pl.lit(s, dtype=pl.Int32))
+            for s, table in enumerate(tables.values())
+        ]
+        everything = pl.concat(rows) if rows else _no_rows()
+        shallow = pl.col("rank") <= (depth or _DEEPEST)
+        keys = everything.filter(pl.col("doc").is_not_null() | shallow).select("query", "doc_id", "doc").unique()
+        keys = keys.sort("query", "doc", "doc_id", nulls_last=True).with_row_index("row")
+        places = everything.join(keys.select("row", "query", "doc_id"), on=["query", "doc_id"], how="inner")
+        rank = np.zeros((len(tables), len(keys)), dtype=np.int32)
+        rank[places["run"].to_numpy(), places["row"].to_numpy()] = places["rank"].to_numpy()
+        retrieved = np.stack(
+            [np.bincount(table["query"].to_numpy(), minlength=len(judgments)) for table in tables.values()]
+            or [np.zeros((0, len(judgments)), dtype=np.int64)]
+        ).reshape(len(tables), len(judgments))
+        return cls(
+            judgments,
+            list(tables),
+            depth,
+            keys["query"].to_numpy().astype(np.int64),
+            keys["doc"].fill_null(-1).to_numpy().astype(np.int64),
+            keys["doc_id"],
+            rank,
+            retrieved,
+        )
+
+    @cached_property
+    def is_judged(self) -> Bools:
+        """Whether each document has a judgment, shape ``(N,)``."""
+        return self.doc >= 0
+
+    @cached_property
+    def grade(self) -> Floats:
+        """Grade of each document, 0 without a judgment, shape ``(N,)``."""
+        if not len(self.judgments.grade):
+            return np.zeros(len(self.doc))
+        return np.where(self.is_judged, self.judgments.grade[self.doc], 0.0)
+
+    def only(self, which: Bools) -> Pool:
+        """The pool of some documents, ``which`` of shape ``(N,)``."""
+        row = np.flatnonzero(which)
+        return replace(
+            self, query=self.query[row], doc=self.doc[row], doc_id=self.doc_id.gather(row), rank=self.rank[:, row]
+        )
+
+    def within(self, depth: int | None) -> Bools:
+        """Whether any run has the document among its first ``depth``, shape ``(N,)``."""
+        first: Ranks = self.rank.min(axis=0, where=self.rank > 0, initial=_DEEPEST)
+        return first <= (_DEEPEST if depth is None else depth)
+
+    def check_agrees(self, runs: Mapping[str, AlignedRun]) -> None:
+        """Require that the judged documents stand where they stood when the runs were aligned.
+
+        Raises:
+            ValueError: a run has changed; the message names it.
+        """
+        for s, name in enumerate(self.names):
+            run = runs[name]
+            place = np.full(len(self.judgments.query), 0, dtype=np.int64)
+            there = np.flatnonzero(self.is_judged & (self.rank[s] > 0))
+            place[self.doc[there]] = self.rank[s, there]
+            if len(there) != len(run.doc) or np.any(place[run.doc] != run.rank):
+                raise ValueError(
+                    f"run {name!r} is not what it was when it was compared, or can be read only once; compare the runs again"
+                )
+
+
+def _no_rows() -> pl.DataFrame:
+    """``Pool.from_runs``' table of all rows, where there are no runs."""
+    return pl.DataFrame(
+        schema={"query": pl.Int32, "doc_id": pl.String, "rank": pl.Int32, "doc": pl.Int64, "run": pl.Int32}
+    )
+
+
+def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:
+    """The documents of the judged queries, ranked: columns ``query``, ``doc_id``, ``rank``, by query and rank."""
+    if isinstance(run, AlignedRun):
+        raise ValueError(
+            f"run {name!r} is aligned already and knows judged documents only; give it as a file, table or dict"
+        )
+    if isinstance(run, (str, os.PathLike)):
+        with rereadable(os.fspath(run)) as path, naming(path):
+            parts = [_of_queries(judgments, batch) for batch in checked_batches(path)]
+        table = pl.concat(parts) if parts else _of_queries(judgments, run_table({}))
+    else:
+        with naming(f"run {name!r}"):
+            table = _of_queries(judgments, run_table(run))
+    if judgments.exclusion is not None:
+        gone = judgments.exclusion.everything.keys.filter(pl.Series(judgments.exclusion.row < 0))
+        table = table.join(gone.select("query", "doc_id"), on=["query", "doc_id"], how="anti", maintain_order="left")
+    key = sort_key(table["query"].to_numpy(), as_32_bits(table["score"].to_numpy()))
+    table = table.drop("score")
+    if not np.all(key[1:] > key[:-1]):
+        table = table.with_columns(key=pl.Series(key)).sort("key", "doc_id", descending=[False, True]).drop("key")
+    rank = position_in_segment(table["query"].to_numpy()) + 1
+    return table.with_columns(rank=pl.Series(rank.astype(np.int32)))
+
+
+def _of_queries(judgments: Judgments, table: pl.DataFrame) -> pl.DataFrame:
+    """The rows of judged queries, with the query's number instead of its id."""
+    new = changes(table["query_id"])
+    place = judgments.place
+    starts = table["query_id"].filter(pl.Series(new)).to_list()
+    number = np.array([place.get(query_id, -1) for query_id in starts], dtype=np.int32)
+    query = np.repeat(number, np.diff(np.flatnonzero(np.r_[new, True])))
+    return table.select(pl.Series("query", query), "doc_id", "score").filter(pl.Series(query >= 0))

@@ -1,0 +1,196 @@
+"""Qrels of any format -> columns, sorted and checked: query ids, judged documents, grades, and rows of several aspects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import and_more, check_text
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.data.aspects import AspectRows
+from ir_lexirecall.io.columns import changes, qrel_columns
+from ir_lexirecall.io.small_tables import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = LazyModule("polars")
+
+
+_SMALL = 2**17  # lines that one thread sorts
+ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
+
+
+class Qrels(NamedTuple):
+    """What ``Judgments`` are made of."""
+
+    query_ids: list[str]
+    query: Ints
+    docs: list[str] | pl.Series
+    grade: Floats
+    table: AspectRows | None = None
+
+
+def read_qrels(qrels: Any) -> Qrels:
+    """Sort and check qrels: a path, a table, a dict of dicts, or named tuples.
+
+    Raises:
+        ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
+    """
+    nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
+    read = _from_few(qrels) if nested is None else _from_dicts(nested)
+    return _from_table(qrels, qrel_columns(qrels)) if read is None else read
+
+
+def _from_dicts(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:
+    """Qrels from a dict of dicts whose keys are strings; None where a grade is no finite number."""
+    query_ids = sorted(nested)
+    docs = [sorted(nested[query_id]) for query_id in query_ids]
+    grade = packed_numbers(
+        list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
+    )
+    if grade is None or not np.isfinite(grade).all():
+        return None
+    query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
+    return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
+
+
+def _from_few(qrels: Any) -> Qrels | None:
+    """Qrels from a small table with one column more, which names aspects; None for any other or irregular table."""
+    for name in ASPECT_COLUMNS:
+        columns = few_columns(qrels, QREL_COLUMNS, (name,))
+        if columns is not None:
+            break
+    else:
+        return None
+    query, doc, aspect = (columns[key] for key in ("query_id", "doc_id", name))
+    grade = packed_numbers([columns["relevance"]])
+    keys = sorted(zip(query, doc, aspect, range(len(doc)), strict=True))
+    pairs = list(dict.fromkeys(key[:2] for key in keys))
+    if grade is None or not np.isfinite(grade).all() or len({key[:3] for key in keys}) < len(keys):
+        return None
+    query_ids = list(dict.fromkeys(query_id for query_id, _ in pairs))
+    place = {query_id: q for q, query_id in enumerate(query_ids)}
+    of_query = np.array([place[query_id] for query_id, _ in pairs], dtype=np.int64)
+    docs = [doc_id for _, doc_id in pairs]
+    line = np.array([key[3] for key in keys], dtype=np.int64)
+    names = sorted(set(aspect))
+    if names == ["0"]:
+        return Qrels(query_ids, of_query, docs, grade[line])
+    number, code = {pair: row for row, pair in enumerate(pairs)}, {text: i for i, text in enumerate(names)}
+    table = AspectRows(
+        np.array([number[key[:2]] for key in keys], dtype=np.int64),
+        np.array([code[key[2]] for key in keys], dtype=np.int64),
+        grade[line],
+        names,
+        {name: pl.Series(name, aspect, dtype=pl.String)},
+        line,
+        np.arange(len(line)),
+    )
+    return Qrels(query_ids, of_query, docs, _top_grades(table, len(docs)), table)
+
+
+def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
+    """Qrels from what ``qrel_columns`` gave."""
+    aspect = aspect_column(columns)
+    line, query_id, doc_id, aspect = _sorted(columns, aspect)
+    new_query = changes(query_id)
+    new_doc = new_query | changes(doc_id)
+    new = new_doc if aspect is None else new_doc | changes(aspect)
+    grade = columns["relevance"].to_numpy()[line]
+    if not new.all():
+        _refuse_conflicts(query_id, doc_id, aspect, grade, new)
+    row, doc = np.cumsum(new) - 1, np.cumsum(new_doc) - 1
+    query_ids = query_id.filter(pl.Series(new_query)).to_list()
+    query = (np.cumsum(new_query) - 1)[new_doc]
+    empty = [id_string(q) for q, docs in qrels.items() if not docs] if isinstance(qrels, Mapping) else []
+    if empty:
+        judged, query_ids = query_ids, sorted({*query_ids, *empty})
+        place = {name: q for q, name in enumerate(query_ids)}
+        query = np.array([place[name] for name in judged], dtype=np.int64)[query]
+    docs = doc_id.filter(pl.Series(new_doc))
+    further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
+    if aspect is None and set(further) <= set(ASPECT_COLUMNS):
+        return Qrels(query_ids=query_ids, query=query, docs=docs, grade=grade[new])
+    code, names = _in_order(aspect, len(new))
+    table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
+    return Qrels(query_ids=query_ids, query=query, docs=docs, grade=_top_grades(table, len(docs)), table=table)
+
+
+def aspect_column(columns: Mapping[str, pl.Series]) -> pl.Series | None:
+    """The aspect (subtopic) that each line of the qrels judges, ``"0"`` where it names none; None where no line names one."""
+    names = next((columns[name] for name in ASPECT_COLUMNS if name in columns), None)
+    if names is None or names.dtype == pl.Null:
+        return None
+    if names.dtype == pl.Object or names.dtype.is_nested() or names.null_count():
+        texts = ["0" if name is None else check_text(str(name), "names of aspects") for name in names.to_list()]
+        names = pl.Series(texts, dtype=pl.String)
+    elif names.dtype != pl.String:
+        names = names.cast(pl.String)
+    return None if len(names) == 0 or (names == "0").all() else names
+
+
+def _sorted(
+    columns: Mapping[str, pl.Series], aspect: pl.Series | None
+) -> tuple[Ints, pl.Series, pl.Series, pl.Series | None]:
+    """The order of the lines by query, document, aspect and grade, and ids and aspects in this order."""
+    ids = {"query_id": columns["query_id"], "doc_id": columns["doc_id"]}
+    keys = ids if aspect is None else {**ids, "aspect": aspect}
+    lines = np.arange(len(columns["doc_id"]))
+    if engine.computes():
+        table = pl.DataFrame({**keys, "relevance": columns["relevance"], "line": lines})
+        table = table.sort(*keys, "relevance", multithreaded=len(table) > _SMALL)
+        in_order = {name: table[name] for name in keys}
+        order = table["line"].to_numpy()
+    else:
+        of_line = list(zip(*(column.to_list() for column in (*keys.values(), columns["relevance"])), strict=True))
+        places = sorted(lines.tolist(), key=of_line.__getitem__)
+        in_order = {
+            name: pl.Series([column[line] for line in places], dtype=pl.String) for name, column in keys.items()
+        }
+        order = np.array(places, dtype=np.int64)
+    return order, in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
+
+
+def _in_order(aspect: pl.Series | None, lines: int) -> tuple[Ints, list[str]]:
+    """Aspect code of each line, and the sorted names."""
+    if aspect is None:
+        return np.zeros(lines, dtype=np.int64), ["0"]
+    names = sorted(aspect.unique().to_list())
+    place = {name: i for i, name in enumerate(names)}
+    return np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, lines), names
+
+
+def _top_grades(table: AspectRows, documents: int) -> Floats:
+    """The highest grade of each document; that of the aspect ``relevance``, where one is called so (without: 0)."""
+    doc, grade = table.doc, table.grade
+    if "relevance" in table.names:
+        named = table.aspect == table.names.index("relevance")
+        doc, grade = doc[named], grade[named]
+    top = np.full(documents, -np.inf)
+    np.maximum.at(top, doc, grade)
+    top[np.isinf(top)] = 0
+    return top
+
+
+def _refuse_conflicts(
+    query_id: pl.Series, doc_id: pl.Series, aspect: pl.Series | None, grade: Floats, new: Bools
+) -> None:
+    """Refuse two grades for one judgment; lines are sorted, ``new`` are those about another one than the line before."""
+    conflicts = np.flatnonzero(~new[1:] & (grade[1:] != grade[:-1])) + 1
+    if len(conflicts):
+        line = int(conflicts[0])
+        start = np.flatnonzero(new)
+        first = int(start[np.searchsorted(start, line, side="right") - 1])
+        end = int(np.r_[start, len(new)][np.searchsorted(start, line, side="right")])
+        of_aspect = f" (aspect {aspect[line]!r})" if aspect is not None and aspect.n_unique() > 1 else ""
+        labels = " and ".join(f"{label:g}" for label in np.unique(grade[first:end]).tolist())
+        raise ValueError(
+            f"qrels: document {doc_id[line]!r} of query {query_id[line]!r}{of_aspect} is judged twice, with the grades "
+            f"{labels}{and_more(len(conflicts) - 1)}; keep one judgment"
+        )
