@@ -1,23 +1,23 @@
-"""``describe``: a measure's page, from what is declared here and what its class says."""
+"""``describe``: a page on a measure, from what its class says, and on a preference or a test."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 from typing import Any
 
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
-from ir_lexirecall.descriptions import diversity, recall, standard, users
-from ir_lexirecall.descriptions.base import Description, Entry, Parameter, Source
-from ir_lexirecall.descriptions.sources import source
-from ir_lexirecall.evaluation import MeasureLike, check_parameters, parse_measures
-from ir_lexirecall.measures.base import Measure, Param
-
-ENTRIES: dict[str, Entry] = {**recall.ENTRIES, **users.ENTRIES, **diversity.ENTRIES, **standard.ENTRIES}
-"""What is declared, by the names of the measures."""
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall.descriptions.description import Description, Parameter
+from ir_lexirecall.descriptions.entries import entries, source
+from ir_lexirecall.measures.about import About
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param
+from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_measures, parse_one
 
 _KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", dict: "dict"}
 _ALLOWED = {
@@ -39,50 +39,69 @@ _MEANINGS = {
 }
 
 
+@entry
 def describe(measure: MeasureLike) -> Description:
     """Describe a measure: formula, parameters, what a value means, when it ties, when to use it, an example, the source.
 
     Args:
-        measure: any measure that ir_measures knows, or its string; required parameters may be missing.
+        measure: any measure that ir_measures knows, or its string; required parameters may be missing. Or the name of a
+            preference (``'lexirecall'``) or of a significance test (``'wilcoxon'``).
 
     Returns:
         A ``Description``: ``print`` shows it as a page, a notebook as HTML; its fields are texts.
 
     Raises:
-        ValueError: an unknown measure, with the one that is probably meant; or a parameter out of range.
+        ValueError: an unknown name, with the one that is probably meant; or a parameter out of range.
 
     >>> page = describe("RBU(p=0.9)@20")
     >>> page.title, page.measure
     ('Rank-Biased Utility', 'RBU(p=0.9)@20')
     >>> print(page.plain)
     sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)
+    >>> describe("lexirecall").title, describe("wilcoxon").title
+    ('Lexicographic recall', "Wilcoxon's signed-rank test")
     >>> describe("RBUU")
     Traceback (most recent call last):
     ...
-    ValueError: describe: 'RBUU' is not a measure that ir_measures knows: ... did you mean RBU?
+    ValueError: describe: unknown measure 'RBUU'; did you mean RBU?
     """
+    if isinstance(measure, str):
+        for kind in ("preference", "test"):
+            if measure in entries(kind):
+                return _description(measure, measure, entries(kind)[measure])
     parsed = _parsed(measure)
-    entry = ENTRIES.get(parsed.NAME)
-    if entry is None or _is_redefined(parsed):
-        return _from_class(parsed)
-    return Description(
-        name=parsed.NAME,
-        measure=str(parsed),
-        title=entry.title or _title(parsed),
+    about = _about(parsed)
+    return _description(
+        parsed.NAME,
+        str(parsed),
+        about,
+        title=about.title or _title(parsed),
         meaning=_meaning(parsed),
-        formula=entry.formula,
-        plain=entry.plain,
-        symbols=entry.symbols,
-        parameters=_parameters(parsed, entry),
-        values=entry.values,
-        zero=entry.zero,
-        ties=entry.ties,
-        use=entry.use,
-        example=entry.example,
-        source=source(entry.source),
-        see_also=entry.see_also,
+        parameters=_parameters(parsed, about),
         aliases=_aliases(parsed),
     )
+
+
+def _description(name: str, measure: str, about: About, **more: Any) -> Description:
+    said = {field: getattr(about, field) for field in ("formula", "plain", "symbols", "values", "zero", "ties", "use")}
+    return Description(
+        name=name,
+        measure=measure,
+        **said | {"title": about.title, "meaning": about.meaning, "example": about.example} | more,
+        source=source(about.source),
+        see_also=tuple(about.see_also),
+    )
+
+
+def _about(measure: IRMeasure) -> About:
+    """What a measure's class says of itself, or ``entries.ini`` of one of ir_measures."""
+    if isinstance(measure, Measure):
+        smaller = "smaller values are better" if measure.SMALLER_IS_BETTER else ""
+        return measure.ABOUT if measure.ABOUT.use or not smaller else replace(measure.ABOUT, use=smaller)
+    if type(measure).__module__.startswith("ir_measures.") and measure.NAME in entries("measure"):
+        return entries("measure")[measure.NAME]
+    cited = re.findall(r"\.\. cite\.dblp:: *(\S+)", inspect.getdoc(type(measure)) or "")
+    return About(source=", ".join(cited))
 
 
 def _parsed(measure: MeasureLike) -> IRMeasure:
@@ -91,14 +110,14 @@ def _parsed(measure: MeasureLike) -> IRMeasure:
         return next(iter(parse_measures(measure).values()))
     except ValueError as error:
         try:
-            parsed = ir_measures.parse_measure(measure() if isinstance(measure, type) else measure)
-        except Exception:
-            raise ValueError(f"describe: {error}") from None
+            parsed = parse_one(measure)
+        except ValueError:
+            raise ValueError(str(error)) from None
         lacking = [
             name for name, param in parsed.SUPPORTED_PARAMS.items() if param.required and name not in parsed.params
         ]
         if not lacking:
-            raise ValueError(f"describe: {error}") from None
+            raise ValueError(str(error)) from None
         _check_given(parsed)
         return parsed
 
@@ -111,36 +130,7 @@ def _check_given(measure: IRMeasure) -> None:
             check_parameters(measure)  # raises
         elif not param.validate(value):
             expected = param.expects if isinstance(param, Param) else _allowed(name, param)
-            raise ValueError(f"describe: {measure.NAME}: {name} must be {expected}, not {value!r}")
-
-
-def _is_redefined(measure: IRMeasure) -> bool:
-    """Whether a user defined a measure of the same name as one that is described here."""
-    module = type(measure).__module__.partition(".")[0]
-    return module not in ("ir_lexirecall", "ir_measures")
-
-
-def _from_class(measure: IRMeasure) -> Description:
-    """What a measure's class says of itself."""
-    about, _, rest = (inspect.getdoc(type(measure)) or "").partition("\n\n")
-    known = getattr(measure, "FORMULA", "") or ""
-    cited = getattr(measure, "SOURCE", "") or ", ".join(re.findall(r"\.\. cite\.dblp:: *(\S+)", f"{about}\n{rest}"))
-    return Description(
-        name=measure.NAME,
-        measure=str(measure),
-        title=_title(measure),
-        meaning=" ".join(_plain(about).split()) or _meaning(measure),
-        plain=known,
-        parameters=_parameters(measure, None),
-        use="smaller values are better" if getattr(measure, "SMALLER_IS_BETTER", False) else "",
-        source=Source(line=cited),
-        aliases=_aliases(measure),
-    )
-
-
-def _plain(text: str) -> str:
-    """A docstring without its directives."""
-    return re.sub(r"(?ms)^\s*\.\. .*", "", text).replace("::", ":").replace("``", "")
+            raise ValueError(f"{measure.NAME}: {name} must be {expected}, not {value!r}")
 
 
 def _aliases(measure: IRMeasure) -> tuple[str, ...]:
@@ -154,12 +144,18 @@ def _title(measure: IRMeasure) -> str:
 
 
 def _meaning(measure: IRMeasure) -> str:
-    said = str(getattr(measure, "SHORT_DESC", None) or _title(measure))
+    """The short description; of a class without one, the first paragraph of the docstring."""
+    said = str(getattr(measure, "SHORT_DESC", None) or _first_paragraph(measure) or _title(measure))
     return said if said.endswith(".") else f"{said}."
 
 
-def _parameters(measure: IRMeasure, entry: Entry | None) -> tuple[Parameter, ...]:
-    declared = {} if entry is None else entry.meanings
+def _first_paragraph(measure: IRMeasure) -> str:
+    about = (inspect.getdoc(type(measure)) or "").partition("\n\n")[0]
+    about = re.sub(r"(?ms)^\s*\.\. .*", "", about).replace("::", ":").replace("``", "")  # without directives
+    return " ".join(about.split())
+
+
+def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
     parameters = []
     for name, param in measure.SUPPORTED_PARAMS.items():
         default = (
@@ -170,7 +166,7 @@ def _parameters(measure: IRMeasure, entry: Entry | None) -> tuple[Parameter, ...
             Parameter(
                 name=f"@{name}" if name == measure.AT_PARAM else name,
                 default=default,
-                meaning=declared.get(name) or said or str(param.desc),
+                meaning=about.meanings.get(name) or said or str(param.desc),
                 allowed=_allowed(name, param),
                 value=measure.params.get(name, None if default in ("required", "none") else param.default),
             )

@@ -1,68 +1,34 @@
-"""The measures. A family is one file: declaration, formula, ``score(run)``; defining a class registers it.
+"""The measures. A family is one file, imported here: declaration, formula, ``score(run)``; defining a class registers it.
 
-What is exported here are the measures as ir_measures hands out its own: objects without parameters (``TSE``), which take
-them by call.
+What is exported are the measures as ir_measures hands out its own: objects without parameters (``TSE``), which take them by
+call.
 """
 
-from ir_lexirecall.measures import (  # noqa: F401  # defining registers
-    cwl,
-    diversity,
-    lexirecall,
-    log_dcg,
-    multi_aspect,
-    rbu,
-    search_length,
-    tse,
-)
-from ir_lexirecall.measures.base import REGISTRY, Measure, Param, Utility
+from typing import TYPE_CHECKING
 
-TSE = REGISTRY["TSE"]
-LexiRecall = LR = REGISTRY["LexiRecall"]
-CWL_ERR8 = REGISTRY["CWL_ERR8"]
-CWL_ERR9 = REGISTRY["CWL_ERR9"]
-CWL_ERR10 = REGISTRY["CWL_ERR10"]
-CWL_ERR11 = REGISTRY["CWL_ERR11"]
-CWL_RBP = REGISTRY["CWL_RBP"]
-RBU = REGISTRY["RBU"]
-TOMA = REGISTRY["TOMA"]
-CAM = REGISTRY["CAM"]
-MM = REGISTRY["MM"]
-IA = REGISTRY["IA"]
-D_nDCG = REGISTRY["D_nDCG"]
-DSharp = REGISTRY["DSharp"]
-EU = REGISTRY["EU"]
-CT = REGISTRY["CT"]
-SRR = REGISTRY["SRR"]
-GERR = REGISTRY["GERR"]
-SL3 = REGISTRY["SL3"]
-RE = REGISTRY["RE"]
-nDCG_JK = REGISTRY["nDCG_JK"]
+from ir_lexirecall.measures import cwl as cwl
+from ir_lexirecall.measures import gerr as gerr
+from ir_lexirecall.measures import intents as intents
+from ir_lexirecall.measures import lexirecall as lexirecall
+from ir_lexirecall.measures import log_dcg as log_dcg
+from ir_lexirecall.measures import multi_aspect as multi_aspect
+from ir_lexirecall.measures import novelty as novelty
+from ir_lexirecall.measures import rbu as rbu
+from ir_lexirecall.measures import search_length as search_length
+from ir_lexirecall.measures import total_recall as total_recall
+from ir_lexirecall.measures import trec_eval_10 as trec_eval_10
+from ir_lexirecall.measures import tse as tse
+from ir_lexirecall.measures import unjudged as unjudged
+from ir_lexirecall.measures.declaration import REGISTRY as REGISTRY
+from ir_lexirecall.measures.declaration import Measure as Measure
+from ir_lexirecall.measures.declaration import Utility as Utility
+from ir_lexirecall.measures.parameters import Param as Param
 
-__all__ = [
-    "CAM",
-    "CT",
-    "CWL_ERR8",
-    "CWL_ERR9",
-    "CWL_ERR10",
-    "CWL_ERR11",
-    "CWL_RBP",
-    "EU",
-    "GERR",
-    "IA",
-    "LR",
-    "MM",
-    "RBU",
-    "RE",
-    "REGISTRY",
-    "SL3",
-    "SRR",
-    "TOMA",
-    "TSE",
-    "DSharp",
-    "D_nDCG",
-    "LexiRecall",
-    "Measure",
-    "Param",
-    "Utility",
-    "nDCG_JK",
-]
+__all__ = list(REGISTRY)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Measure: ...
+
+else:
+    globals().update(REGISTRY)

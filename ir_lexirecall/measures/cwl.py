@@ -9,27 +9,30 @@ such a stretch close, and the cost is that of the judged documents retrieved.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from math import inf
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from math import inf, pi
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall.arrays import (
-    FEW,
-    Floats,
-    Ints,
-    geometric_sum,
-    per_query_sum,
-    running_product,
-    shifted_within_segment,
-)
+from ir_lexirecall._util.arrays import FEW, Floats
 from ir_lexirecall.measures import gain as gains
-from ir_lexirecall.measures.base import Measure, Param, Utility, cutoff, gain, max_rel, unjudged
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import Measure, Utility
+from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, unjudged
+from ir_lexirecall.measures.reading import (
+    MOST_HOPED_FOR,
+    Discount,
+    Reciprocal,
+    Uniform,
+    cwl,
+    cwl_of_few,
+    geometric,
+    inverse_square,
+)
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
-    from ir_lexirecall.judgments import Judgments
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 _DOC = """
 
@@ -37,15 +40,22 @@ _DOC = """
     r_i of grade g is (2^g - 1) / 2^max_rel (``gain='exp'``) or g / max_rel (``'linear'``). ``unjudged='worst'``
     gives unjudged documents no gain, ``'best'`` that of max_rel: the two bound the value (their difference is the
     residual). Yields ``ir_measures.CwlMetric`` with expected total utility (sum V r), cost and items (sum V).
-
-    Source: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L, ICTIR 2021, doi 10.1145/3471158.3472239.
 """
+
+
+_SYMBOLS = (
+    "C(i): probability of going on from rank i to i + 1; V(i): share of users who read rank i, V(1) = 1 and V(i+1) = V(i) C(i); "
+    "r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); value = sum V(i) r_i / sum V(i)"
+)
+_VALUE = r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
+_UNIT = "0 to 1: expected gain per document read"
+_ZERO = "nothing with a gain is read, or the query has no relevant document"
+_TIES = "rankings of the same gains at the same ranks; documents without gain are alike"
 
 
 class _CWL(Measure, register=False):
     """What the variants share: gains, and which users go on."""
 
-    SOURCE = "Azzopardi et al., ICTIR 2021"
     CASCADE: ClassVar[bool] = True  # whether a satisfied user stops
 
     @abstractmethod
@@ -76,86 +86,7 @@ def _gains_of_judged(judgments: Judgments, top: float, kind: str) -> Floats:
     return np.where((judgments.m() > 0)[judgments.query], gains.gain(judgments.grade, top, kind), 0.0)
 
 
-MOST_HOPED_FOR = 1e300  # T of InverseSquare
 _GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
-
-
-class Discount(Protocol):
-    """B(i) = V(i) for a ranking without gain, and its sums over ranks."""
-
-    def at(self, rank: Floats) -> Floats:
-        """B(rank)."""
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        """Sum of B(i) for i = first..last; ``last`` may be infinite where B has a finite sum."""
-
-
-class Uniform:
-    """Equation 8: C(i) = 1 - r_i, hence B(i) = 1."""
-
-    def at(self, rank: Floats) -> Floats:
-        return np.ones_like(rank)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return last - first + 1
-
-
-class Reciprocal:
-    """Equation 9: C(i) = i / (i+1) (1 - r_i), hence B(i) = 1 / i; sums are harmonic numbers."""
-
-    def at(self, rank: Floats) -> Floats:
-        return 1 / rank
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        from scipy.special import digamma  # here and below: SciPy takes longer to import than all of this library
-
-        return digamma(last + 1) - digamma(first)
-
-
-class FirstRank:
-    """Nobody goes on: B(1) = 1 and B(i) = 0 below, the limit of ``Geometric`` and ``InverseSquare`` at 0."""
-
-    def at(self, rank: Floats) -> Floats:
-        return (rank == 1).astype(np.float64)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return (first == 1).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Geometric:
-    """Equation 10: C(i) = phi (1 - r_i), and RBP: C(i) = phi; hence B(i) = phi^(i-1)."""
-
-    phi: float
-
-    def at(self, rank: Floats) -> Floats:
-        return self.phi ** (rank - 1)
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return self.phi ** (first - 1) * geometric_sum(self.phi, last - first + 1)
-
-
-@dataclass(frozen=True)
-class InverseSquare:
-    """Equation 11: C(i) = ((i+2T-1) / (i+2T))^2 (1 - r_i), hence B(i) = (2T / (i-1+2T))^2; sums are trigamma."""
-
-    T: float
-
-    def at(self, rank: Floats) -> Floats:
-        return (2 * self.T / (rank - 1 + 2 * self.T)) ** 2
-
-    def total(self, first: Floats, last: Floats) -> Floats:
-        return inverse_square_sum(2 * self.T, first - 1 + 2 * self.T, last - first + 1)
-
-
-def geometric(phi: float) -> Discount:
-    """The discount for 0 <= phi < 1; with phi = 0, only rank 1 is looked at."""
-    return Geometric(phi) if phi > 0 else FirstRank()
-
-
-def inverse_square(T: float) -> Discount:
-    """The discount for T >= 0; with T = 0, only rank 1 is looked at."""
-    return InverseSquare(T) if T > 0 else FirstRank()
 
 
 def _phi(default: float) -> Param:
@@ -169,49 +100,6 @@ def _phi(default: float) -> Param:
     )
 
 
-def inverse_square_sum(scale: float | Floats, start: Floats, terms: Floats) -> Floats:
-    """Sum of (scale / (start + j))^2 for j = 0..terms-1, with ``start`` above 0; ``terms`` may be infinite.
-
-    Small starts by the Hurwitz zeta function; from ``_ASYMPTOTIC`` on, where differences of its values lose digits, by the
-    formula of Euler and Maclaurin, whose terms are differences of powers and are factored: nothing cancels.
-
-    >>> inverse_square_sum(1, np.array([1.0, 1e8]), np.array([np.inf, 2.0]))
-    array([1.64493407e+00, 1.99999998e-16])
-    """
-    total = np.zeros(np.shape(start))
-    large = start >= _ASYMPTOTIC
-    if large.any():
-        total[large] = _euler_maclaurin(np.broadcast_to(scale, large.shape)[large], start[large], terms[large])
-    small = np.flatnonzero(~large & (terms > 0))
-    if len(small):
-        from scipy.special import zeta
-
-        a, n, c = start[small], terms[small], np.broadcast_to(scale, large.shape)[small]
-        # The first term alone: squares of tiny numbers have no place among floats.
-        beyond = np.where(np.isinf(n), 0, zeta(2, np.where(np.isinf(n), 1, n) + a))
-        total[small] = (c / a) ** 2 + c**2 * (zeta(2, a + 1) - beyond)
-    return total
-
-
-_ASYMPTOTIC = 64
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30)  # B_2, B_4, ...: the next term is below 2^-60 of the sum
-
-
-def _euler_maclaurin(scale: Floats, a: Floats, terms: Floats) -> Floats:
-    """``inverse_square_sum`` by its integral, half the difference of its ends, and differences of their derivatives."""
-    endless = np.isinf(terms)
-    n = np.where(endless, 1.0, terms)
-    b = a + n
-    first, end = scale / a, np.where(endless, 0.0, scale / b)
-    integral = np.where(endless, first * scale, first * end * n)
-    half = np.where(endless, first**2, first * end * n * (1 / a + 1 / b)) / 2
-    total = integral + half
-    for k, bernoulli in enumerate(_BERNOULLI):
-        power = -(2 * k + 1)
-        total += bernoulli * (first**2 * a**power - end**2 * b**power)
-    return total
-
-
 class CWL_ERR8(_CWL):
     __doc__ = f"""C/W/L variant of ERR, Equation 8: C(i) = 1 - r_i below rank k, 0 from k on.{_DOC}
     >>> from ir_lexirecall import CWL_ERR8
@@ -219,10 +107,23 @@ class CWL_ERR8(_CWL):
     0.33333...
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 8)"
-    SHORT_DESC = "Expected utility per document of a user who stops when satisfied, or at rank k."
-    FORMULA = "C(i) = 1 - r_i, i < k"
-    params = {"cutoff": cutoff(required=True), **_GAINS}
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 8)"
+    SHORT_DESC: ClassVar[str] = "Expected utility per document of a user who stops when satisfied, or at rank k."
+    ABOUT: ClassVar[About] = About(
+        formula=rf"{_VALUE}, \quad C(i) = 1 - r_i \;(i < k)",
+        plain="sum V(i) r_i / sum V(i), C(i) = 1 - r_i below rank k, 0 from k on",
+        symbols=_SYMBOLS,
+        values=_UNIT,
+        zero=_ZERO,
+        ties=_TIES,
+        use="when users stop at the first satisfying document or at rank k, and effort must be counted as in all C/W/L measures",
+        example=Example(
+            "CWL_ERR8(max_rel=1)@2", (1, 0), 1 / 3, "r_1 = 1/2: V = 1, 1/2, so (1 x 1/2) / (1 + 1/2) = 1/3."
+        ),
+        source="azzopardi2021",
+        see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
+    )
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
     def discount(self) -> Discount:
         return Uniform()
@@ -235,10 +136,23 @@ class CWL_ERR9(_CWL):
     0.4
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 9)"
-    SHORT_DESC = "Like CWL_ERR8, the user losing patience as 1/i."
-    FORMULA = "C(i) = i/(i+1) (1 - r_i), i < k"
-    params = {"cutoff": cutoff(required=True), **_GAINS}
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 9)"
+    SHORT_DESC: ClassVar[str] = "Like CWL_ERR8, the user losing patience as 1/i."
+    ABOUT: ClassVar[About] = About(
+        formula=rf"{_VALUE}, \quad C(i) = \frac{{i}}{{i + 1}} (1 - r_i) \;(i < k)",
+        plain="sum V(i) r_i / sum V(i), C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on",
+        symbols=_SYMBOLS,
+        values=_UNIT,
+        zero=_ZERO,
+        ties=_TIES,
+        use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to ERR of the four",
+        example=Example(
+            "CWL_ERR9(max_rel=1)@2", (1, 0), 2 / 5, "r_1 = 1/2: V = 1, 1/2 x 1/2, so (1/2) / (1 + 1/4) = 2/5."
+        ),
+        source="azzopardi2021",
+        see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
+    )
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
     def discount(self) -> Discount:
         return Reciprocal()
@@ -251,10 +165,26 @@ class CWL_ERR10(_CWL):
     0.33333...
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 10)"
-    SHORT_DESC = "Expected utility per document of a user with persistence phi who stops when satisfied."
-    FORMULA = "C(i) = phi (1 - r_i)"
-    params = {"phi": _phi(0.7), **_GAINS}
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 10)"
+    SHORT_DESC: ClassVar[str] = "Expected utility per document of a user with persistence phi who stops when satisfied."
+    ABOUT: ClassVar[About] = About(
+        formula=rf"{_VALUE}, \quad C(i) = \phi (1 - r_i)",
+        plain="sum V(i) r_i / sum V(i), C(i) = phi (1 - r_i), without end",
+        symbols=f"{_SYMBOLS}; phi: persistence; summed over infinitely many ranks, exactly",
+        values=_UNIT,
+        zero=_ZERO,
+        ties=_TIES,
+        use="when users go on with a probability and stop when satisfied; no cutoff is needed",
+        example=Example(
+            "CWL_ERR10(phi=0.5,max_rel=1)",
+            (1,),
+            1 / 3,
+            "r_1 = 1/2: V = 1, 1/4, 1/8, ... with the sum 1 + 1/2, so (1/2) / (3/2) = 1/3.",
+        ),
+        source="azzopardi2021",
+        see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
+    )
+    params: dict[str, Any] = {"phi": _phi(0.7), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])
@@ -267,10 +197,26 @@ class CWL_ERR11(_CWL):
     0.0
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 11)"
-    SHORT_DESC = "Expected utility per document of a user who wants gain T and stops when satisfied."
-    FORMULA = "C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i)"
-    params = {
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 11)"
+    SHORT_DESC: ClassVar[str] = "Expected utility per document of a user who wants gain T and stops when satisfied."
+    ABOUT: ClassVar[About] = About(
+        formula=rf"{_VALUE}, \quad C(i) = \left(\frac{{i + 2T - 1}}{{i + 2T}}\right)^2 (1 - r_i)",
+        plain="sum V(i) r_i / sum V(i), C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), without end",
+        symbols=f"{_SYMBOLS}; T: gain that the user hopes for; summed over infinitely many ranks, exactly",
+        values=_UNIT,
+        zero=_ZERO,
+        ties=_TIES,
+        use="when users want a certain amount of gain and stop when satisfied; larger T, deeper readers",
+        example=Example(
+            "CWL_ERR11(T=1,max_rel=1)",
+            (1,),
+            0.5 / (1 + 2 * (pi**2 / 6 - 1.25)),
+            "r_1 = 1/2: V(i) = (1/2) (2/(i+1))^2 from rank 2 on, with the sum 2 (pi^2/6 - 5/4), so (1/2) / (1 + 0.7899).",
+        ),
+        source="azzopardi2021",
+        see_also=("CWL_ERR8", "CWL_ERR9", "CWL_ERR10", "NERR11", "INSQ"),
+    )
+    params: dict[str, Any] = {
         "T": Param(
             float,
             "gain the user hopes for (0: only rank 1 is looked at)",
@@ -292,145 +238,22 @@ class CWL_RBP(_CWL):
     0.25
     """
 
-    PRETTY_NAME = "C/W/L Rank-Biased Precision"
-    SHORT_DESC = "Expected utility per document of a user with persistence phi."
-    FORMULA = "C(i) = phi"
-    CASCADE = False
-    params = {"phi": _phi(0.6), **_GAINS}
+    PRETTY_NAME: ClassVar[str] = "C/W/L Rank-Biased Precision"
+    SHORT_DESC: ClassVar[str] = "Expected utility per document of a user with persistence phi."
+    CASCADE: ClassVar[bool] = False
+    ABOUT: ClassVar[About] = About(
+        formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
+        plain="(1 - phi) sum of phi^(i-1) r_i, that is C(i) = phi, without end",
+        symbols=f"{_SYMBOLS}; phi: persistence",
+        values=_UNIT,
+        zero=_ZERO,
+        ties=_TIES,
+        use="rank-biased precision beside the ERR variants, with their gains: how much satisfaction changes",
+        example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
+        source="azzopardi2021",
+        see_also=("CWL_ERR10", "RBP"),
+    )
+    params: dict[str, Any] = {"phi": _phi(0.6), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])
-
-
-def cwl(
-    query: Ints,
-    rank: Ints,
-    r: Floats,
-    queries: int,
-    discount: Discount,
-    *,
-    end: float,
-    cascade: bool = True,
-    unjudged: Floats,
-) -> tuple[Floats, Floats]:
-    """Sum of V and sum of V r over ranks 1..``end`` of each query (``end`` may be infinite).
-
-    Args:
-        query, rank, r: the retrieved judged documents, by query and rank, and their gains in [0, 1].
-        queries: Q, the number of queries.
-        discount: B.
-        end: the last rank that is looked at; a shorter ranking goes on with unjudged documents.
-        cascade: whether S(i) = product of (1 - r_j), else S = 1 (RBP).
-        unjudged: gain of an unjudged document for each query, shape ``(Q,)``.
-
-    Returns:
-        (sum of V, sum of V r), each of shape ``(Q,)``.
-    """
-    keep = (rank <= end) & (r != unjudged[query])
-    query, r = query[keep], r[keep]
-    i = rank[keep].astype(np.float64)
-    # Between the document before and this one stands a stretch of unjudged documents.
-    before = shifted_within_segment(query, i, 0)
-    stretch = i - before - 1
-    q = 1 - unjudged if cascade else np.ones(queries)  # what an unjudged document leaves of S
-    stays = 1 - r if cascade else np.ones_like(r)
-    after = running_product(query, q[query] ** stretch * stays)  # S right after each document
-    s_before = shifted_within_segment(query, after, 1)
-    s_here = s_before * q[query] ** stretch
-
-    v_stretch = s_before * _stretch(discount, before + 1, stretch, q[query])
-    v_here = discount.at(i) * s_here
-    last, s_last = np.zeros(queries), np.ones(queries)
-    last[query], s_last[query] = i, after  # the last row of each query stays
-    v_tail = s_last * _stretch(discount, last + 1, end - last, q)
-
-    sum_v_unjudged = per_query_sum(query, v_stretch, queries) + v_tail
-    sum_v = sum_v_unjudged + per_query_sum(query, v_here, queries)
-    sum_vr = per_query_sum(query, v_here * r, queries) + unjudged * sum_v_unjudged
-    return sum_v, sum_vr
-
-
-def cwl_of_few(
-    query: Ints, rank: Ints, r: Floats, queries: int, discount: Discount, *, end: float, cascade: bool
-) -> tuple[Floats, Floats]:
-    """``cwl`` of a handful of documents, for unjudged documents without gain: the same operations, row by row.
-
-    Arrays take longer to make than such sums; B and its sums are still computed as arrays, whose powers may have other bits.
-    """
-    rows = [row for row in zip(query.tolist(), rank.tolist(), r.tolist(), strict=True) if row[2] and row[1] <= end]
-    last, s = [0.0] * queries, [1.0] * queries  # where each query is, and S right after
-    first, length = [], []  # of the stretches of unjudged documents between them
-    for q, i, _ in rows:
-        first.append(last[q] + 1)
-        length.append(i - last[q] - 1)
-        last[q] = float(i)
-    first += [i + 1 for i in last]
-    length += [end - i for i in last]
-    stretches = _undisturbed(discount, np.array(first), np.array(length)).tolist()
-    ranks = np.array([i for _, i, _ in rows], dtype=np.float64)
-    sum_unjudged, sum_judged, sum_vr = [0.0] * queries, [0.0] * queries, [0.0] * queries
-    for (q, _, r_i), stretch, b in zip(rows, stretches, discount.at(ranks).tolist(), strict=False):
-        v = b * s[q]
-        sum_unjudged[q] += s[q] * stretch
-        sum_judged[q] += v
-        sum_vr[q] += v * r_i
-        if cascade:
-            s[q] *= 1 - r_i
-    tails = zip(sum_unjudged, s, stretches[len(rows) :], sum_judged, strict=True)
-    return np.array([(unjudged + left * tail) + judged for unjudged, left, tail, judged in tails]), np.array(sum_vr)
-
-
-def _stretch(discount: Discount, first: Floats, length: Floats, q: Floats) -> Floats:
-    """Sum of B(first + j) q^j for j = 0..length-1; closed for q = 1, else until q^j is beyond a float's reach."""
-    if not (q < 1).any():
-        return _undisturbed(discount, first, length)
-    total = np.zeros(len(first))
-    closed = (q == 1) & (length > 0)
-    total[closed] = discount.total(first[closed], first[closed] + length[closed] - 1)
-    fading = np.flatnonzero((q < 1) & (length > 0))
-    if np.minimum(length[fading], _TERMS_UNTIL_FADED / (1 - q[fading])).max(initial=0) > _MOST_TERMS:
-        raise ValueError(
-            f"the gain of unjudged documents, {1 - q.max(where=q < 1, initial=0):.3g}, is too small to sum up: raise max_rel, or "
-            "take unjudged='worst'"
-        )
-    j = 0
-    power = np.ones(len(fading))
-    while len(fading):
-        total[fading] += power * discount.at(first[fading] + j)
-        j += 1
-        power = power * q[fading]
-        going = (j < length[fading]) & (power > 2.0**-64 * (1 - q[fading]))
-        fading, power = fading[going], power[going]
-    return total
-
-
-def _undisturbed(discount: Discount, first: Floats, length: Floats) -> Floats:
-    """Sum of B(first + j) for j = 0..length-1."""
-    return np.where(length > 0, discount.total(first, first + length - 1), 0.0)
-
-
-_TERMS_UNTIL_FADED = 90  # times 1 / (1 - q): q^j is below 2^-64 (1 - q) then, for all q that are summed up
-_MOST_TERMS = 10**6
-
-
-def truncated_by_program(
-    query: Ints, rank: Ints, r: Floats, discount: Discount, etu: Floats, etc: Floats, depth: int
-) -> tuple[Floats, Floats]:
-    """Expected total utility and cost as cwl_eval sums them over a ranking cut at ``depth``.
-
-    It weights cumulated gains and costs by L(i) = V(i) - V(i+1), which leaves out the users who would go on
-    below ``depth``: V(depth + 1).
-    """
-    inside = rank <= depth
-    query, r = query[inside], r[inside]
-    v_next = np.full(len(etu), discount.at(np.array([depth + 1.0]))[0])
-    left = running_product(query, 1 - r)
-    last = np.r_[query[1:] != query[:-1], True][: len(query)]
-    v_next[query[last]] *= left[last]
-    return etu - v_next * per_query_sum(query, r, len(etu)), etc - v_next * depth
-
-
-def expected_reciprocal_rank(query: Ints, rank: Ints, r: Floats, queries: int) -> Floats:
-    """ERR = sum of r_i / i times the product of (1 - r_j) over j < i (Chapelle et al., CIKM 2009)."""
-    left = shifted_within_segment(query, running_product(query, 1 - r), 1)
-    return per_query_sum(query, r * left / rank, queries)

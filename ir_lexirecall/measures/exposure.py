@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall._util.arrays import Floats
 
 
 def reciprocal(rank: Floats) -> Floats:

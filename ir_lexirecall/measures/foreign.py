@@ -16,10 +16,10 @@ import ir_measures
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall._util.arrays import Floats
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 _MOST_DOCUMENTS = 2**26  # of a stand-in run
 

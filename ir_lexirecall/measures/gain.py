@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall._util.arrays import Floats
 
 NAMES = ("exp", "linear")
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, perm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall.arrays import (
-    Bools,
-    Floats,
-    Ints,
-    per_query_count,
-    position_in_segment,
-)
-from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, rel
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall.measures.about import RANKS, About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 _EXACT = 2.0**53  # integers below are floats without rounding
 _MANY = 96  # terms that are not made one by one any more
@@ -38,21 +34,38 @@ class LexiRecall(Measure):
     ``form='weighted'``: metric lexirecall (Eq. 12 of the source), exact rationals rounded once; it needs ``n``,
     takes ``eps``, and separates fewer rankings, because its weights shrink by 1/n from one recall level to the next.
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
-    doi 10.1145/3728373.
-
     >>> from ir_lexirecall import LR
     >>> qrels = {"q": {"a": 1, "b": 1}}
     >>> LR.calc_aggregate(qrels, {"q": {"a": 3.0, "x": 2.0, "b": 1.0}})
     0.93333...
     """
 
-    ALIASES = ("LR",)
-    PRETTY_NAME = "Lexicographic Recall"
-    SHORT_DESC = "Recall, refined by the rank of the last relevant document, then of the one before, and so on."
-    FORMULA = "(r + r/p*) / (m + 1)"
-    SOURCE = "Diaz et al., TORS 2026"
-    params = {
+    ALIASES: ClassVar[tuple[str, ...]] = ("LR",)
+    PRETTY_NAME: ClassVar[str] = "Lexicographic Recall"
+    SHORT_DESC: ClassVar[str] = (
+        "Recall, refined by the rank of the last relevant document, then of the one before, and so on."
+    )
+    ABOUT: ClassVar[About] = About(
+        formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + 1}{\binom{p_r - 1}{r - 1}}, \quad "
+        r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
+        plain="LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum over i < r of C(p_i - 1, i)",
+        symbols=f"{RANKS}; N': how many placements of the first r - 1 are better; C(a, b): binomial coefficient; "
+        "this number is the library's own, with the order of the source; the source's number (Eq. 12) is form='weighted', which needs n",
+        values="0 to 1; with r of m retrieved in (r/(m+1), (r+1)/(m+1)]",
+        zero="no relevant document is retrieved, or the query has none",
+        ties="only the same ranks of the relevant documents; rounded to a float, also rankings that share their whole tail "
+        "(compare() tells them apart)",
+        use="when recall comes first and ties of recall should still be decided: the last relevant document, then the one before",
+        example=Example(
+            "LR",
+            (1, 0, 1),
+            14 / 15,
+            "r = m = 2, p_1 = 1, p_2 = 3: N' = C(0, 1) = 0, p* = 2 + 1/C(2, 1) = 2.5, so (2 + 2/2.5) / 3 = 14/15.",
+        ),
+        source="diaz2026",
+        see_also=("TSE", "R", "SL3", "RE"),
+    )
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "rel": rel(),
         "form": Param(
@@ -98,7 +111,7 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
         left = left[~done]
     # What has no width in a float: one query at a time, in a few big-integer operations.
     for q, begin, count in zip(left.tolist(), start[left].tolist(), r[left].tolist(), strict=True):
-        value[q] = _nested_of(rank[begin : begin + count].tolist(), int(m[q]))
+        value[q] = nested_of_one(rank[begin : begin + count].tolist(), int(m[q]))
     return value
 
 
@@ -116,7 +129,7 @@ def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tu
         return above / below, (above < _EXACT) & (below < _EXACT)
 
 
-def _nested_of(ranks: list[int], m: int) -> float:
+def nested_of_one(ranks: list[int], m: int) -> float:
     *before, p_r = ranks
     r = len(ranks)
     better = _better_placements(before)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.arrays import Floats, per_query_sum, position_in_segment
-from ir_lexirecall.measures.base import Measure, Param, cutoff
+from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, cutoff
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 
 class nDCG_JK(Measure):
@@ -22,19 +24,28 @@ class nDCG_JK(Measure):
     DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the query's documents; a grade
     below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from rank 1 on instead.
 
-    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, doi 10.1145/582415.582418;
-    analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
+    Analysed by Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452.
 
     >>> from ir_lexirecall import nDCG_JK
     >>> nDCG_JK(a=2).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"x": 3.0, "a": 2.0, "y": 1.0, "b": 0.0}})
     0.75
     """
 
-    PRETTY_NAME = "nDCG of Base a"
-    SHORT_DESC = "Normalised discounted cumulative gain, undiscounted down to rank a."
-    FORMULA = "sum g_i / max(1, log_a i), over its ideal"
-    SOURCE = "Järvelin, Kekäläinen, TOIS 2002"
-    params = {
+    PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
+    SHORT_DESC: ClassVar[str] = "Normalised discounted cumulative gain, undiscounted down to rank a."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
+        plain="DCG / ideal DCG, DCG = sum over ranks i <= k of g_i / max(1, log_a i)",
+        symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
+        values="0 to 1",
+        zero="no document of a grade above 0 among the first k, or the query has none",
+        ties="the same grades at the same ranks; the first a ranks are alike",
+        use="to follow older papers: the first a documents count in full",
+        example=Example("nDCG_JK(a=2)", (0, 1, 0, 1), 3 / 4, "DCG = 1/1 + 1/2 = 3/2; ideal 1 + 1 = 2: 3/4."),
+        source="jarvelin2002",
+        see_also=("nDCG", "SDCG"),
+    )
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "a": Param(float, "base of the logarithm", default=2, check=lambda a: a > 1, expects="a number above 1"),
     }

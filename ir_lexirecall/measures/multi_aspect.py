@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import lcm
-from typing import TYPE_CHECKING, Any
+from math import lcm, log2
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import and_more
-from ir_lexirecall.measures.base import Measure, Param, cutoff, is_share
-from ir_lexirecall.measures.based import BasedMeasure, base
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.composed import ComposedMeasure, base
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, cutoff, is_share
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
-    from ir_lexirecall.judgments import Judgments
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev")
 _TOP_GRADE = 10**6
 _MOST_TUPLES = 2**25  # label tuples whose distances are compared
+_WORDS = ("any", "half")  # thresholds of binary bases
+_DEFAULTS = (
+    "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else 1): 'any' is one rule "
+    "for all three"
+)
+_OF_MEANS = {
+    "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
+    f"of it); {_DEFAULTS}"
+}
 
 
 def _check_aspects(aspects: Any) -> bool:
@@ -55,23 +66,21 @@ def _binarize(default: str | None, desc: str) -> Param:
         str,
         desc,
         default=default,
-        check=lambda b: b == "half" if isinstance(b, str) else 1 <= b <= 2**53,
-        expects="'half' or an integer of at least 1 and at most 2^53",
+        check=lambda b: b in _WORDS if isinstance(b, str) else 1 <= b <= 2**53,
+        expects="'any', 'half' or an integer of at least 1 and at most 2^53",
         also=(int,),
     )
 
 
-class TOMA(BasedMeasure):
+class TOMA(ComposedMeasure):
     """Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
 
     The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
     all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns of the qrels, or rows named in
     ``iteration``; ``aspects`` maps each to its top grade (labels 0..top, embedded as they are), or to the embedded
     value of each grade. A missing label is the lowest one. ``gate`` names an aspect without which the others
-    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K // 2 of K.
-
-    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
-    doi 10.1145/3459637.3482287.
+    do not count. A binary base needs a threshold: ``binarize='half'`` takes weights of at least K // 2 of K, ``'any'`` all
+    weights but the lowest. By default ``CAM`` and ``MM`` take another one; ``'any'`` is one rule for the three.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import TOMA
@@ -80,17 +89,37 @@ class TOMA(BasedMeasure):
     1.0
     """
 
-    PRETTY_NAME = "Total Order Multi-Aspect"
-    SHORT_DESC = "A base measure on weights that order all combinations of several judged aspects."
-    FORMULA = "base on weights by distance to the best label tuple"
-    SOURCE = "Maistro et al., CIKM 2021"
-    params = {
+    PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
+    SHORT_DESC: ClassVar[str] = "A base measure on weights that order all combinations of several judged aspects."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
+        plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
+        symbols="delta(d): distance of the document's labels on all aspects to the best labels; delta: the distances of all "
+        "combinations of labels",
+        values="those of the base",
+        zero="that of the base: no document above the farthest labels, for most",
+        ties="documents at the same distance are alike; else as the base",
+        use="when documents are judged for several aspects (relevance, credibility, ...) and one order of all combinations is wanted",
+        meanings={
+            "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or a weight; {_DEFAULTS}"
+        },
+        example=Example(
+            "TOMA(aspects={'relevance':1,'quality':1})",
+            ((1, 0), (1, 1)),
+            (1 + 2 / log2(3)) / (2 + 1 / log2(3)),
+            "(1, 1) has distance 0 and weight 2, (1, 0) distance 1 and weight 1, (0, 0) weight 0: nDCG of 1, 2.",
+            names=("relevance", "quality"),
+        ),
+        source="maistro2021",
+        see_also=("CAM", "MM", "nDCG"),
+    )
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
         "base": base(),
         "gate": Param(str, "aspect without which the others do not count"),
-        "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2) or a weight"),
+        "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"),
     }
 
     def check_together(self) -> None:
@@ -101,14 +130,14 @@ class TOMA(BasedMeasure):
     def score(self, run: AlignedRun) -> Floats:
         positions, embedding = _labels(self, run.judgments)
         weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
-        threshold = k // 2 if self["binarize"] == "half" else self["binarize"]
+        threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
         return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
 
 
-class _MeanMeasure(BasedMeasure, register=False):
+class _MeanMeasure(ComposedMeasure, register=False):
     """What CAM and MM share: the base scores of the aspects, and their weights."""
 
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "base": base(),
@@ -118,7 +147,10 @@ class _MeanMeasure(BasedMeasure, register=False):
             check=_check_weights,
             expects="a dict of aspect names to numbers of at least 0, not all 0",
         ),
-        "binarize": _binarize(None, "threshold of binary bases: a grade, or 'half' (above half of each scale)"),
+        "binarize": _binarize(
+            None,
+            "threshold of binary bases: a grade, 'any' (above the lowest of each scale) or 'half' (above half of it)",
+        ),
     }
 
     def check_together(self) -> None:
@@ -137,7 +169,7 @@ class _MeanMeasure(BasedMeasure, register=False):
         for name, scale in self["aspects"].items():
             grades = _grades(scale)
             position = _label_positions(self, name, grades, labels[name], run.judgments)
-            threshold = _upper_half(self, name, grades) if binarize == "half" else binarize or 1
+            threshold = _least(self, name, grades) if binarize in _WORDS else binarize or 1
             graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
             scores.append(values(base, graded, threshold))
         weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
@@ -148,11 +180,8 @@ class CAM(_MeanMeasure):
     """Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
 
     Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a (default: equal).
-    A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, or ``'half'``, which
-    takes the grades above the middle of each aspect's scale.
-
-    Source: Lioma, Simonsen, Larsen, Evaluation Measures for Relevance and Credibility in Ranked Lists, ICTIR 2017,
-    doi 10.1145/3121050.3121072, as used by Maistro et al., CIKM 2021.
+    A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, ``'any'``, which takes the
+    grades above the lowest of each aspect's scale, or ``'half'``, which takes those above the middle of it.
 
     >>> import pandas as pd
     >>> from ir_lexirecall import CAM
@@ -161,10 +190,27 @@ class CAM(_MeanMeasure):
     0.75
     """
 
-    PRETTY_NAME = "Convex Aggregating Measure"
-    SHORT_DESC = "Weighted mean over several judged aspects of a base measure."
-    FORMULA = "sum p_a base_a"
-    SOURCE = "Lioma et al., ICTIR 2017"
+    PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
+    SHORT_DESC: ClassVar[str] = "Weighted mean over several judged aspects of a base measure."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\sum_a p_a\, \mathrm{base}_a",
+        plain="sum_a p_a base_a",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
+        values="those of the base",
+        zero="the base is 0 for every aspect",
+        ties="where the base ties on every aspect, or differences balance",
+        use="when aspects can make up for each other",
+        meanings=_OF_MEANS,
+        example=Example(
+            "CAM(aspects={'relevance':1,'quality':1},base='RR')",
+            ((1, 0), (0, 1)),
+            3 / 4,
+            "RR is 1 by relevance and 1/2 by quality: (1 + 1/2)/2 = 3/4.",
+            names=("relevance", "quality"),
+        ),
+        source="lioma2017",
+        see_also=("MM", "TOMA"),
+    )
 
     def score(self, run: AlignedRun) -> Floats:
         return weighted_mean(*self.base_scores(run))
@@ -175,9 +221,6 @@ class MM(_MeanMeasure):
 
     MM = sum p_a / sum (p_a / base_a), 0 if any base_a is 0. Parameters as in ``CAM``.
 
-    Source: Palotti, Zuccon, Hanbury, MM: A new Framework for Multidimensional Evaluation of Search Engines, CIKM 2018,
-    doi 10.1145/3269206.3269261, as used by Maistro et al., CIKM 2021.
-
     >>> import pandas as pd
     >>> from ir_lexirecall import MM
     >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [0, 1]})
@@ -185,22 +228,40 @@ class MM(_MeanMeasure):
     0.66666...
     """
 
-    PRETTY_NAME = "Multidimensional Measure"
-    SHORT_DESC = "Weighted harmonic mean over several judged aspects of a base measure."
-    FORMULA = "sum p_a / sum (p_a / base_a)"
-    SOURCE = "Palotti et al., CIKM 2018"
+    PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
+    SHORT_DESC: ClassVar[str] = "Weighted harmonic mean over several judged aspects of a base measure."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
+        plain="sum_a p_a / sum_a (p_a / base_a)",
+        symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
+        values="those of the base",
+        zero="the base is 0 for some aspect",
+        ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0",
+        use="when every aspect must be served: a bad one pulls the value down",
+        meanings=_OF_MEANS,
+        example=Example(
+            "MM(aspects={'relevance':1,'quality':1},base='RR')",
+            ((1, 0), (0, 1)),
+            2 / 3,
+            "RR is 1 by relevance and 1/2 by quality: 2/(1 + 2) = 2/3.",
+            names=("relevance", "quality"),
+        ),
+        source="palotti2018",
+        see_also=("CAM", "TOMA"),
+    )
 
     def score(self, run: AlignedRun) -> Floats:
         return harmonic_mean(*self.base_scores(run))
 
 
-def _upper_half(measure: Measure, name: str, grades: list[float]) -> float:
-    """The lowest grade above the middle of an aspect's scale."""
+def _least(measure: Measure, name: str, grades: list[float]) -> float:
+    """The lowest grade above the lowest one (``'any'``), or above the middle (``'half'``), of an aspect's scale."""
+    rule = measure["binarize"]
     if len(grades) == 1:
         raise ValueError(
-            f"{measure}: binarize='half' needs at least two labels, but the aspect {name!r} has only {grades[0]:g}; give a grade"
+            f"{measure}: binarize={rule!r} needs at least two labels, but the aspect {name!r} has only {grades[0]:g}; give a grade"
         )
-    return grades[(len(grades) + 1) // 2]
+    return grades[1 if rule == "any" else (len(grades) + 1) // 2]
 
 
 def _grades(scale: int | Mapping[float, float]) -> list[float]:

@@ -24,20 +24,19 @@ Sources: Clarke et al., SIGIR 2008 (alpha_nDCG), doi 10.1145/1390334.1390446; Ch
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
 from ir_measures.providers.base import NOT_PROVIDED
-from numpy.typing import NDArray
 
-from ir_lexirecall.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment, ratio
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
-    from ir_lexirecall.judgments import Judgments
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
@@ -62,14 +61,14 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
         ValueError: the cutoff is missing or below 1.
     """
     if "judged_only" in measure.SUPPORTED_PARAMS and measure["judged_only"]:
-        run = condensed(run)
+        run = run.condensed()
     k: Any = _cutoff(measure) if "cutoff" in measure.SUPPORTED_PARAMS else inf
     queries = len(run.judgments)
     covered = coverage(run, measure["rel"], k)
     if measure.NAME == "StRecall":
         return subtopic_recall(covered)
     if measure.NAME == "P_IA":
-        return _ratio(per_query_count(covered.query, queries), k * covered.subtopics)
+        return ratio(per_query_count(covered.query, queries), k * covered.subtopics)
     if measure.NAME == "AP_IA":
         return average_precision_ia(covered)
     alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
@@ -80,12 +79,12 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
         ideal = judgments.cached(
             ("greedy ideal", str(measure)), lambda: _ideal(judgments, measure["rel"], discount, depth, alpha)
         )
-        return _ratio(total, ideal)
+        return ratio(total, ideal)
     if measure.NAME == "NRBP":
-        return _ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
+        return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
         return total
-    return _ratio(total, covered.subtopics * _largest_gain(measure, discount, alpha, k))
+    return ratio(total, covered.subtopics * _largest_gain(measure, discount, alpha, k))
 
 
 def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: float, k: int) -> float:
@@ -97,11 +96,6 @@ def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: f
         k = int(fading)
     rank = np.arange(1, k + 1)
     return float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
-
-
-def condensed(run: AlignedRun) -> AlignedRun:
-    """The same ranking without the documents that were not judged."""
-    return replace(run, rank=position_in_segment(run.query) + 1, depth=per_query_count(run.query, len(run.judgments)))
 
 
 @dataclass(frozen=True)
@@ -147,14 +141,14 @@ def novelty_gain(covered: Coverage, discount: Floats, alpha: float) -> Floats:
 def subtopic_recall(covered: Coverage) -> Floats:
     """Subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
-    return _ratio(per_query_count(covered.query[first], len(covered.subtopics)), covered.subtopics)
+    return ratio(per_query_count(covered.query[first], len(covered.subtopics)), covered.subtopics)
 
 
 def average_precision_ia(covered: Coverage) -> Floats:
     """Mean over subtopics of (1 / m_t) sum of j / p_j, p_j the rank of the j-th of m_t relevant documents."""
     precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
     queries = len(covered.subtopics)
-    return _ratio(
+    return ratio(
         per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries), covered.subtopics
     )
 
@@ -225,7 +219,3 @@ def _ideal(judgments: Judgments, rel: float, discount: Callable[[Ints], Floats],
     most = int(per_query_count(query, len(judgments)).max(initial=0))
     ranks = np.arange(1, int(min(depth, most)) + 1)
     return greedy_ideal(query, number, aspects.aspect[row], len(judgments), alpha, discount(ranks))
-
-
-def _ratio(above: NDArray[Any], below: NDArray[Any]) -> Floats:
-    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall.arrays import (
+from ir_lexirecall._util.arrays import (
     FEW,
     Floats,
     Ints,
@@ -17,13 +17,27 @@ from ir_lexirecall.arrays import (
     running_product,
     shifted_within_segment,
 )
-from ir_lexirecall.errors import warn
+from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import gain as gains
-from ir_lexirecall.measures.base import Measure, Param, cutoff, gain, is_share, max_rel
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, cutoff, gain, is_share, max_rel
+from ir_lexirecall.measures.subtopics import top_grades
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
-    from ir_lexirecall.judgments import Judgments
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
+
+
+ONE_ASPECT = (
+    "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection has subtopics, give them in "
+    "'subtopic_id' or 'iteration' (a dict of dicts cannot hold them)."
+)
+"""What to warn of where no query has several aspects."""
+
+_BOTH = ((1, None), (None, 1))
+_T = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
+_R = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
 
 
 class RBU(Measure):
@@ -35,9 +49,6 @@ class RBU(Measure):
     ``max_rel`` defaults to the largest grade of the query and aspect. Irrelevant documents only cost effort, so
     values may be negative; a query without relevant documents scores 0. ``normalize=True`` multiplies by (1-p)/p.
 
-    Source: Amigó, Spina, Carrillo-de-Albornoz, An Axiomatic Analysis of Diversity Evaluation Metrics, SIGIR 2018,
-    doi 10.1145/3209978.3210024.
-
     >>> from ir_measures import Qrel
     >>> from ir_lexirecall import RBU
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t2")]
@@ -45,11 +56,31 @@ class RBU(Measure):
     0.4
     """
 
-    PRETTY_NAME = "Rank-Biased Utility"
-    SHORT_DESC = "Gain over several aspects with diminishing returns, less the effort of reading."
-    FORMULA = "sum p^i (sum_t w_t r(d_i,t) prod (1 - r(d_j,t)) - e)"
-    SOURCE = "Amigó et al., SIGIR 2018"
-    params = {
+    PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
+    SHORT_DESC: ClassVar[str] = "Gain over several aspects with diminishing returns, less the effort of reading."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
+        plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
+        symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
+        f"same depth; 0: none); {_T}; {_R}",
+        values="below 0 to less than 1; normalize=True: times (1-p)/p. Without a cutoff a long ranking only costs: two documents "
+        "of the top grade, one for each of two subtopics, above 1,000 others give -4.46 by default; compare at a cutoff",
+        zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
+        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
+        use="when documents should cover all subtopics without repetition, and long rankings cost effort; of its authors' ten "
+        "constraints it meets aspect relevance only where nothing else in the ranking is about the two subtopics, and saturation "
+        "only where the top grade has gain 1 (gain='linear')",
+        meanings={
+            "max_rel": "grade of full gain; by default the largest grade of each query and subtopic, so that the same grade can "
+            "have several gains"
+        },
+        example=Example(
+            "RBU(p=1,e=0.05)", _BOTH, 0.4, "r = 1/2, w = 1/2 for either subtopic: 1/4 + 1/4 - 2 x 0.05 = 0.4."
+        ),
+        source="amigo2018",
+        see_also=("ERR_IA", "alpha_nDCG", "EU", "RBP"),
+    )
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "p": Param(
             float,
@@ -76,10 +107,7 @@ class RBU(Measure):
 
     def check_judgments(self, judgments: Judgments) -> None:
         if len(judgments) and len(judgments.aspects.query) == len(judgments):
-            warn(
-                "RBU: the qrels name one aspect per query, so nothing counts as redundant. If the collection has "
-                "subtopics, give them in 'subtopic_id' or 'iteration' (a dict of dicts cannot hold them)."
-            )
+            warn(ONE_ASPECT)
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, p, k = run.judgments, self["p"], self["cutoff"]
@@ -102,7 +130,7 @@ class RBU(Measure):
         if np.any(pair[1:] < pair[:-1]):
             order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
             row, rank, pair = row[order], rank[order], pair[order]
-        r = gains.gain(aspects.grade[row], self._top_grades(judgments)[pair], self["gain"])
+        r = gains.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
         return utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], len(judgments), p=self["p"])
 
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
@@ -110,7 +138,7 @@ class RBU(Measure):
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),
-            lambda: gains.gain(aspects.grade, self._top_grades(judgments)[aspects.aspect], kind),
+            lambda: gains.gain(aspects.grade, top_grades(self, judgments)[aspects.aspect], kind),
         )
         pair, weight = aspects.aspect[row], aspects.weight.tolist()
         p_i = self["p"] ** rank.astype(np.float64)
@@ -124,13 +152,6 @@ class RBU(Measure):
                 value[query[t]] += discount * weight[t] * r * novelty[t]
                 novelty[t] *= 1 - r
         return np.array(value)
-
-    def _top_grades(self, judgments: Judgments) -> Floats:
-        """max_rel of every (query, aspect) pair: the parameter, or the pair's largest grade."""
-        if self["max_rel"] is None:
-            return judgments.aspects.top_grade
-        judgments.check_top_grade_of_aspects(self["max_rel"], str(self))
-        return np.full(len(judgments.aspects.query), float(self["max_rel"]))
 
 
 def utility(query: Ints, aspect: Ints, rank: Ints, r: Floats, weight: Floats, queries: int, *, p: float) -> Floats:

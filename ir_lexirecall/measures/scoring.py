@@ -10,12 +10,12 @@ import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures import foreign, ndeval, standard
-from ir_lexirecall.measures.base import Measure, Utility
+from ir_lexirecall.measures.declaration import Measure, Utility
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 
 def is_native(measure: IRMeasure) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import and_more
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures import exposure
-from ir_lexirecall.measures.base import Measure, Param, collection_size, cutoff, persistence, rel
+from ir_lexirecall.measures.about import RANKS, About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, persistence, rel
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun
 
 
 class TSE(Measure):
@@ -24,9 +26,6 @@ class TSE(Measure):
     (``impute='pessimistic'``: rank n, infinity without ``n``), or follows the ranking at once (``'optimistic'``).
     ``normalize=True`` gives (e(p_m) - e(n)) / (e(m) - e(n)). Values lie in [0, 1].
 
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
-    doi 10.1145/3728373.
-
     >>> from ir_lexirecall import TSE
     >>> qrels = {"q": {"a": 1, "b": 1}}
     >>> run = {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}}
@@ -34,11 +33,22 @@ class TSE(Measure):
     (0.25, 0.43067...)
     """
 
-    PRETTY_NAME = "Total Search Efficiency"
-    SHORT_DESC = "Exposure of the last relevant document: how soon everything relevant has been seen."
-    FORMULA = "e(p_m)"
-    SOURCE = "Diaz et al., TORS 2026"
-    params = {
+    PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
+    SHORT_DESC: ClassVar[str] = "Exposure of the last relevant document: how soon everything relevant has been seen."
+    ABOUT: ClassVar[About] = About(
+        formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
+        plain="TSE = e(p_m), by default e(i) = 1/i",
+        symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a missing document has rank "
+        "n, infinity without n (impute='pessimistic'), or follows the ranking at once ('optimistic')",
+        values="0 to 1",
+        zero="a relevant document is missing (with n, the value is e(n) instead), or the query has none",
+        ties="the last relevant document stands at the same rank, whatever the others do; all rankings that miss one, without n",
+        use="when a user needs every relevant document: reviews, patents, law; and to see the worst-off user or provider",
+        example=Example("TSE", (1, 0, 0, 1), 1 / 4, "The last relevant document has rank 4: e(4) = 1/4."),
+        source="diaz2026",
+        see_also=("LexiRecall", "SL3", "RE", "R", "RR"),
+    )
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "rel": rel(),
         "exposure": Param(

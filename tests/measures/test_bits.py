@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -18,12 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import Qrel, ScoredDoc
 
+from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import PROVIDER, collections
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
 
 ON_GRADES = [
-    ir_measures.parse_measure(measure)
+    parse_measure(measure)
     for measure in (
         "TSE",
         "TSE(exposure='nDCG',impute='optimistic',normalize=True)@7",
@@ -48,7 +48,7 @@ ON_GRADES = [
 ]
 ASPECTS = "{'relevance':4,'a1':3,'a2':3,'a3':3,'a4':3,'a5':3,'a6':3,'a7':3,'a8':3,'a9':3,'a10':3}"
 ON_ASPECTS = [
-    ir_measures.parse_measure(measure)
+    parse_measure(measure)
     for measure in (
         f"TOMA(aspects={ASPECTS})",
         f"TOMA(aspects={ASPECTS},distance='manhattan',base='AP@30')",

@@ -9,8 +9,10 @@ from typing import Any
 import ir_measures
 import pytest
 
-from ir_lexirecall.measures.base import REGISTRY, Measure, Param
-from ir_lexirecall.provider import LexiRecallProvider
+from ir_lexirecall.descriptions.entries import source
+from ir_lexirecall.evaluation.provider import LexiRecallProvider
+from ir_lexirecall.measures.declaration import REGISTRY, Measure
+from ir_lexirecall.measures.parameters import Param
 
 MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
 
@@ -65,9 +67,10 @@ def test_a_measure_says_what_it_is(measure: Any) -> None:
     assert measure.PRETTY_NAME != measure.NAME or measure.NAME in ("D_nDCG",)
     assert measure.SHORT_DESC.endswith(".")
     assert "\n" not in measure.SHORT_DESC
-    assert measure.FORMULA
-    assert re.search(r"\d{4}$", measure.SOURCE)
-    assert "doi 10." in (inspect.getdoc(type(measure)) or "")
+    assert measure.ABOUT.plain
+    cited = source(measure.ABOUT.source).line
+    assert re.search(r"\d{4}", cited)
+    assert "doi 10." in f"{inspect.getdoc(type(measure))} {cited}"
 
 
 @pytest.mark.parametrize(

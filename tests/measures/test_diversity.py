@@ -28,7 +28,11 @@ from ir_measures import (
     nNRBP,
 )
 
-from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp, Judgments, align, trec
+from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import trec
 from ir_lexirecall.measures import ndeval as ndeval_measures
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections
@@ -476,7 +480,7 @@ ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(lambda gra
 @given(ONE_SUBTOPIC, rankings())
 def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
     pytest.importorskip("pytrec_eval")
-    measure = ir_measures.parse_measure(base)
+    measure = parse_measure(base)
     aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
     assert IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
 

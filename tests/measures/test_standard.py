@@ -48,9 +48,11 @@ from ir_measures import (
 )
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall import Judgments, align
-from ir_lexirecall.measures import standard
-from ir_lexirecall.measures.standard import identical, score, serves, values
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.measures import rankings
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.measures.standard import identical, score, serves
 from tests.conftest import collections, judged, retrieved
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
@@ -288,7 +290,7 @@ def test_logarithms_beyond_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) 
     run = {"q": {f"d{i}": -float(i) for i in range(3000)}}
     qrels = {"q": {f"d{i}": 1 for i in range(0, 3000, 7)}}
     expected = hexadecimal(scored(nDCG, qrels, run))
-    monkeypatch.setattr(standard, "_TABLE_DEPTH", 100)
+    monkeypatch.setattr(rankings, "_TABLE_DEPTH", 100)
     assert hexadecimal(scored(nDCG, qrels, run)) == expected
 
 

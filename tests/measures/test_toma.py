@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import CAM, MM, TOMA
+from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import PROVIDER, aspect_collections, bases, in_columns, reference_values, values
 
 
@@ -38,7 +39,7 @@ DISTANCES = st.sampled_from(["euclidean", "manhattan", "chebyshev"])
 
 
 @LAYOUTS
-@given(aspect_collections(), bases(), DISTANCES, st.sampled_from(["half", 1, 2, 5]), st.data())
+@given(aspect_collections(), bases(), DISTANCES, st.sampled_from(["half", "any", 1, 2, 5]), st.data())
 def test_toma_scores_the_places_of_the_label_tuples(layout, collection, base, distance, binarize, more):
     scales, judgments, run = collection
     ours, theirs = base
@@ -54,7 +55,7 @@ def test_toma_scores_the_places_of_the_label_tuples(layout, collection, base, di
 
 @LAYOUTS
 @pytest.mark.parametrize(("measure", "definition"), [(CAM, reference.cam), (MM, reference.mm)])
-@given(aspect_collections(), bases(), st.sampled_from([None, "half", 1, 2]), st.data())
+@given(aspect_collections(), bases(), st.sampled_from([None, "half", "any", 1, 2]), st.data())
 def test_cam_and_mm_are_means_of_the_aspects(measure, definition, layout, collection, base, binarize, more):
     scales, judgments, run = collection
     ours, theirs = base
@@ -114,7 +115,7 @@ def test_any_measure_can_be_the_base(base):
     """TOMA and CAM give what the base gives for qrels that hold the weights, or the aspect's labels, as grades."""
     weights = graded({q: reference.toma_weights(labels, SCALE) for q, labels in JUDGMENTS.items()})
     quality = graded({q: {d: label["quality"] for d, label in docs.items()} for q, docs in JUDGMENTS.items()})
-    parsed = ir_measures.parse_measure(base)
+    parsed = parse_measure(base)
     provider = PROVIDER if PROVIDER.supports(parsed) else ir_measures
     for measure, grades in (
         (TOMA(aspects=SCALE, base=base), weights),
@@ -136,9 +137,25 @@ def test_where_all_labels_are_worth_the_same_the_upper_half_is_everything():
     assert values(TOMA(aspects=flat, base="RR"), {"q": {"a": 0}}, run) == {"q": expected}
 
 
-def test_an_aspect_with_a_single_label_has_no_upper_half():
+@pytest.mark.parametrize("binarize", ["any", "half"])
+def test_an_aspect_with_a_single_label_cannot_be_split(binarize):
     with pytest.raises(ValueError, match="quality"):
-        values(CAM(aspects={"quality": {0: 0}}, base="RR", binarize="half"), in_columns({"q": {"a": {}}}), {})
+        values(CAM(aspects={"quality": {0: 0}}, base="RR", binarize=binarize), in_columns({"q": {"a": {}}}), {})
+
+
+@pytest.mark.parametrize("scale", [4, {0: 0, 50: 1, 100: 2}])
+def test_any_is_one_threshold_for_all_three_measures(scale):
+    top = scale if isinstance(scale, int) else max(scale)
+    qrels = in_columns({"q": {"a": {"quality": 0}, "b": {"quality": 1 if top == 4 else 50}, "c": {"quality": top}}})
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    found = [
+        values(measure(aspects={"quality": scale}, base="AP", binarize="any"), qrels, run)["q"]
+        for measure in (TOMA, CAM, MM)
+    ]
+    assert found == pytest.approx([(1 / 2 + 2 / 3) / 2] * 3)  # b and c are relevant
+    by_default = values(TOMA(aspects={"quality": 4}, base="AP"), in_columns({"q": {"b": {"quality": 1}}}), run)["q"]
+    assert by_default == 0
+    assert values(CAM(aspects={"quality": 4}, base="AP"), in_columns({"q": {"b": {"quality": 1}}}), run)["q"] == 0.5
 
 
 def test_mm_is_0_where_any_base_is_0_whatever_its_weight():

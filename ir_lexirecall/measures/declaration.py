@@ -7,31 +7,30 @@
         def score(self, run: AlignedRun) -> Floats: ...
 
 From then on ``"ESL(rel=2)@10"`` is a measure of ir_measures, of PyTerrier, of the command line and of every function of
-this library. A measure prints as a string that ``ir_measures.parse_measure`` reads back, takes parameters by call
+this library. A measure prints as a string that is read back as the same measure, takes parameters by call
 (``ESL(rel=2)``) and a cutoff by ``@``.
 """
 
 from __future__ import annotations
 
 import inspect
-import math
 import numbers
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.measures.base import ParamInfo
 
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import is_number, warn
-from ir_lexirecall.measures import gain as gains
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import warn
+from ir_lexirecall.measures.about import About
+from ir_lexirecall.measures.parameters import Param, judged_only
 
 if TYPE_CHECKING:
-    from ir_lexirecall.alignment import AlignedRun
-    from ir_lexirecall.judgments import Judgments
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
 
 REGISTRY: dict[str, Measure] = {}
 """The measures of this library, and those that users added, by every name under which ir_measures knows them."""
@@ -51,70 +50,12 @@ class UnknownParameter(ValueError):
     """A measure was called with a parameter that it does not have."""
 
 
-class Param(ParamInfo):  # type: ignore[misc]
-    """A parameter of a measure.
-
-    Args:
-        dtype: type of its values; ``float`` takes integers, too.
-        desc: what it is, in a few words.
-        default: its value where none is given.
-        required: whether a value must be given.
-        choices: the values that it can take, if they can be listed.
-        check: whether a value of the right type is in range.
-        expects: what errors say a value must be.
-        also: further types that are taken.
-    """
-
-    def __init__(
-        self,
-        dtype: type,
-        desc: str,
-        *,
-        default: Any = None,
-        required: bool = False,
-        choices: tuple[str, ...] | None = None,
-        check: Callable[[Any], bool] | None = None,
-        expects: str = "",
-        also: tuple[type, ...] = (),
-    ) -> None:
-        options = {} if choices is None else {"choices": choices}
-        super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
-        self.check = check
-        self.types = (dtype, *also, *((int,) if dtype is float else ()))
-        self.expects = expects or (f"one of {', '.join(map(repr, choices))}" if choices else self.kind)
-
-    @property
-    def kind(self) -> str:
-        """How errors and the list of measures call the type."""
-        names = {float: "number", str: "text or number" if int in self.types else "str"}
-        return names.get(self.dtype, self.dtype.__name__)
-
-    def validate(self, value: Any) -> bool:
-        """Whether a value is of the right type and in range; None stands for no value."""
-        if value is None:
-            return not self.required
-        if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
-            return False
-        if self.dtype is float and not _is_float(value):
-            return False
-        if isinstance(self.choices, tuple) and value not in self.choices:
-            return False
-        return self.check is None or self.check(value)
-
-
-def _is_float(value: float) -> bool:
-    """Whether a number is finite as a float: integers may be too large."""
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
-
-
 class _Callable(type):
     """Lets a class of measures be cut off and printed as its instances are: ``ESL @ 10`` is ``ESL(cutoff=10)``."""
 
-    def __matmul__(cls, cutoff: Any) -> Any:
-        return cls() @ cutoff
+    def __matmul__(cls, cutoff: Any) -> Measure:
+        measure: Measure = cls()
+        return measure @ cutoff
 
     def __str__(cls) -> str:
         return getattr(cls, "NAME", "") or cls.__name__
@@ -130,8 +71,9 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
         NAME: under which ir_measures knows the measure; by default, the name of the class.
         ALIASES: further names.
         SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
-        PRETTY_NAME, SHORT_DESC, FORMULA, SOURCE: how lists and documentation present it; the description is by default
-            the first line of the docstring.
+        PRETTY_NAME: its full name.
+        SHORT_DESC: a sentence on it, by default the first line of the docstring.
+        ABOUT: formula, source, example and the like, as ``describe`` and the documentation show them.
     """
 
     NAME: ClassVar[str] = ""
@@ -139,8 +81,7 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
     SMALLER_IS_BETTER: ClassVar[bool] = False
     PRETTY_NAME: ClassVar[str] = ""
     SHORT_DESC: ClassVar[str] = ""
-    FORMULA: ClassVar[str] = ""
-    SOURCE: ClassVar[str] = ""
+    ABOUT: ClassVar[About] = About()
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]]
     DEFAULT = 0.0
     params: dict[str, Any]
@@ -166,6 +107,13 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
             )
         plain = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
         super().__init__(**{name: value for name, value in plain.items() if value is not None})
+
+    def __call__(self, **params: Any) -> Measure:
+        """The measure with other parameters."""
+        return type(self)(**{**self.params, **params})
+
+    def __matmul__(self, cutoff: Any) -> Measure:
+        return self(**{self.AT_PARAM: cutoff})
 
     @property
     def __name__(self) -> str:
@@ -261,90 +209,6 @@ def _with_all_parameters(measure: IRMeasure) -> str:
     params = ",".join(f"{name}={measure._param_repr(value)}" for name, value in values.items())
     at = f"@{measure.params[measure.AT_PARAM]}" if measure.AT_PARAM in measure.params else ""
     return f"{measure.__name__}{f'({params})' if params else ''}{at}"
-
-
-# -- parameters that several measures share ----------------------------------------------------------
-
-
-def cutoff(required: bool = False) -> Param:
-    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
-    return Param(
-        int,
-        "ranking cutoff threshold",
-        required=required,
-        check=lambda k: 1 <= k < 2**63,
-        expects="an integer of at least 1 and below 2^63",
-    )
-
-
-def rel() -> Param:
-    """``rel``: the smallest grade that counts as relevant."""
-    return Param(
-        float,
-        "smallest grade that counts as relevant",
-        default=1,
-        check=lambda rel: rel > 0,
-        expects="a number above 0",
-    )
-
-
-def judged_only() -> Param:
-    """``judged_only``: every measure has it; what scores measures applies it."""
-    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
-
-
-def max_rel(required: bool) -> Param:
-    """``max_rel``: the top grade of the scale; where it is not ``required``, by default that of the query."""
-    return Param(
-        float,
-        "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)",
-        required=required,
-        check=lambda top: top > 0,
-        expects="a number above 0",
-    )
-
-
-def collection_size() -> Param:
-    """``n``: documents in the collection."""
-    return Param(
-        int,
-        "documents in the collection",
-        check=lambda n: 1 <= n <= 2**53,
-        expects="an integer of at least 1 and at most 2^53",
-    )
-
-
-def gain() -> Param:
-    """``gain``: how a grade becomes a gain in [0, 1], ``'exp'`` or ``'linear'``."""
-    return Param(
-        str, "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel", default="exp", choices=gains.NAMES
-    )
-
-
-def unjudged() -> Param:
-    """``unjudged``: the gain of documents without a judgment, ``'worst'`` or ``'best'``."""
-    return Param(
-        str,
-        "gain of unjudged documents: 'worst' none, 'best' that of max_rel",
-        default="worst",
-        choices=("worst", "best"),
-    )
-
-
-def persistence(default: float, desc: str = "persistence") -> Param:
-    """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
-    return Param(
-        float,
-        desc,
-        default=default,
-        check=lambda p: 0 < p < 1,
-        expects="a number between 0 and 1 (both excluded)",
-    )
-
-
-def is_share(value: Any) -> bool:
-    """Whether a value is a finite number of at least 0."""
-    return is_number(value) and _is_float(value) and value >= 0
 
 
 Measure.SUPPORTED_PARAMS = {"judged_only": judged_only()}

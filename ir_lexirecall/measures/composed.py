@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.measures.base import Measure, Param
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param
 
 
 def base() -> Param:
@@ -13,7 +14,7 @@ def base() -> Param:
     return Param(str, "measure that scores the ranking", default="nDCG")
 
 
-class BasedMeasure(Measure, register=False):
+class ComposedMeasure(Measure, register=False):
     """A measure made of another one, its base, which is checked and cut off."""
 
     def base_measure(self) -> IRMeasure:
@@ -23,10 +24,10 @@ class BasedMeasure(Measure, register=False):
             ValueError: there is no such base, or it cannot take the cutoff.
         """
         try:
-            base = ir_measures.parse_measure(self["base"])
-        except (NameError, SyntaxError, ValueError, TypeError, AttributeError) as error:
+            base = parse_measure(self["base"])
+        except ValueError as error:
             raise ValueError(f"{self.NAME}: base={self['base']!r} is not a measure: {error}") from None
-        if isinstance(base, BasedMeasure):
+        if isinstance(base, ComposedMeasure):
             raise ValueError(
                 f"{self.NAME}: base={self['base']!r} is made of another measure itself; name one that is not"
             )

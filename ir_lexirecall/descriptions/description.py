@@ -1,113 +1,16 @@
-"""What is said of a measure: the declarations in this package, and the ``Description`` that ``describe`` makes of one."""
+"""``Description``: what ``describe`` gives, as text and as HTML."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from ir_lexirecall.summary import html_table
-from ir_lexirecall.text import escape_html
+from ir_lexirecall.measures.about import Example
+from ir_lexirecall.present.tables import html_table
+from ir_lexirecall.present.text import escape_html
 
 _WIDTH = 88
-Label = int | None | tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class Example:
-    """A ranking whose value can be worked out by hand.
-
-    Attributes:
-        measure: what is computed, as a string.
-        ranking: grades from rank 1 on; None for a document without judgment; a tuple of grades for several ``names``.
-        value: what comes out.
-        working: how, in words and numbers.
-        missing: grades of judged documents that are not retrieved.
-        names: subtopics or aspects that tuples have grades for.
-    """
-
-    measure: str
-    ranking: Sequence[Label]
-    value: float
-    working: str
-    missing: Sequence[Label] = ()
-    names: Sequence[str] = ("t1", "t2")
-
-    @property
-    def qrels(self) -> list[Judgment]:
-        """The judgments as rows."""
-        rows = []
-        for place, label in enumerate((*self.ranking, *self.missing), start=1):
-            parts = label if isinstance(label, tuple) else (label,)
-            names = self.names if isinstance(label, tuple) else ("0",)
-            rows += [
-                Judgment("q", f"d{place}", grade, name)
-                for name, grade in zip(names, parts, strict=True)
-                if grade is not None
-            ]
-        return rows
-
-    @property
-    def run(self) -> dict[str, dict[str, float]]:
-        """The ranking as scores of documents."""
-        return {"q": {f"d{rank}": float(-rank) for rank in range(1, len(self.ranking) + 1)}}
-
-    def __str__(self) -> str:
-        several = any(isinstance(label, tuple) for label in self.ranking)
-        what = f"Grades for {' and '.join(self.names)}" if several else "Grades"
-        shown = f"{what} from rank 1 on: {', '.join(map(_grade, self.ranking))}"
-        if self.missing:
-            shown += f"; not retrieved: {', '.join(map(_grade, self.missing))}"
-        return f"{shown}. {self.working} {self.measure} = {self.value:.4g}."
-
-
-class Judgment(NamedTuple):
-    """A row of qrels."""
-
-    query_id: str
-    doc_id: str
-    relevance: int
-    iteration: str
-
-
-def _grade(label: Label) -> str:
-    if isinstance(label, tuple):
-        return f"({', '.join(map(_grade, label))})"
-    return "unjudged" if label is None else str(label)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What is declared for a measure; the rest comes from its class.
-
-    Attributes:
-        formula: in LaTeX, without dollar signs.
-        plain: the formula in plain text.
-        symbols: what its letters mean.
-        values: the range.
-        zero: what 0 means.
-        ties: when two rankings get the same value.
-        use: when to use it.
-        example: worked out by hand.
-        source: key of an entry in ``sources``.
-        see_also: names of other measures.
-        meanings: of parameters that the class describes badly.
-        title: where the class has none, or a bad one.
-    """
-
-    formula: str
-    plain: str
-    symbols: str
-    values: str
-    zero: str
-    ties: str
-    use: str
-    example: Example
-    source: str
-    see_also: tuple[str, ...] = ()
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -154,11 +57,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Description:
-    """What a measure is; ``describe`` makes it, ``print`` shows it as a page.
+    """What a measure, a preference or a test is; ``print`` shows it as a page.
 
     Attributes:
-        name: of the measure.
-        measure: as a string that ``evaluate`` reads, with its parameters.
+        name: of what is described.
+        measure: the name, of a measure with its parameters: a string that ``evaluate`` reads.
         title: its full name.
         meaning: what it says, in a sentence.
         formula: LaTeX source, without dollar signs.
@@ -193,7 +96,7 @@ class Description:
     aliases: tuple[str, ...] = ()
 
     def sections(self) -> list[tuple[str, str]]:
-        """Headings and texts, those that are empty left out, the parameters not among them."""
+        """Headings and texts, without the parameters and what is empty."""
         parts = [
             ("Formula", self.plain or self.formula),
             ("Symbols", self.symbols),
@@ -238,7 +141,7 @@ class Description:
             parts.append(f"<p>$${escape_html(self.formula)}$$</p>")
         if self.parameters:
             head = ["parameter", "default", "allowed", "meaning"]
-            rows = [[item.shown, item.default, item.allowed, item.meaning] for item in self.parameters]
+            rows = [list(map(escape_html, (p.shown, p.default, p.allowed, p.meaning))) for p in self.parameters]
             parts.append(html_table([head, *rows], ["left"] * len(head), most=len(rows)))
         items = "".join(
             f"<dt><b>{heading}</b></dt><dd>{escape_html(text)}</dd>"
@@ -249,5 +152,5 @@ class Description:
 
 
 def _filled(text: str, width: int, indent: int) -> str:
-    """Lines of at most so many columns; those after the first are indented."""
+    """Fill ``text`` to ``width`` columns; lines after the first are indented."""
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)

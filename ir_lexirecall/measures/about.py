@@ -1,0 +1,108 @@
+"""What a measure says of itself beside its docstring: the attribute ``ABOUT`` of its class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+RANKS = "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: their ranks"
+Label = int | None | tuple[int | None, ...]
+
+
+class Judgment(NamedTuple):
+    """A row of qrels."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A ranking whose value can be worked out by hand.
+
+    Attributes:
+        measure: what is computed, as a string.
+        ranking: grades from rank 1 on; None for a document without judgment; a tuple of grades for several ``names``.
+        value: what comes out.
+        working: how, in words and numbers.
+        missing: grades of judged documents that are not retrieved.
+        names: subtopics or aspects that tuples have grades for.
+    """
+
+    measure: str
+    ranking: Sequence[Label]
+    value: float
+    working: str
+    missing: Sequence[Label] = ()
+    names: Sequence[str] = ("t1", "t2")
+
+    @property
+    def qrels(self) -> list[Judgment]:
+        """The judgments as rows."""
+        rows = []
+        for place, label in enumerate((*self.ranking, *self.missing), start=1):
+            parts = label if isinstance(label, tuple) else (label,)
+            names = self.names if isinstance(label, tuple) else ("0",)
+            rows += [
+                Judgment("q", f"d{place}", grade, name)
+                for name, grade in zip(names, parts, strict=True)
+                if grade is not None
+            ]
+        return rows
+
+    @property
+    def run(self) -> dict[str, dict[str, float]]:
+        """The ranking as scores of documents."""
+        return {"q": {f"d{rank}": float(-rank) for rank in range(1, len(self.ranking) + 1)}}
+
+    def __str__(self) -> str:
+        several = any(isinstance(label, tuple) for label in self.ranking)
+        what = f"Grades for {' and '.join(self.names)}" if several else "Grades"
+        shown = f"{what} from rank 1 on: {', '.join(map(_grade, self.ranking))}"
+        if self.missing:
+            shown += f"; not retrieved: {', '.join(map(_grade, self.missing))}"
+        return f"{shown}. {self.working} {self.measure} = {self.value:.4g}."
+
+
+def _grade(label: Label) -> str:
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_grade, label))})"
+    return "unjudged" if label is None else str(label)
+
+
+@dataclass(frozen=True)
+class About:
+    """What is said of a measure, a test or a preference. All of it is optional; ``describe`` shows what there is.
+
+    Attributes:
+        formula: in LaTeX, without dollar signs.
+        plain: the formula in plain text.
+        symbols: what its letters mean.
+        values: the range.
+        zero: what 0 means.
+        ties: when two rankings get the same value.
+        use: when to use it.
+        example: worked out by hand.
+        source: where it comes from: a line of text, or the key of a source in ``descriptions/entries.ini``.
+        see_also: related names.
+        meanings: of parameters that the class describes badly.
+        title: the full name, where the class has none.
+        meaning: a sentence, where there is no class.
+    """
+
+    formula: str = ""
+    plain: str = ""
+    symbols: str = ""
+    values: str = ""
+    zero: str = ""
+    ties: str = ""
+    use: str = ""
+    example: Example | None = None
+    source: str = ""
+    see_also: Sequence[str] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    meaning: str = ""

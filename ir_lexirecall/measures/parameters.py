@@ -1,0 +1,155 @@
+"""Parameters of measures: what a value may be, and those that several measures share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ir_measures.measures.base import ParamInfo
+
+from ir_lexirecall._util.errors import is_number
+from ir_lexirecall.measures import gain as gains
+
+
+class Param(ParamInfo):  # type: ignore[misc]
+    """A parameter of a measure.
+
+    Args:
+        dtype: type of its values; ``float`` takes integers, too.
+        desc: what it is, in a few words.
+        default: its value where none is given.
+        required: whether a value must be given.
+        choices: the values that it can take, if they can be listed.
+        check: whether a value of the right type is in range.
+        expects: what errors say a value must be.
+        also: further types that are taken.
+    """
+
+    def __init__(
+        self,
+        dtype: type,
+        desc: str,
+        *,
+        default: Any = None,
+        required: bool = False,
+        choices: tuple[str, ...] | None = None,
+        check: Callable[[Any], bool] | None = None,
+        expects: str = "",
+        also: tuple[type, ...] = (),
+    ) -> None:
+        options = {} if choices is None else {"choices": choices}
+        super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
+        self.check = check
+        self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
+        self.expects: str = expects or (f"one of {', '.join(map(repr, choices))}" if choices else self.kind)
+
+    @property
+    def kind(self) -> str:
+        """How errors and the list of measures call the type."""
+        names = {float: "number", str: "text or number" if int in self.types else "str"}
+        return names.get(self.dtype, self.dtype.__name__)
+
+    def validate(self, value: Any) -> bool:
+        """Whether a value is of the right type and in range; None stands for no value."""
+        if value is None:
+            return not self.required
+        if not isinstance(value, self.types) or (isinstance(value, bool) and self.dtype is not bool):
+            return False
+        if self.dtype is float and not _is_float(value):
+            return False
+        if isinstance(self.choices, tuple) and value not in self.choices:
+            return False
+        return self.check is None or self.check(value)
+
+
+def _is_float(value: Any) -> bool:
+    """Whether a number is finite as a float: integers may be too large."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+# -- shared by several measures -----------------------------------------------------------------------
+
+
+def cutoff(required: bool = False) -> Param:
+    """``cutoff``: what is ranked below counts as not retrieved; also written ``@ 10``. ``required``: whether it must be given."""
+    return Param(
+        int,
+        "ranking cutoff threshold",
+        required=required,
+        check=lambda k: 1 <= k < 2**63,
+        expects="an integer of at least 1 and below 2^63",
+    )
+
+
+def rel() -> Param:
+    """``rel``: the smallest grade that counts as relevant."""
+    return Param(
+        float,
+        "smallest grade that counts as relevant",
+        default=1,
+        check=lambda rel: rel > 0,
+        expects="a number above 0",
+    )
+
+
+def judged_only() -> Param:
+    """``judged_only``: every measure has it; what scores measures applies it."""
+    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+
+
+def max_rel(required: bool) -> Param:
+    """``max_rel``: the top grade of the scale; where it is not ``required``, by default that of the query."""
+    return Param(
+        float,
+        "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)",
+        required=required,
+        check=lambda top: top > 0,
+        expects="a number above 0",
+    )
+
+
+def collection_size() -> Param:
+    """``n``: documents in the collection."""
+    return Param(
+        int,
+        "documents in the collection",
+        check=lambda n: 1 <= n <= 2**53,
+        expects="an integer of at least 1 and at most 2^53",
+    )
+
+
+def gain() -> Param:
+    """``gain``: how a grade becomes a gain in [0, 1], ``'exp'`` or ``'linear'``."""
+    return Param(
+        str, "gain of a grade: 'exp' (2^g-1)/2^max_rel or 'linear' g/max_rel", default="exp", choices=gains.NAMES
+    )
+
+
+def unjudged() -> Param:
+    """``unjudged``: the gain of documents without a judgment, ``'worst'`` or ``'best'``."""
+    return Param(
+        str,
+        "gain of unjudged documents: 'worst' none, 'best' that of max_rel",
+        default="worst",
+        choices=("worst", "best"),
+    )
+
+
+def persistence(default: float, desc: str = "persistence") -> Param:
+    """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
+    return Param(
+        float,
+        desc,
+        default=default,
+        check=lambda p: 0 < p < 1,
+        expects="a number between 0 and 1 (both excluded)",
+    )
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a finite number of at least 0."""
+    return is_number(value) and _is_float(value) and value >= 0

@@ -1,0 +1,163 @@
+"""What users call measures, as measures: objects, classes, strings, with what was probably meant where one is unknown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import ir_measures
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
+from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
+from ir_lexirecall.measures.trec_eval_names import equivalent
+
+MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
+"""A measure: an object such as ``TSE @ 10``, or its string."""
+
+MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+"""A measure, several, or several by the name of their column."""
+
+TREC_EVAL = {
+    "P": "P@{}",
+    "bpref": "Bpref",
+    "iprec_at_recall": "IPrec@{}",
+    "map": "AP",
+    "map_cut": "AP@{}",
+    "ndcg": "nDCG",
+    "ndcg_cut": "nDCG@{}",
+    "num_q": "NumQ",
+    "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet",
+    "num_ret": "NumRet",
+    "recall": "R@{}",
+    "recip_rank": "RR",
+    "set_F": "SetF(beta={})",
+    "set_P": "SetP",
+    "set_map": "SetAP",
+    "set_recall": "SetR",
+    "set_relative_P": "SetRelP",
+    "success": "Success@{}",
+}
+"""What trec_eval's measures are called here; ``{}`` stands for their parameter."""
+
+
+def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
+    """Measures by the name of their column: a string as it was given, an object as it prints.
+
+    Args:
+        measures: a measure or a string, a sequence of them, or a mapping of column names to them.
+
+    Raises:
+        ValueError: not a measure, or a parameter out of range.
+
+    >>> list(parse_measures(["LR", "nDCG@10"]).values())
+    [LexiRecall, nDCG@10]
+    >>> parse_measures("nDCG10")
+    Traceback (most recent call last):
+    ValueError: unknown measure 'nDCG10'; did you mean nDCG@10?
+    """
+    parsed = {name: parse_one(measure) for name, measure in by_label(measures).items()}
+    for measure in parsed.values():
+        check_parameters(measure)
+    if not parsed and not isinstance(measures, Mapping):
+        raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")
+    return parsed
+
+
+def by_label(measures: MeasuresLike) -> dict[str, MeasureLike]:
+    """Measures by the name of their column, unparsed."""
+    if isinstance(measures, Mapping):
+        return dict(measures)
+    several = [measures] if isinstance(measures, (str, IRMeasure, type)) else measures
+    if not isinstance(several, Iterable):
+        raise ValueError(f"expected a measure such as TSE or 'nDCG@10', or several in a list, got {shown(measures)}")
+    return {str(measure): measure for measure in several}
+
+
+def is_measures(thing: Any) -> bool:
+    """Whether something is a measure, its string, or a sequence of these: what was probably meant as measures.
+
+    >>> is_measures(["TSE", ir_measures.AP]), is_measures({"q": {"d": 1}}), is_measures("qrels.txt")
+    (True, False, False)
+    """
+    several = thing if isinstance(thing, (list, tuple)) else [thing]
+    try:
+        return bool(several) and all(isinstance(parse_one(one), IRMeasure) for one in several)
+    except ValueError:
+        return False
+
+
+def parse_one(measure: MeasureLike) -> IRMeasure:
+    """One measure, its parameters not yet checked.
+
+    Raises:
+        ValueError: not a measure; the message says which one was probably meant.
+    """
+    if isinstance(measure, IRMeasure):
+        return measure
+    if isinstance(measure, type) and issubclass(measure, Measure):
+        return measure()
+    if not isinstance(measure, str):
+        raise ValueError(f"expected a measure such as TSE or 'nDCG@10', got {shown(measure)}")
+    try:
+        return parse_measure(measure)
+    except UnknownParameter:
+        raise
+    except ValueError as error:
+        trec_eval = _from_trec_eval(measure)
+        if trec_eval:
+            message = f"unknown measure {shown(measure)}; trec_eval's {measure} is called {trec_eval} here"
+            raise ValueError(message) from None
+        known = equivalent(measure)
+        if known is not None:
+            said = f"is called {known.measure} here" if known.measure else f"is not here; use {known.note}"
+            raise ValueError(f"unknown measure {shown(measure)}; trec_eval's {measure} {said}") from None
+        if isinstance(error, UnknownMeasure):
+            raise ValueError(f"{error}{_hint(measure)}") from None
+        several = re.search(r"[\w)]\s*[\s,]\s*\w", re.sub(r"\([^)]*\)", "()", measure))
+        raise ValueError(f"{error}; give several measures as a list" if several else str(error)) from None
+
+
+def _from_trec_eval(text: str) -> str:
+    """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``P.5,10``, is called here; empty for other texts."""
+    number = r"\d+(?:\.\d+)?"
+    match = re.fullmatch(rf"({'|'.join(TREC_EVAL)})(?:[._]({number}(?:,{number})*))?", text)
+    ours = TREC_EVAL[match[1]] if match else ""
+    if match is None or (match[2] and "{}" not in ours):
+        return ""
+    return " ".join(ours.format(f"{float(value):g}") for value in match[2].split(",")) if match[2] else ours.format("k")
+
+
+def _hint(text: str) -> str:
+    """What an unknown measure was probably meant to be: its cutoff lacks the ``@``, another case, a slip."""
+    import difflib
+
+    name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    registry = ir_measures.measures.registry
+    known = {key.lower(): key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
+    cut = re.fullmatch(r"(.*?)_?(\d+)", name.lower())
+    if cut and cut[1] in known and not rest:
+        return f"; did you mean {known[cut[1]]}@{cut[2]}?"
+    close = difflib.get_close_matches(name.lower(), known, n=1)
+    return f"; did you mean {known[close[0]]}{rest}?" if close else ""
+
+
+def check_parameters(measure: IRMeasure) -> None:
+    """Refuse a measure with missing or unusable parameters with a ``ValueError`` (ir_measures' own only assert)."""
+    unknown = [name for name in measure.params if name not in measure.SUPPORTED_PARAMS]
+    if unknown:  # such a measure cannot even be printed
+        known = ", ".join(measure.SUPPORTED_PARAMS) or "none"
+        raise UnknownParameter(f"{measure.__name__} has no parameter {unknown[0]!r}; it has {known}")
+    for name, param in measure.SUPPORTED_PARAMS.items():
+        if param.required and name not in measure.params:
+            raise ValueError(f"{measure}: the parameter {name!r} is required ({param.desc})")
+    cutoff = measure.params.get("cutoff")
+    if isinstance(cutoff, int) and cutoff < 1:
+        raise ValueError(f"{measure}: the cutoff must be at least 1")
+    try:
+        measure.validate_params()
+    except AssertionError as error:
+        raise ValueError(f"{measure}: {error}") from None

@@ -1,0 +1,324 @@
+"""Total recall: how far a whole collection must be read, in systematic reviews and e-discovery. WSS, ATD, RecallLoss, LastRel, ERF.
+
+All are of rankings of a whole collection of n documents: the relevant ones stand at p_1 < ... < p_m, those that the ranking
+misses at its end, ranks n-u+1, ..., n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
+from ir_lexirecall._util.errors import and_more, is_integer
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, rel
+
+if TYPE_CHECKING:
+    from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
+
+_RANKS = "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the collection; missing ones end it"
+_RANKING = (1, 0, 0, 1)
+
+_ROUNDING = 1e-9  # by which r x m may miss a whole number
+_SIZES = """
+    ``n`` is the size of the collection: a number, a mapping of query ids to numbers where it differs from query to query, or
+    ``'ranking'`` (the default), the documents ranked, of which then no relevant one may be missing. Relevant documents that are
+    not ranked end the collection. A query without relevant documents scores 0.
+"""
+
+
+def collection_sizes() -> Param:
+    """``n``: documents in the collection: one number, one per query, or those ranked."""
+    return Param(
+        int,
+        "documents in the collection: a number, one per query (a dict), or 'ranking', those ranked",
+        default="ranking",
+        also=(dict, str),
+        check=_is_size,
+        expects="an integer of at least 1, a dict of query ids to such integers, or 'ranking'",
+    )
+
+
+def _is_size(n: Any) -> bool:
+    if isinstance(n, Mapping):
+        return bool(n) and all(is_integer(size) and _is_size(size) for size in n.values())
+    return bool(n == "ranking") if isinstance(n, str) else 1 <= n <= 2**53
+
+
+def _share(desc: str, default: float) -> Param:
+    return Param(float, desc, default=default, check=lambda x: 0 < x <= 1, expects="a number above 0 and at most 1")
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where the relevant documents of every query stand in its collection.
+
+    Attributes:
+        found: those retrieved.
+        n: size of each query's collection, shape ``(Q,)``.
+        missing: how many end the collection, shape ``(Q,)``.
+    """
+
+    found: Relevant
+    n: Ints
+    missing: Ints
+
+    def rank_of(self, level: Ints) -> Floats:
+        """p_j of each query for ``level`` j, shape ``(Q,)``; 0 where j is 0."""
+        at = self.found.level == level[self.found.query]
+        p = np.where(level > 0, self.n - self.found.m + level, 0).astype(np.float64)
+        p[self.found.query[at]] = self.found.rank[at]
+        return p
+
+    def sum_of_ranks(self) -> Floats:
+        """p_1 + ... + p_m of each query, shape ``(Q,)``."""
+        u = self.missing
+        return per_query_sum(self.found.query, self.found.rank, len(self.n)) + u * (self.n - (u - 1) / 2)
+
+    def recall_at(self, rank: Ints) -> Floats:
+        """Share of the relevant documents among the first ``rank`` of the collection, shape ``(Q,)``."""
+        top = self.found.rank <= rank[self.found.query]
+        seen = np.bincount(self.found.query[top], minlength=len(self.n))
+        seen += np.clip(rank - (self.n - self.missing), 0, None)
+        return _over(seen, self.found.m)
+
+
+class _TotalRecall(Measure, register=False):
+    """What all share: the collection's size, and where its relevant documents stand."""
+
+    params = {"rel": rel(), "n": collection_sizes()}
+
+    def positions(self, run: AlignedRun) -> Positions:
+        """Where the relevant documents stand.
+
+        Raises:
+            ValueError: n lacks a query, is smaller than a rank in use, or is to be the length of a ranking that misses some.
+        """
+        found = run.relevant(self["rel"])
+        missing = found.m - found.r
+        ids = run.judgments.query_ids
+        if self["n"] == "ranking":
+            lacking = np.flatnonzero(missing)
+            if len(lacking):
+                raise ValueError(
+                    f"{self}: the ranking of query {ids[lacking[0]]!r} lacks {missing[lacking[0]]} relevant documents"
+                    f"{and_more(len(lacking) - 1)}; give n, the size of the collection"
+                )
+            return Positions(found, np.maximum(run.depth, 1), missing)
+        n = _sizes(self, ids, found.m > 0)
+        needed = run.depth + missing
+        over = np.flatnonzero((needed > n) & (found.m > 0))
+        if len(over):
+            q = over[0]
+            raise ValueError(
+                f"{self}: n={n[q]} is smaller than the {needed[q]} documents of query {ids[q]!r}{and_more(len(over) - 1)}; n "
+                "is the size of the collection"
+            )
+        return Positions(found, n, missing)
+
+
+def _sizes(measure: Measure, query_ids: list[str], counts: Any) -> Ints:
+    n = measure["n"]
+    if not isinstance(n, Mapping):
+        return np.full(len(query_ids), n, dtype=np.int64)
+    by_id = {str(query_id): size for query_id, size in n.items()}
+    lacking = [query_id for query_id, some in zip(query_ids, counts, strict=True) if some and query_id not in by_id]
+    if lacking:
+        raise ValueError(f"{measure.NAME}: n has no size for query {lacking[0]!r}{and_more(len(lacking) - 1)}; add it")
+    return np.array([by_id.get(query_id, 1) for query_id in query_ids], dtype=np.int64)
+
+
+def _over(part: Any, whole: Any) -> Floats:
+    """``part / whole``, and 0 where ``whole`` is 0."""
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=np.asarray(whole) > 0)
+
+
+class WSS(_TotalRecall):
+    __doc__ = f"""Work saved over sampling at a recall r: WSS@r = (n - p_j) / n - (1 - r), with j = ceil(r m).
+
+    The share of the collection that need not be read to find j relevant documents, less that which reading at random
+    would save.
+    {_SIZES}
+    Source: Cohen, Hersh, Peterson, Yen, Reducing Workload in Systematic Review Preparation Using Automated Citation
+    Classification, JAMIA 2006, doi 10.1197/jamia.M1929.
+
+    >>> from ir_lexirecall import WSS
+    >>> round(WSS(n=10).calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "b": 2.0}}}}), 12)
+    0.65
+    """
+
+    PRETTY_NAME = "Work Saved over Sampling"
+    SHORT_DESC = "Share of the collection that need not be read to reach a recall, beyond what chance would save."
+    ABOUT = About(
+        formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
+        plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
+        symbols=f"{_RANKS}; r: recall to be reached",
+        values="-(1 - r) to r",
+        zero="as much is read as reading at random would take, or the query has no relevant documents",
+        ties="the j-th relevant document stands at the same rank, whatever the others do",
+        use="when reviewers stop at a known recall, and what counts is how much they need not read",
+        example=Example("WSS(n=10)", _RANKING, 0.55, "j = ceil(0.95 x 2) = 2, p_2 = 4: (10 - 4)/10 - 0.05 = 0.55."),
+        source="cohen2006",
+        see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
+    )
+    AT_PARAM = "r"
+    params = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+
+    def score(self, run: AlignedRun) -> Floats:
+        place, r = self.positions(run), self["r"]
+        m = place.found.m
+        p = place.rank_of(np.ceil(r * m - _ROUNDING).astype(np.int64))
+        return np.where(m > 0, (place.n - p) / place.n - (1 - r), 0.0)
+
+
+class ATD(_TotalRecall):
+    __doc__ = f"""Average time to discovery: the mean rank of the relevant documents, ATD = (1/m) sum p_i.
+
+    Smaller is better; (m + 1) / 2 is the best value. ``normalize=True`` gives it as a share of n.
+    {_SIZES}
+    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
+    Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
+
+    >>> from ir_lexirecall import ATD
+    >>> ATD.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    2.5
+    """
+
+    PRETTY_NAME = "Average Time to Discovery"
+    SHORT_DESC = "Mean rank of the relevant documents in the whole collection (smaller is better)."
+    ABOUT = About(
+        formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
+        plain="ATD = (1/m) sum of p_i",
+        symbols=_RANKS,
+        values="(m + 1)/2 to n - (m - 1)/2; smaller is better",
+        zero="the query has no relevant documents",
+        ties="the same mean rank of the relevant documents",
+        use="when effort counts on average over the relevant documents: how early a review meets them",
+        example=Example("ATD(n=10)", _RANKING, 2.5, "Mean rank (1 + 4)/2 = 2.5."),
+        source="ferdinands2023",
+        see_also=("RecallLoss", "RE", "LastRel"),
+    )
+    SMALLER_IS_BETTER = True
+    params = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        place = self.positions(run)
+        value = _over(place.sum_of_ranks(), place.found.m)
+        return value / place.n if self["normalize"] else value
+
+
+class RecallLoss(_TotalRecall):
+    __doc__ = f"""Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1 worst.
+
+    RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m)), found(k) = relevant documents among the first k. It is
+    ``RE`` / (n - m), that is, of the same order as ``ATD`` for one query.
+    {_SIZES}
+    Source: asreview-insights (loss); the area over the recall curve as in Ferdinands et al., Systematic Reviews 2023,
+    doi 10.1186/s13643-023-02257-7.
+
+    >>> from ir_lexirecall import RecallLoss
+    >>> RecallLoss.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    0.5
+    """
+
+    PRETTY_NAME = "Loss of Recall"
+    SHORT_DESC = "Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better)."
+    ABOUT = About(
+        formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
+        plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
+        symbols=f"{_RANKS}; found(k): relevant documents among the first k",
+        values="0 to 1; smaller is better",
+        zero="the ideal ranking, or a query without relevant documents",
+        ties="the same mean rank of the relevant documents",
+        use="when reviews of other sizes are compared: 0 is the best ranking, 1 the worst, 0.5 on average chance",
+        example=Example(
+            "RecallLoss(n=10)",
+            _RANKING,
+            0.125,
+            "found sums to 3 x 1 + 7 x 2 = 17, at best 1 + 9 x 2 = 19: (19 - 17)/(2 x 8).",
+        ),
+        source="ferdinands2023",
+        see_also=("ATD", "RE", "WSS"),
+    )
+    SMALLER_IS_BETTER = True
+
+    def score(self, run: AlignedRun) -> Floats:
+        place = self.positions(run)
+        m, n = place.found.m.astype(np.float64), place.n
+        area = m * (n + 1) - place.sum_of_ranks()  # the sum of found(k) over k = 1..n
+        return _over(m * (n - (m - 1) / 2) - area, m * (n - m))
+
+
+class LastRel(_TotalRecall):
+    __doc__ = f"""Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 / TSE.
+
+    Smaller is better.
+    {_SIZES}
+    Source: Kanoulas, Li, Azzopardi, Spijker, CLEF 2017 Technologically Assisted Reviews in Empirical Medicine Overview, CLEF
+    2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import LastRel
+    >>> LastRel.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    4.0
+    """
+
+    PRETTY_NAME = "Last Relevant Document"
+    SHORT_DESC = "Rank of the last relevant document in the whole collection (smaller is better)."
+    ABOUT = About(
+        formula=r"\mathrm{LastRel} = p_m",
+        plain="LastRel = p_m",
+        symbols=_RANKS,
+        values="m to n; smaller is better",
+        zero="the query has no relevant documents",
+        ties="the last relevant document stands at the same rank",
+        use="when everything must be found: how many documents are read until then; TSE is its reciprocal",
+        example=Example("LastRel(n=10)", _RANKING, 4.0, "The last of m = 2 relevant documents has rank 4."),
+        source="kanoulas2017",
+        see_also=("TSE", "SL3", "WSS"),
+    )
+    SMALLER_IS_BETTER = True
+
+    def score(self, run: AlignedRun) -> Floats:
+        place = self.positions(run)
+        return place.rank_of(place.found.m)
+
+
+class ERF(_TotalRecall):
+    __doc__ = f"""Extra relevant documents found: recall when a share x of the collection is read, less that of chance, x.
+
+    ERF@x = recall at rank floor(x n) - x.
+    {_SIZES}
+    Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
+    Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
+
+    >>> from ir_lexirecall import ERF
+    >>> ERF(x=0.5).calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    0.0
+    """
+
+    PRETTY_NAME = "Extra Relevant Documents Found"
+    SHORT_DESC = "Recall when a share of the collection is read, beyond what reading at random finds."
+    ABOUT = About(
+        formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
+        plain="ERF@x = recall at rank floor(x n) - x",
+        symbols=f"{_RANKS}; x: share of the collection that is read",
+        values="-x to 1 - x",
+        zero="as much is found as reading at random would find, or the query has no relevant documents",
+        ties="as many relevant documents among the first floor(x n)",
+        use="when a share of the collection can be read, and what counts is how much that finds",
+        example=Example("ERF(n=10)@0.1", _RANKING, 0.4, "One document is read, one of two is found: 1/2 - 0.1 = 0.4."),
+        source="ferdinands2023",
+        see_also=("WSS", "R", "RecallLoss"),
+    )
+    AT_PARAM = "x"
+    params = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+
+    def score(self, run: AlignedRun) -> Floats:
+        place, x = self.positions(run), self["x"]
+        recall = place.recall_at(np.floor(x * place.n + _ROUNDING).astype(np.int64))
+        return np.where(place.found.m > 0, recall - x, 0.0)

@@ -1,0 +1,254 @@
+"""trec_eval's measures from one aligned run, to the last bit.
+
+Doubles are added and divided in trec_eval's order (``per_query_sum`` adds row by row), and logarithms are the C library's,
+which NumPy's own differ from in the last bit at some ranks. What several measures need is computed once: the relevant
+documents and the precision at each of them, gains over discounts, the ideal ranking.
+
+Conventions of trec_eval that its documentation does not mention:
+
+- ``judged_only`` takes out documents with a negative grade, too.
+- A query that the run lacks scores 0 with every measure, NumRel and NumQ included.
+- IPrec rounds the recall to two digits; it is undefined (NaN) where ``judged_only`` leaves nothing of a ranking and no
+  relevant document is needed to reach the recall.
+- infAP takes documents with a negative grade as pooled but not judged.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
+from ir_lexirecall.measures.rankings import (
+    Gains,
+    Hits,
+    Ranking,
+    Score,
+    cutoff_of,
+    discountable_gain,
+    down_to,
+    gains_key,
+    grades_with,
+    hits_of,
+    log2_of_next,
+    number,
+    optional,
+    ranking_of,
+    scored_queries,
+)
+
+if TYPE_CHECKING:
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
+
+
+_INFAP_EPSILON = 0.00001
+_PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
+
+
+def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
+    """Whether ir_measures has pytrec_eval compute a measure with this parameter, and hands it on as it was meant."""
+    if (measure.NAME, name) == ("RR", "cutoff"):
+        return False
+    if (measure.NAME, name) == ("NumRel", "rel"):
+        return bool(value == 1)
+    if name in ("cutoff", "rel"):
+        return type(value) is int and 1 <= value < 2**31
+    if name == "dcg":
+        return bool(value == "log2")
+    if name == "gains":
+        return all(isinstance(gain, int) and abs(gain) < _PROGRAM_GAINS for gain in value.values())
+    if name == "beta":
+        return str(value).replace(".", "").isdigit()
+    if name == "recall":
+        return 0 <= value <= 1
+    return True
+
+
+def _p(measure: Measure, run: AlignedRun) -> Floats:
+    """P@k: relevant documents among the first k, over k."""
+    k = cutoff_of(measure)
+    return hits_of(measure, run).up_to(k) / float(k)
+
+
+def _r(measure: Measure, run: AlignedRun) -> Floats:
+    """R@k: relevant documents among the first k, over m."""
+    hits = hits_of(measure, run)
+    return ratio(hits.up_to(cutoff_of(measure)), hits.m)
+
+
+def _success(measure: Measure, run: AlignedRun) -> Floats:
+    """Success@k: 1 if any of the first k is relevant."""
+    return (hits_of(measure, run).up_to(cutoff_of(measure)) > 0).astype(np.float64)
+
+
+def _rprec(measure: Measure, run: AlignedRun) -> Floats:
+    """Relevant documents among the first m, over m."""
+    hits = hits_of(measure, run)
+    return ratio(np.bincount(hits.query[hits.rank <= hits.m[hits.query]], minlength=len(hits.m)), hits.m)
+
+
+def _ap(measure: Measure, run: AlignedRun) -> Floats:
+    """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
+    hits = hits_of(measure, run)
+    terms = down_to(cutoff_of(measure), hits.rank, hits.precision)
+    return ratio(per_query_sum(hits.query, terms, len(hits.m)), hits.m)
+
+
+def _rr(measure: Measure, run: AlignedRun) -> Floats:
+    """RR = 1 / p_1, and 0 where p_1 is below rank k."""
+    hits = hits_of(measure, run)
+    value = np.zeros(len(hits.m))
+    first = np.flatnonzero(hits.i == 1)
+    value[hits.query[first]] = down_to(cutoff_of(measure), hits.rank[first], hits.precision[first])
+    return value
+
+
+def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
+    """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
+    gains, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
+    actual = Ranking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(run.judgments))
+    return ratio(actual, _ideal_dcg(run.judgments, gains, dcg, k))
+
+
+def _ideal_dcg(judgments: Judgments, gains: dict[float, float] | None, dcg: str, k: int) -> Floats:
+    """DCG down to rank k of all judged documents, best first."""
+    key = ("ideal", gains_key(gains), dcg)
+    ideal = judgments.cached(key, lambda: _ideal_gains(judgments, grades_with(judgments, gains), dcg))
+    return judgments.cached((key, k), lambda: ideal.dcg(k, len(judgments)))
+
+
+def _ideal_gains(judgments: Judgments, judged_grade: Floats, dcg: str) -> Gains:
+    """All judged documents with a gain, best first."""
+    row = np.flatnonzero(judged_grade > 0)
+    query, grade = judgments.query[row], judged_grade[row]
+    grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
+    rank = position_in_segment(query) + 1
+    return Gains(query, rank, discountable_gain(dcg, grade, query, judgments, judged_grade) / log2_of_next(rank))
+
+
+def _bpref(measure: Measure, run: AlignedRun) -> Floats:
+    """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
+    ranking, rel, judgments = Ranking.from_run(run), measure["rel"], run.judgments
+    hits = ranking.hits(rel)
+    before = hits.row - ranking.first_row[hits.query] - (hits.i - 1) - _negative_before(ranking, hits, rel)
+    not_relevant = judgments.cached(
+        ("not relevant", rel),
+        lambda: np.bincount(
+            judgments.query[(judgments.grade >= 0) & (judgments.grade < rel)], minlength=len(judgments)
+        ),
+    )
+    m = hits.m[hits.query]
+    lost = ratio(np.minimum(before, m), np.minimum(not_relevant[hits.query], m))
+    return ratio(per_query_sum(hits.query, 1 - lost, len(hits.m)), hits.m)
+
+
+def _infap(measure: Measure, run: AlignedRun) -> Floats:
+    """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
+    ranking, rel = Ranking.from_run(run), measure["rel"]
+    hits = ranking.hits(rel)
+    pooled = hits.row - ranking.first_row[hits.query]
+    relevant = hits.i - 1
+    judged = pooled - _negative_before(ranking, hits, rel)
+    j = hits.rank - 1.0
+    shares = (relevant + _INFAP_EPSILON) / (judged + 2 * _INFAP_EPSILON)
+    with np.errstate(invalid="ignore"):
+        expected = 1 / (j + 1) + (j / (j + 1)) * (pooled / j) * shares
+    expected[j == 0] = 1.0
+    return ratio(per_query_sum(hits.query, expected, len(hits.m)), hits.m)
+
+
+def _negative_before(ranking: Ranking, hits: Hits, rel: float) -> Any:
+    """How many documents with a negative grade, not relevant, stand before each relevant one."""
+    negative = ranking.grade < min(rel, 0)
+    if not negative.any():
+        return 0
+    before = np.r_[0, np.cumsum(negative)]
+    return before[hits.row] - before[ranking.first_row[hits.query]]
+
+
+def _iprec(measure: Measure, run: AlignedRun) -> Floats:
+    """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
+    recall = float(f"{number(measure, 'recall'):.2f}")
+    ranking = ranking_of(measure, run)
+    hits = ranking.hits(measure["rel"])
+    c = np.floor(recall * hits.m + 0.9)
+    value = np.zeros(len(hits.m))
+    reached = np.flatnonzero((c <= hits.r) & (hits.r > 0))
+    end = np.cumsum(hits.r)[reached]
+    first = end - hits.r[reached] + np.maximum(c[reached].astype(np.int64), 1) - 1
+    if len(reached):
+        bounds = np.stack([first, end], axis=1).ravel()  # every second stretch lies between two queries
+        value[reached] = np.maximum.reduceat(np.append(hits.precision, 0.0), bounds)[::2]
+    value[scored_queries(run) & (ranking.depth == 0) & (c == 0)] = math.nan
+    return value
+
+
+def _setp(measure: Measure, run: AlignedRun) -> Floats:
+    """Relevant documents retrieved, over all retrieved; ``relative``: over the most that could be relevant."""
+    ranking = ranking_of(measure, run)
+    hits = ranking.hits(measure["rel"])
+    return ratio(hits.r, np.minimum(ranking.depth, hits.m) if measure["relative"] else ranking.depth)
+
+
+def _setr(measure: Measure, run: AlignedRun) -> Floats:
+    """Relevant documents retrieved, over m."""
+    hits = Ranking.from_run(run).hits(measure["rel"])
+    return ratio(hits.r, hits.m)
+
+
+def _setap(measure: Measure, run: AlignedRun) -> Floats:
+    """SetP times SetR."""
+    ranking = ranking_of(measure, run)
+    hits = ranking.hits(measure["rel"])
+    r = hits.r.astype(np.float64)
+    return ratio(r * r, ranking.depth * hits.m.astype(np.float64))
+
+
+def _setf(measure: Measure, run: AlignedRun) -> Floats:
+    """(beta + 1) P R / (beta P + R) of the precision P and the recall R of all retrieved."""
+    ranking, beta = ranking_of(measure, run), number(measure, "beta")
+    hits = ranking.hits(measure["rel"])
+    p, r = ratio(hits.r, ranking.depth), ratio(hits.r, hits.m)
+    return ratio((beta + 1) * p * r, beta * p + r)
+
+
+def _numret(measure: Measure, run: AlignedRun) -> Floats:
+    """Documents retrieved, with ``rel`` the relevant ones among them."""
+    rel = optional(measure, "rel")
+    count = run.depth * scored_queries(run) if rel is None else Ranking.from_run(run).hits(rel).r
+    return count.astype(np.float64)
+
+
+def _numrel(measure: Measure, run: AlignedRun) -> Floats:
+    """Relevant documents, of the queries that the run has."""
+    return np.where(scored_queries(run), run.judgments.m(measure["rel"]), 0.0)
+
+
+def _numq(measure: Measure, run: AlignedRun) -> Floats:
+    """1 for every query that the run has."""
+    return scored_queries(run).astype(np.float64)
+
+
+BY_TREC_EVAL: dict[str, Score] = {
+    "P": _p,
+    "R": _r,
+    "AP": _ap,
+    "nDCG": _ndcg,
+    "RR": _rr,
+    "Rprec": _rprec,
+    "Bpref": _bpref,
+    "Success": _success,
+    "IPrec": _iprec,
+    "infAP": _infap,
+    "SetP": _setp,
+    "SetR": _setr,
+    "SetF": _setf,
+    "SetAP": _setap,
+    "NumRet": _numret,
+    "NumRel": _numrel,
+    "NumQ": _numq,
+}

@@ -1,0 +1,294 @@
+"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, as trec_eval 10 computes them.
+
+Doubles are added, multiplied and divided in the program's order, so that values are its to the last bit.
+"""
+
+from __future__ import annotations
+
+from math import inf, log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
+from ir_lexirecall.measures.rankings import log2_of_next
+
+if TYPE_CHECKING:
+    from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
+
+_M = "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: their ranks"
+_NONE = "no relevant document is retrieved, or the query has none"
+_RANKING = (1, 0, 0, 1)
+
+_LEVELS = tuple(i / 10 for i in range(11))
+
+
+def version() -> Param:
+    """``version``: of trec_eval, whose releases round recall points in two ways."""
+    return Param(
+        int,
+        "release of trec_eval: 10 rounds recall x m, 9 truncates it after adding 0.9",
+        default=10,
+        check=lambda number: number in (9, 10),
+        expects="9 or 10",
+    )
+
+
+class IPrec_TE(Measure):
+    """Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall is reached.
+
+    The recall is reached with relevant document c = round(recall x m), halves up (``version=10``), or c = floor(recall x m +
+    0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are retrieved.
+
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+
+    >>> from ir_lexirecall import IPrec_TE
+    >>> run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
+    >>> [(IPrec_TE(version=v) @ 0.6).calc_aggregate({"q": {"a": 1, "b": 1}}, run) for v in (9, 10)]
+    [0.6666666666666666, 1.0]
+    """
+
+    PRETTY_NAME = "Interpolated Precision of trec_eval 10"
+    SHORT_DESC = "Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does."
+    ABOUT = About(
+        formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
+        plain="max over i >= c of i / p_i, c = round(recall x m)",
+        symbols=f"{_M}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
+        values="0 to 1",
+        zero="fewer than c relevant documents are retrieved, or none",
+        ties="the same best precision from relevant document c on",
+        use="to draw precision over recall as trec_eval 10 does; with trec_eval 9 and ir_measures, IPrec",
+        example=Example("IPrec_TE@0.6", _RANKING, 1.0, "c = round(0.6 x 2) = 1: the larger of 1/1 and 2/4."),
+        source="buckley2000",
+        see_also=("IPrec", "ElevenPt", "AP"),
+    )
+    AT_PARAM = "recall"
+    params = {
+        "recall": Param(
+            float,
+            "recall to be reached",
+            required=True,
+            check=lambda recall: 0 <= recall <= 1,
+            expects="a number of at least 0 and at most 1",
+        ),
+        "version": version(),
+        "rel": rel(),
+    }
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        return interpolated_precision(found, recall_point(self["recall"], found.m, self["version"]))
+
+
+class ElevenPt(Measure):
+    """Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1, trec_eval's 11pt_avg.
+
+    Recall points are rounded as by ``IPrec_TE``: ``version`` 10 or 9.
+
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+
+    >>> from ir_lexirecall import ElevenPt
+    >>> ElevenPt.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.5, "b": 1.0}})
+    0.8636363636363636
+    """
+
+    PRETTY_NAME = "Eleven-Point Average Precision"
+    SHORT_DESC = "Mean of interpolated precision at the recall points 0, 0.1, ..., 1."
+    ABOUT = About(
+        formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
+        plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
+        symbols=_M,
+        values="0 to 1",
+        zero=_NONE,
+        ties="the same interpolated precision at all eleven recall points",
+        use="to compare with papers that report the eleven-point average (trec_eval's 11pt_avg)",
+        example=Example(
+            "ElevenPt", _RANKING, 9.5 / 11, "c = round(2 recall) is at most 1 up to 0.7: 8 x 1, then 3 x 2/4, over 11."
+        ),
+        source="buckley2000",
+        see_also=("AP", "IPrec_TE"),
+    )
+    params = {"version": version(), "rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"])
+        total = np.zeros(len(found.m))
+        for recall in reversed(_LEVELS):  # trec_eval goes up the ranking
+            total += interpolated_precision(found, recall_point(recall, found.m, self["version"]))
+        return total / len(_LEVELS)
+
+
+class RBP_TE(Measure):
+    """Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top grade where that is above 1.
+
+    With binary judgments it is ir_measures' ``RBP(p=0.9)``. ``CWL_RBP`` takes one top grade for all queries instead.
+
+    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 2008,
+    doi 10.1145/1416950.1416952; trec_eval 10.
+
+    >>> from ir_lexirecall import RBP_TE
+    >>> RBP_TE(p=0.5).calc_aggregate({"q": {"a": 1, "b": 2}}, {"q": {"a": 3.0, "b": 2.0}})
+    0.5
+    """
+
+    PRETTY_NAME = "Rank-Biased Precision of trec_eval 10"
+    SHORT_DESC = "Rank-biased precision with gains in shares of the query's top grade."
+    ABOUT = About(
+        formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
+        plain="(1 - p) sum of p^(i-1) g_i / max(1, top grade of the query)",
+        symbols="g_i: grade of the document at rank i, negative ones count as 0; p: persistence",
+        values="0 to less than 1",
+        zero="no document with a grade above 0 is retrieved, or the query has none",
+        ties="the same sum; documents without a grade play no part",
+        use="to compare with trec_eval 10's rbp; for one top grade of all queries, CWL_RBP; for binary judgments, RBP",
+        example=Example("RBP_TE(p=0.5)", _RANKING, 0.5 * (1 + 1 / 8), "(1 - 0.5)(1 + 0.5^3) = 0.5625."),
+        source="moffat2008",
+        see_also=("RBP", "CWL_RBP"),
+    )
+    params = {"p": persistence(0.9)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        p, queries = self["p"], len(run.judgments)
+        top = np.ones(queries)
+        np.maximum.at(top, run.judgments.query, run.judgments.grade)
+        keep = run.grade > 0
+        query, rank = run.query[keep], run.rank[keep]
+        weight = np.multiply.accumulate(np.r_[1.0, np.full(int(rank.max(initial=1)) - 1, p)])
+        return (1 - p) * per_query_sum(query, run.grade[keep] / top[query] * weight[rank - 1], queries)
+
+
+class RelP(Measure):
+    """Relative precision: precision over the best possible for so many documents, trec_eval's relative_P and set_relative_P.
+
+    With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
+
+    Source: Buckley, Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000, doi 10.1145/345508.345543; trec_eval 10.
+
+    >>> from ir_lexirecall import RelP
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}
+    >>> RelP.calc_aggregate(qrels, run), (RelP @ 1).calc_aggregate(qrels, run)
+    (0.5, 1.0)
+    """
+
+    PRETTY_NAME = "Relative Precision"
+    SHORT_DESC = "Precision, over the best that so many documents could have: P up to rank m, R below."
+    ABOUT = About(
+        formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
+        plain="relevant documents among the first k, over min(k, m)",
+        symbols=f"{_M}; k: the cutoff, without one the number of documents retrieved",
+        values="0 to 1",
+        zero=_NONE,
+        ties="as many relevant documents among the first k, in whatever order",
+        use="when precision should reach 1 for queries with few relevant documents, too",
+        example=Example("RelP@1", _RANKING, 1.0, "One relevant document in the first 1, min(1, 2) = 1: 1/1."),
+        source="buckley2000",
+        see_also=("P", "R", "Rprec"),
+    )
+    params = {"cutoff": cutoff(), "rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = run.relevant(self["rel"], self["cutoff"])
+        depth = run.depth if self["cutoff"] is None else np.full(len(found.m), float(self["cutoff"]))
+        best = np.minimum(depth, found.m)
+        return np.divide(found.r, best, out=np.zeros(len(found.m)), where=best > 0)
+
+
+class Rndcg(Measure):
+    """nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's Rndcg.
+
+    The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the second highest, ..., a
+    grade above 0; and the depth of the ranking, where that is above c_L + 1.
+
+    Source: Järvelin, Kekäläinen, Cumulated Gain-Based Evaluation of IR Techniques, TOIS 2002, doi 10.1145/582415.582418;
+    trec_eval 10.
+
+    >>> from ir_lexirecall import Rndcg
+    >>> Rndcg.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    0.7451...
+    """
+
+    PRETTY_NAME = "nDCG at R Levels"
+    SHORT_DESC = "Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking."
+    ABOUT = About(
+        formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
+        plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
+        symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the depth counts if above c_L + 1",
+        values="0 to 1",
+        zero="no document with a grade above 0 is retrieved, or the query has no relevant one",
+        ties="the same nDCG at every rank of D",
+        use="to compare with trec_eval's Rndcg, an experimental measure that does not depend on one cutoff",
+        example=Example(
+            "Rndcg",
+            _RANKING,
+            (1 / (1 + 1 / log2(3)) + (1 + 1 / log2(5)) / (1 + 1 / log2(3))) / 2,
+            "c_1 = 2 and the depth 4 > 3: nDCG@2 = 1/(1 + 1/log2 3) and nDCG@4 = (1 + 1/log2 5)/(1 + 1/log2 3), halved.",
+        ),
+        source="jarvelin2002",
+        see_also=("nDCG", "nDCG_JK"),
+    )
+    params = {}
+
+    def score(self, run: AlignedRun) -> Floats:
+        judgments, queries = run.judgments, len(run.judgments)
+        judged = np.flatnonzero(judgments.grade > 0)
+        judged = judged[np.lexsort((-judgments.grade[judged], judgments.query[judged]))]
+        ideal = (judgments.query[judged], position_in_segment(judgments.query[judged]) + 1, judgments.grade[judged])
+        keep = run.grade > 0
+        actual = (run.query[keep], run.rank[keep], run.grade[keep])
+        total, levels = np.zeros(queries), np.zeros(queries, dtype=np.int64)
+        for rank in [*_rank_of_levels(*ideal, queries), _whole(run.depth, ideal[0], queries)]:
+            some = rank > 0
+            best = _dcg(*ideal, rank, queries)
+            total[some] += _dcg(*actual, rank, queries)[some] / best[some]
+            levels += some
+        relevant = judgments.m(1) > 0
+        return np.divide(total, levels, out=np.zeros(queries), where=(levels > 0) & relevant)
+
+
+def recall_point(recall: float, m: Ints, version: int) -> Ints:
+    """Which relevant document reaches a recall, shape ``(Q,)``; 0 for none.
+
+    >>> recall_point(0.6, np.array([2, 4]), 9), recall_point(0.6, np.array([2, 4]), 10)
+    (array([2, 3]), array([1, 2]))
+    """
+    exact = recall * m
+    whole = np.floor(exact)
+    up = exact - whole >= 0.5 if version == 10 else np.floor(exact + 0.9) > whole
+    return (whole + up).astype(np.int64)
+
+
+def interpolated_precision(found: Relevant, c: Ints) -> Floats:
+    """max over i >= c of i / p_i, with i at least 1, and 0 where c > r; shape ``(Q,)``."""
+    keep = found.level >= c[found.query]
+    value = np.zeros(len(found.m))
+    np.maximum.at(value, found.query[keep], found.level[keep] / found.rank[keep])
+    return value
+
+
+def _rank_of_levels(query: Ints, rank: Ints, grade: Floats, queries: int) -> list[Ints]:
+    """c_1, c_2, ... of each query, 0 where it has fewer grades; ``rank`` is that of the ideal ranking."""
+    last = np.ones(len(query), dtype=bool)
+    last[:-1] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
+    level = position_in_segment(query[last])
+    levels = []
+    for place in range(int(level.max(initial=-1)) + 1):
+        c = np.zeros(queries, dtype=np.int64)
+        at = np.flatnonzero(last)[level == place]
+        c[query[at]] = rank[at]
+        levels.append(c)
+    return levels
+
+
+def _whole(depth: Ints, query: Ints, queries: int) -> Ints:
+    """The depth of each ranking, where it is above c_L + 1 and the query has a positive grade; else 0."""
+    positive = np.bincount(query, minlength=queries)
+    return np.where((depth > positive + 1) & (positive > 0), depth, 0)
+
+
+def _dcg(query: Ints, rank: Ints, grade: Floats, k: Ints, queries: int) -> Floats:
+    """DCG of each query down to its own rank k."""
+    keep = rank <= np.where(k > 0, k, inf)[query]
+    return per_query_sum(query[keep], grade[keep] / log2_of_next(rank[keep]), queries)

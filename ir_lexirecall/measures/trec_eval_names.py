@@ -1,0 +1,172 @@
+"""trec_eval's names of measures, and its lines: which of our measures each one is, and values printed as it prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ir_lexirecall._util.errors import did_you_mean, entry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """What a measure of trec_eval is here.
+
+    Attributes:
+        name: as trec_eval prints it; K stands for a cutoff, X for a recall point.
+        measure: ours, with the same letters; empty where there is none.
+        note: what differs, or what to use instead.
+    """
+
+    name: str
+    measure: str
+    note: str = ""
+
+
+EQUIVALENTS = (
+    Equivalent("map", "AP"),
+    Equivalent("map_cut_K", "AP@K"),
+    Equivalent("ndcg", "nDCG"),
+    Equivalent("ndcg_cut_K", "nDCG@K"),
+    Equivalent("recip_rank", "RR"),
+    Equivalent("P_K", "P@K"),
+    Equivalent("recall_K", "R@K"),
+    Equivalent("success_K", "Success@K"),
+    Equivalent("Rprec", "Rprec"),
+    Equivalent("bpref", "Bpref"),
+    Equivalent("infAP", "infAP"),
+    Equivalent("iprec_at_recall_X", "IPrec_TE@X", "trec_eval 9: IPrec@X, or IPrec_TE(version=9)@X"),
+    Equivalent("11pt_avg", "ElevenPt", "trec_eval 9: ElevenPt(version=9)"),
+    Equivalent("rbp", "RBP_TE", "p = 0.9; with binary judgments also RBP(p=0.9)"),
+    Equivalent("rbp_resid", "", "the residual of RBP: give the bounds of RBP_TE instead (its value with unjudged documents"
+               " as best)"),
+    Equivalent("unj_K", "Unjudged@K"),
+    Equivalent("relative_P_K", "RelP@K"),
+    Equivalent("set_relative_P", "RelP", "ir_measures has it as SetRelP, too"),
+    Equivalent("set_P", "SetP"),
+    Equivalent("set_recall", "SetR"),
+    Equivalent("set_F", "SetF"),
+    Equivalent("set_map", "SetAP"),
+    Equivalent("Rndcg", "Rndcg"),
+    Equivalent("ndcg_rel", "", "an average of nDCG over relevant documents: nDCG, or Rndcg"),
+    Equivalent("gm_map", "", "np.exp(np.log(np.maximum(table['AP'], 1e-5)).mean()) of evaluate('AP', ...)"),
+    Equivalent("gm_bpref", "", "np.exp(np.log(np.maximum(table['Bpref'], 1e-5)).mean()) of evaluate('Bpref', ...)"),
+    Equivalent("num_q", "NumQ"),
+    Equivalent("num_ret", "NumRet"),
+    Equivalent("num_rel", "NumRel"),
+    Equivalent("num_rel_ret", "NumRelRet"),
+    Equivalent("G", "", "a gain measure whose cost grows with rank: nDCG, or RBP_TE"),
+    Equivalent("binG", "", "a gain measure whose cost grows with rank: AP, or RBP(p=0.9)"),
+    Equivalent("utility", "", "SetP and SetR, or the counts NumRelRet and NumRet"),
+    Equivalent("yaap", "", "AP through a logit: AP"),
+)  # fmt: skip
+"""Every measure of trec_eval's ``-m all_trec`` that is not text, in the order of its manual's families."""
+
+_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_OFFICIAL = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
+    *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
+    *(f"P_{k}" for k in _CUTOFFS),
+)
+_SETS = {"official": _OFFICIAL}
+_COUNTS = frozenset(
+    ("num_q", "num_ret", "num_rel", "num_rel_ret", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumRet(rel=1)")
+)
+
+
+def equivalent(name: str) -> Equivalent | None:
+    """What a measure of trec_eval is here; None if trec_eval has no such measure.
+
+    Args:
+        name: as it is printed (``P_10``) or asked for (``P.10``).
+
+    >>> equivalent("ndcg_cut_10").measure, equivalent("11pt_avg").measure, equivalent("iprec_at_recall.0.1").measure
+    ('nDCG@10', 'ElevenPt', 'IPrec_TE@0.1')
+    >>> equivalent("iprec_at_recall_0.10").note
+    'trec_eval 9: IPrec@X, or IPrec_TE(version=9)@X'
+    """
+    for known in EQUIVALENTS:
+        pattern = re.escape(known.name).replace("_K", r"[._](?P<value>\d+)").replace("_X", r"[._](?P<value>\d*\.?\d+)")
+        match = re.fullmatch(pattern, name)
+        if match is not None:
+            value = f"{float(match['value']):g}" if "value" in pattern else ""
+            return Equivalent(name, re.sub(r"(?<=@)[KX]$", value, known.measure), known.note)
+    return None
+
+
+@entry
+def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
+    """Our measures by trec_eval's names, as ``evaluate`` takes them; ``official`` stands for its default ones.
+
+    Raises:
+        ValueError: trec_eval has no such measure, or there is no such one here, with what to use instead.
+
+    >>> from_trec_eval(["map", "P.5"])
+    {'map': 'AP', 'P_5': 'P@5'}
+    """
+    measures = {}
+    for name in (part for given in names for part in _SETS.get(given, (given,))):
+        found = equivalent(name)
+        if found is None:
+            known = [item.name for item in EQUIVALENTS]
+            raise ValueError(f"trec_eval has no measure {name!r}{did_you_mean(name, known)}")
+        if not found.measure:
+            raise ValueError(f"trec_eval's {name} is no measure here; use {found.note}")
+        measures[re.sub(r"\.(?=\d)", "_", name, count=1)] = found.measure
+    return measures
+
+
+def trec_eval_name(measure: str) -> str:
+    """What trec_eval calls a measure of ours; the measure itself where it has none.
+
+    >>> trec_eval_name("nDCG@10"), trec_eval_name("IPrec_TE@0.1"), trec_eval_name("TSE")
+    ('ndcg_cut_10', 'iprec_at_recall_0.10', 'TSE')
+    """
+    if measure == "NumRet(rel=1)":  # as NumRelRet prints
+        return "num_rel_ret"
+    base, at, value = measure.partition("@")
+    wanted = base + {"": "", "@": "@X" if base == "IPrec_TE" else "@K"}[at]
+    known = next((item.name for item in EQUIVALENTS if item.measure == wanted), None)
+    if known is None:
+        return measure
+    return (
+        re.sub("_K$", f"_{value}", known) if at == "" or not known.endswith("X") else f"{known[:-1]}{float(value):.2f}"
+    )
+
+
+@entry
+def trec_eval_lines(
+    means: Mapping[str, float] | pd.Series, per_query: pd.DataFrame | None = None, *, run: str | None = None
+) -> str:
+    """Values in the lines that trec_eval prints: ``map                   \\tall\\t0.2500``.
+
+    Args:
+        means: values over all queries by measure, ours or trec_eval's name: ``evaluate(..., aggregate=True)``.
+        per_query: a row per query and a column per measure, whose lines come first (``-q``).
+        run: the run's name, for the line ``runid``.
+
+    >>> print(trec_eval_lines({"AP": 0.25, "NumRel": 3}, run="bm25").expandtabs(1))
+    runid                  all bm25
+    map                    all 0.2500
+    num_rel                all 3
+    """
+    rows: list[tuple[str, str, str]] = []
+    if per_query is not None:
+        rows = [
+            (name, str(query_id), _number(name, value))
+            for query_id, values in zip(per_query.index, per_query.itertuples(index=False), strict=True)
+            for name, value in zip(per_query.columns, values, strict=True)
+        ]
+    if run is not None:
+        rows.append(("runid", "all", run))
+    rows += [(name, "all", _number(name, value)) for name, value in means.items()]
+    return "\n".join(f"{trec_eval_name(name):<22}\t{query_id}\t{text}" for name, query_id, text in rows)
+
+
+def _number(name: str, value: float) -> str:
+    return f"{value:.0f}" if name in _COUNTS else f"{value:6.4f}"

@@ -1,0 +1,249 @@
+"""Measures from strings: as ir_measures reads them, on every Python, with what was meant where one is unknown."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import warnings
+
+import ir_measures
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
+from ir_lexirecall.measures.parsing import TREC_EVAL, parse_measures
+
+REFUSED = (NameError, SyntaxError, ValueError, TypeError, AttributeError, MemoryError, RecursionError)
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    READS = hasattr(ast, "Num")
+reads_itself = pytest.mark.skipif(not READS, reason="ir_measures cannot read strings on this Python")
+
+
+def content(measure: IRMeasure) -> tuple[type, list[tuple[str, type, object]]]:
+    """What a measure is made of: 1, 1.0 and True are equal, but not the same parameter."""
+    return type(measure), [(name, type(value), value) for name, value in measure.params.items()]
+
+
+def assert_as_ir_measures(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = ir_measures.parse_measure(text)
+        except REFUSED:
+            with pytest.raises(ValueError):  # noqa: PT011  # the messages are our own
+                parse_measure(text)
+            return
+        assert content(parse_measure(text)) == content(expected)
+
+
+NAMES = st.sampled_from(
+    [*sorted(ir_measures.measures.registry), "Nope", "map", "nDCG10", "1AP", "ir.AP", "AP()", "", "é"]
+)
+KEYS = st.sampled_from(["rel", "cutoff", "judged_only", "dcg", "aspects", "base", "self", "1", "**a", "p"])
+LITERALS = st.one_of(
+    st.integers(0, 2000).map(str),
+    st.floats(0, 1e6).map(repr),
+    st.text("abc'\"\\{}é \n", max_size=4).map(repr),
+    st.booleans().map(str),
+    st.sampled_from(
+        ["None", "-1", "+1", "1j", "...", "b'x'", "'a' 'b'", "f'a'", "x", "[1]", "(1,)", "(1)", "{1}", "1+1"]
+    ),
+    st.sampled_from(["1_000", "0x10", "007", "1e400", "not 1", "lambda: 1", "u'x'", "''", "2 .real", "exit()", "nan"]),
+)
+VALUES = st.recursive(
+    LITERALS,
+    lambda inner: st.lists(st.tuples(inner, inner), max_size=3).map(
+        lambda items: "{" + ",".join(f"{key}: {value}" for key, value in items) + "}"
+    ),
+    max_leaves=4,
+)
+BLANKS = st.sampled_from(["", "", "", " ", "\n", "#"])
+
+
+@st.composite
+def strings(draw: st.DrawFn) -> str:
+    """Strings of measures, most of them nearly right."""
+    parts = [draw(NAMES)]
+    if draw(st.booleans()):
+        params = draw(st.lists(st.tuples(KEYS, VALUES), max_size=3))
+        positional = draw(st.lists(VALUES, max_size=1)) if draw(st.integers(0, 9)) == 0 else []
+        parts.append("(" + ",".join(positional + [f"{key}={value}" for key, value in params]) + ")")
+    for _ in range(draw(st.sampled_from([0, 1, 1, 1, 2]))):
+        parts += ["@", draw(VALUES)]
+    parts.append(draw(st.sampled_from([""] * 8 + [";", ",", "; AP", "= 1", ".calc_aggregate", "[0]", " nDCG", "()"])))
+    return "".join(draw(BLANKS) + part for part in parts)
+
+
+@reads_itself
+@given(strings())
+@example("AP(rel=2)@10")
+@example("AP@None")
+@example("AP(rel=-1)")
+@example("AP(rel=1,rel=2)")
+@example("TOMA(aspects={'a':1,'b':{'c':2}})@5")
+@example("IPrec@0.1")
+@example("AP@" + "9" * 5000)
+@example("AP(rel=" + "(" * 150 + "1" + ")" * 150 + ")")
+@example("(" * 5000)
+@example("AP@" + "-" * 5000 + "1")
+@example("AP\0")
+@example("(AP)@10")
+@example("AP(**{'rel': 1})")
+@example("AP(self=1)")
+@example("{**{}}")
+@example("AP(rel={**{}})")
+@example("AP(rel={{}: 1})")
+def test_strings_are_read_as_ir_measures_reads_them(text: str) -> None:
+    assert_as_ir_measures(text)
+
+
+@reads_itself
+@given(st.text("APnDCG@10(rel=2,)'\"{}:. -\n", max_size=20))
+def test_odd_strings_are_read_as_ir_measures_reads_them(text: str) -> None:
+    assert_as_ir_measures(text)
+
+
+OURS = [
+    "TSE(exposure='nDCG',n=1000)@10",
+    "LexiRecall(form='weighted',n=5)",
+    "RBU(p=0.5,e=0.1)",
+    "CWL_ERR8(max_rel=3)@5",
+    "TOMA(aspects={'a':{0:0,1:1},'b':1},base='AP@5')",
+    "CAM(aspects={'a':1},weights={'a':0.5})",
+    "IA(base='AP',judged_only=True)@5",
+]
+
+
+@reads_itself
+@pytest.mark.parametrize("text", OURS)
+def test_ir_measures_reads_our_strings(text: str) -> None:
+    assert_as_ir_measures(text)
+    assert str(ir_measures.parse_measure(text)) == text
+
+
+@pytest.mark.parametrize("name", sorted(ir_measures.measures.registry))
+def test_every_registered_name_is_read(name: str) -> None:
+    assert content(parse_measure(name)) == content(ir_measures.measures.registry[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("P(rel=2)@10", {"rel": 2, "cutoff": 10}),
+        ("nDCG(dcg='exp-log2')@5", {"dcg": "exp-log2", "cutoff": 5}),
+        ("AP(judged_only=True)", {"judged_only": True}),
+        ("IPrec@0.25", {"recall": 0.25}),
+        ("nDCG(gains={0: 1, 1: 4})", {"gains": {0: 1, 1: 4}}),
+    ],
+)
+def test_values_of_parameters(text: str, value: dict[str, object]) -> None:
+    measure = parse_measure(text)
+    assert measure.params == value
+    assert [type(v) for v in measure.params.values()] == [type(v) for v in value.values()]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Nope", "unknown measure 'Nope'"),
+        ("map", "unknown measure 'map'; trec_eval's map is called AP here"),
+        ("ndcg_cut_10", "unknown measure 'ndcg_cut_10'; trec_eval's ndcg_cut_10 is called nDCG@10 here"),
+        ("ndcg_cut.5,10", "unknown measure 'ndcg_cut.5,10'; trec_eval's ndcg_cut.5,10 is called nDCG@5 nDCG@10 here"),
+        ("iprec_at_recall_0.10", "is called IPrec@0.1 here"),
+        ("recall", "trec_eval's recall is called R@k here"),
+        ("P_10", "trec_eval's P_10 is called P@10 here"),
+        ("nDCG10", "unknown measure 'nDCG10'; did you mean nDCG@10?"),
+        ("ndcg_20", "unknown measure 'ndcg_20'; did you mean nDCG@20?"),
+        ("NERR12", "did you mean NERR1"),
+        ("ndgc@10", "unknown measure 'ndgc@10'; did you mean nDCG@10?"),
+        ("TES(rel=2)", "unknown measure 'TES(rel=2)'; did you mean TSE(rel=2)?"),
+        ("AP nDCG@10", "give several measures as a list"),
+        ("AP, nDCG@10", "give several measures as a list"),
+        ("AP(10)", "'AP(10)': parameters must be named; write Name(parameter=value, ...)@cutoff"),
+        ("AP(rel=-1)", "'AP(rel=-1)': rel must be a number, text, True, False, None or a dict of them, not -1"),
+        ("AP(rel={'a': [1]})", "rel must be a number, text, True, False, None or a dict of them, not [1]"),
+        ("TSE(rel", "'TSE(rel' is not a measure: '(' was never closed"),
+        ("ir_measures.AP", "'ir_measures.AP' is not a measure"),
+        ("AP = 1", "'AP = 1' is not one measure"),
+        ("TSE(cutof=3)", "TSE has no parameter 'cutof'"),
+        ("AP(cutof=3)", "AP has no parameter 'cutof'"),
+        ("AP@0", "AP@0: the cutoff must be at least 1"),
+    ],
+)
+def test_what_is_said_of_strings_that_are_not_measures(text: str, says: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # says more below
+        parse_measures(text)
+    assert says in str(caught.value)
+
+
+def test_only_what_no_registered_name_explains_is_unknown() -> None:
+    with pytest.raises(UnknownMeasure):
+        parse_measure("Nope")
+    with pytest.raises(ValueError, match="not -1") as caught:
+        parse_measure("AP@-1")
+    assert not isinstance(caught.value, UnknownMeasure)
+
+
+@pytest.mark.parametrize("measure", [3, None, ["AP"], b"AP", 2.5, int])
+def test_what_is_no_measure_at_all(measure: object) -> None:
+    with pytest.raises(ValueError, match="expected a measure such as TSE or 'nDCG@10', got"):
+        parse_measures({"x": measure})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("name", TREC_EVAL)
+def test_names_of_trec_eval_are_those_that_ir_measures_knows(name: str) -> None:
+    ours = TREC_EVAL[name]
+    theirs = ir_measures.parse_trec_measure(f"{name}_2" if "{}" in ours else name)
+    assert [str(parse_measure(ours.format("2.0" if name in ("set_F", "iprec_at_recall") else "2")))] == [
+        *map(str, theirs)
+    ]
+
+
+LIKE_314 = """
+import ast, sys, warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    for name in ("Num", "Str", "Bytes", "NameConstant", "Ellipsis"):
+        if hasattr(ast, name):
+            delattr(ast, name)
+    for name in ("n", "s"):
+        if hasattr(ast.Constant, name):
+            delattr(ast.Constant, name)
+    if hasattr(ast, "__getattr__"):  # which makes them when they are asked for
+        del ast.__getattr__
+warnings.simplefilter("error", DeprecationWarning)
+warnings.filterwarnings("default", category=DeprecationWarning, module=r"(?!ir_lexirecall)")
+import ir_measures
+before = ir_measures.parse_measure, ir_measures.util.parse_measure, ir_measures.util._ast_to_value
+from ir_lexirecall.cli import main
+import ir_lexirecall as irl
+codes = [main(words.split()) for words in WORDS]
+qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "x": 2.0}}
+print(irl.evaluate(["nDCG@10", "IA(base='nDCG')@5", "AP(rel=2)"], {"q": {"a": 1}}, run).to_numpy().tolist())
+print(irl.describe("RBU(p=0.9)@20").measure)
+assert before == (ir_measures.parse_measure, ir_measures.util.parse_measure, ir_measures.util._ast_to_value)
+try:
+    ir_measures.parse_measure("AP@10")
+except AttributeError:
+    print("ir_measures reads no string")
+print(codes)
+"""
+
+
+def test_without_what_python_314_lacks(tmp_path: object) -> None:
+    """The demo, ``eval`` and ``evaluate`` where ``ast`` has no ``Num``; ir_measures itself is left as it is."""
+    words = ["demo", "eval qrels.txt a.run -m nDCG@10 AP(rel=2) LR"]
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 2\n")  # type: ignore[operator]
+    (tmp_path / "a.run").write_text("q Q0 a 1 2 t\nq Q0 x 2 1 t\n")  # type: ignore[operator]
+    code = LIKE_314.replace("WORDS", repr(words))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    *_, values, measure, left, codes = done.stdout.splitlines()
+    assert (measure, left, codes) == ("RBU(p=0.9)@20", "ir_measures reads no string", "[0, 0]")
+    assert len(values.split(",")) == 3

@@ -1,0 +1,96 @@
+"""trec_eval's names and lines: those of the program itself, run on the demo."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.measures.trec_eval_names import (
+    EQUIVALENTS,
+    equivalent,
+    from_trec_eval,
+    trec_eval_lines,
+    trec_eval_name,
+)
+
+FILES = Path(__file__).parent / "files" / "values"
+
+
+@pytest.mark.parametrize("run", ["bm25", "ql"])
+def test_lines_are_those_of_the_program(run: str) -> None:
+    measures = from_trec_eval(["num_rel", "map", "P.5"])
+    values = irl.evaluate(measures, demo.qrels(), demo.run(run))
+    means = irl.evaluate(measures, demo.qrels(), demo.run(run), aggregate=True)
+    theirs = [
+        line for line in (FILES / f"{run}.trec_eval").read_text().splitlines() if not line.startswith(("relst", "gm_"))
+    ]
+    assert trec_eval_lines(means, values, run=run).splitlines() == theirs
+
+
+def test_our_names_become_theirs_and_the_others_stay() -> None:
+    lines = trec_eval_lines({"P@5": 0.5, "NumRelRet": 3.0, "TSE": 0.25, "RelP@10": 1.0})
+    assert [line.split() for line in lines.splitlines()] == [
+        ["P_5", "all", "0.5000"],
+        ["num_rel_ret", "all", "3"],
+        ["TSE", "all", "0.2500"],
+        ["relative_P_10", "all", "1.0000"],
+    ]
+
+
+@pytest.mark.parametrize("known", [item for item in EQUIVALENTS if item.measure], ids=lambda item: item.name)
+def test_every_equivalent_is_a_measure_and_has_its_name_back(known: Any) -> None:
+    name = known.name.replace("_K", "_10").replace("_X", "_0.20")
+    found = equivalent(name)
+    assert found is not None
+    values = irl.evaluate(found.measure, demo.qrels(), demo.run("bm25"))
+    assert values.notna().all().all()
+    assert trec_eval_name(found.measure) == name
+    assert trec_eval_name(str(ir_measures.parse_measure(found.measure))) == name
+
+
+def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> None:
+    for known in EQUIVALENTS:
+        name = known.name.replace("_K", "_10").replace("_X", "_0.20")
+        try:
+            [theirs] = ir_measures.parse_trec_measure(name)
+        except ValueError:
+            continue
+        if known.name not in ("iprec_at_recall_X", "set_relative_P"):
+            assert equivalent(name).measure == known.measure.replace("@K", "@10")
+            assert ir_measures.parse_measure(equivalent(name).measure) == theirs
+
+
+def test_the_official_measures_can_be_asked_for() -> None:
+    measures = from_trec_eval(["official"])
+    assert irl.evaluate(measures, demo.qrels(), demo.run("bm25"), aggregate=True)["map"] == pytest.approx(
+        0.4979, abs=1e-4
+    )
+
+
+def test_what_is_not_here_is_said() -> None:
+    with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is no measure here; use np.exp"):
+        from_trec_eval(["gm_map"])
+    with pytest.raises(ValueError, match="trec_eval has no measure 'mapp'; did you mean 'map'"):
+        from_trec_eval(["mapp"])
+    for name, hint in {
+        "11pt_avg": "is called ElevenPt here",
+        "gm_map": "use np.exp",
+        "map": "trec_eval's map is called AP here",
+    }.items():
+        with pytest.raises(ValueError, match=hint):
+            irl.evaluate(name, demo.qrels(), demo.run("bm25"))
+
+
+def test_runs_come_from_standard_input() -> None:
+    folder = Path(demo.__file__).parent
+    command = [sys.executable, "-m", "ir_lexirecall", "eval", str(folder / "qrels.tsv"), "-", "-m", "AP"]
+    with open(folder / "runs" / "bm25.run", "rb") as run:
+        printed = subprocess.run(command, stdin=run, capture_output=True, check=True, text=True).stdout
+    assert printed.split()[-1] == "0.4979"
