@@ -10,17 +10,18 @@ from ir_measures import CwlMetric, Metric
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator, Provider
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.lazy import LazyModule
-from ir_lexirecall.measures.base import REGISTRY, Measure, Utility
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import called
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.measures.declaration import REGISTRY, Measure, Utility
 from ir_lexirecall.measures.scoring import aggregate, is_native, score
 
 if TYPE_CHECKING:
-    from ir_lexirecall import alignment, judgments
-    from ir_lexirecall.alignment import RunLike
-    from ir_lexirecall.judgments import QrelsLike
+    from ir_lexirecall.data import alignment, judgments
+    from ir_lexirecall.data.alignment import RunLike
+    from ir_lexirecall.data.judgments import QrelsLike
 else:  # what reads qrels and runs is imported when there are some to read
-    alignment, judgments = LazyModule("ir_lexirecall.alignment"), LazyModule("ir_lexirecall.judgments")
+    alignment, judgments = LazyModule("ir_lexirecall.data.alignment"), LazyModule("ir_lexirecall.data.judgments")
 
 NAME = "ir_lexirecall"
 
@@ -28,8 +29,9 @@ NAME = "ir_lexirecall"
 class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs with native measures: the qrels are read once, and every run is aligned once."""
 
+    @called("")  # errors name no function: the user called one of ir_measures
     def __init__(self, measures: Iterable[IRMeasure], qrels: QrelsLike) -> None:
-        self.judgments = judgments.Judgments.from_qrels(qrels)
+        self.judgments: judgments.Judgments = judgments.Judgments.from_qrels(qrels)
         # ir_measures hands over a set, whose order is another one in every process.
         ordered = sorted(measures, key=str) if isinstance(measures, (set, frozenset)) else list(measures)
         super().__init__(ordered, set(self.judgments.query_ids))
@@ -38,6 +40,7 @@ class LexiRecallEvaluator(Evaluator):  # type: ignore[misc]
             if isinstance(measure, Measure):
                 measure.check_judgments(self.judgments)
 
+    @called("")
     def score(self, run: RunLike) -> list[Floats | Utility]:
         """Values of all queries, in the order of ``judgments.query_ids``, of every measure."""
         aligned = alignment.align(self.judgments, run)
@@ -75,7 +78,7 @@ def metrics(
 class LexiRecallProvider(Provider):  # type: ignore[misc]
     """ir_measures provider of all measures of this library and, after the providers that ir_measures ships, of its own."""
 
-    NAME = NAME
+    NAME: str = NAME
 
     @property
     def SUPPORTED_MEASURES(self) -> list[IRMeasure]:

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun, RunLike
-from ir_lexirecall.arrays import Bools, Floats
-from ir_lexirecall.evaluation import MeasuresLike, parse_measures
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.provenance import versions
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import ExcludeLike, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.evaluation.tie_ranges import tie_warning
+from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate
-from ir_lexirecall.provenance import versions
-from ir_lexirecall.runs import ScoredRuns, check_runs
-from ir_lexirecall.summary import DOUBTFUL, Note
-from ir_lexirecall.ties import tie_warning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_KIND = "Documents of equal score move means (give them different scores, or see tie_audit)"
 
-
+@entry
 def tie_audit(
     measures: MeasuresLike,
     qrels: QrelsLike,
     runs: Mapping[str, RunLike | AlignedRun],
     *,
-    by_query: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
     allow_empty: bool = False,
+    by_query: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Evaluate runs with tied documents in trec_eval's order, best first and worst first (by grade).
@@ -43,8 +45,9 @@ def tie_audit(
         measures: as in ``evaluate``.
         qrels: judgments in any form.
         runs: at least one run by name, in any form.
-        by_query: a row for every query whose value is not a point, instead of the means.
+        exclude, rules: as in ``evaluate``.
         allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        by_query: a row for every query whose value is not a point, instead of the means.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -65,9 +68,9 @@ def tie_audit(
     """
     import pandas as pd
 
-    check_runs("tie_audit", runs, 1)
+    check_runs(runs, 1)
     scored = ScoredRuns.from_runs(
-        parse_measures(measures), qrels, runs, allow_empty=allow_empty, caller="tie_audit", progress=progress
+        parse_measures(measures), qrels, runs, exclude=exclude, rules=rules, allow_empty=allow_empty, progress=progress
     )
     tables = []
     for name, measure in scored.measures.items():
@@ -116,25 +119,14 @@ def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
     return changed
 
 
-def tie_warnings(scored: ScoredRuns) -> list[Note]:
-    """Means that ties could change by more than 0.005, in words."""
-    notes: list[Note] = []
+def tie_warnings(scored: ScoredRuns) -> Iterator[tuple[str, str, str, str]]:
+    """Means that documents of equal score could change by more than 0.005: run, measure, range, and a sentence on them."""
     if all(run.ties is None for run in scored.runs.values()):
-        return notes
+        return
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         for place, run in enumerate(scored.names):
             warning = tie_warning(name, measure, low[place], high[place])
             if warning is not None:
                 lowest, highest = aggregate(measure, low[place]), aggregate(measure, high[place])
-                notes.append(
-                    Note(
-                        f"{run}: {warning}",
-                        DOUBTFUL,
-                        _KIND,
-                        f"{name} of {run} ({lowest:.3f} to {highest:.3f})",
-                        runs=(run,),
-                        fact=f"{name} ({lowest:.3f} to {highest:.3f})",
-                    )
-                )
-    return notes
+                yield run, name, f"{lowest:.3f} to {highest:.3f}", warning

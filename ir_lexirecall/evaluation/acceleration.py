@@ -16,14 +16,15 @@ from ir_measures import Metric
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import Evaluator
 
-from ir_lexirecall.alignment import AlignedRun, RunLike, align
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import NotText, check_text
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import NotText, called, check_text
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike, align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.provider import LexiRecallProvider, metrics
 from ir_lexirecall.measures import standard
-from ir_lexirecall.measures.base import Measure, Utility
+from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.scoring import aggregate, score
-from ir_lexirecall.provider import LexiRecallProvider, metrics
 
 NAME = "ir_lexirecall_accelerated"
 
@@ -66,6 +67,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             self._pytrec_eval = provider.evaluator(self._standard, self._qrels)
         return self._pytrec_eval
 
+    @called("")
     def _read_qrels(self) -> None:
         if self._leaves_all:
             _ = self._left_to  # the first to complain, as without acceleration
@@ -85,6 +87,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
         if self._standard and (several or self._judgments.relevance_is_named):
             self._leaves_all = True
 
+    @called("")
     def _leaves(self, run: Any) -> tuple[bool, AlignedRun | ValueError | None]:
         """Whether the standard measures are left to pytrec_eval, and the run for the others, or why it cannot be read."""
         leaves = self._leaves_all or (bool(self._standard) and not _reads_alike(run, "score", (float, int)))
@@ -159,7 +162,7 @@ def _check_texts(data: Any, what: str) -> None:
     if isinstance(data, Mapping):
         groups = [data, *(docs for docs in data.values() if isinstance(docs, Mapping))]
     elif not hasattr(data, "columns") and not isinstance(data, Iterable):
-        return  # whoever reads it says what it should have been
+        return  # the reader raises the error
     else:
         names = ("query_id", "doc_id")
         groups = [
@@ -234,7 +237,7 @@ def _order(measure: IRMeasure, run: AlignedRun) -> Ints | None:
 class AcceleratedProvider(LexiRecallProvider):
     """Provides our measures, and the standard ones whose values are identical to pytrec_eval's in every bit."""
 
-    NAME = NAME
+    NAME: str = NAME
 
     def supports(self, measure: IRMeasure) -> bool:
         measure.validate_params()

@@ -14,13 +14,14 @@ import numpy as np
 import polars as pl
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall import engine
-from ir_lexirecall.alignment import AlignedRun, Ties, align
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import needs
-from ir_lexirecall.evaluation import MeasuresLike, parse_measures
-from ir_lexirecall.judgments import ExcludeLike, Judgments
-from ir_lexirecall.measures.base import Measure
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import entry, needs
+from ir_lexirecall.data.aligned_run import AlignedRun, Ties
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
@@ -37,13 +38,15 @@ RANK_TYPES = {
 """The columns that ``align_arrow`` gives, and their types."""
 
 
+@entry
 def evaluate_arrow(
     measures: MeasuresLike,
     qrels: pa.Table,
     run: pa.Table,
     *,
-    aspects: Iterable[str] = (),
+    aspects: Iterable[str] | None = None,
     exclude: ExcludeLike | None = None,
+    judged_only: bool = False,
 ) -> pa.Table:
     """``evaluate`` for Arrow tables.
 
@@ -53,8 +56,9 @@ def evaluate_arrow(
             and aspects. Ids are strings or integers.
         run: columns ``query_id``, ``doc_id``, ``score``.
         aspects: where the tables are parts of larger ones: those aspects, of the ones that the measures name and of
-            ``relevance``, that rows of the whole qrels name in ``subtopic_id`` or ``iteration``.
-        exclude: as in ``evaluate``.
+            ``relevance``, that rows of the whole qrels name in ``subtopic_id`` or ``iteration``. Nothing is said then of qrels
+            that do not suit a measure: that is a question about the whole.
+        exclude, judged_only: as in ``evaluate``.
 
     Returns:
         A row per query of the qrels, sorted by ``query_id``, and a float64 column per measure.
@@ -71,8 +75,8 @@ def evaluate_arrow(
     """
     _require_engines()
     named = measures_by_column(measures)
-    aligned = _aligned(qrels, run, aspects, exclude)
-    columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned)}
+    aligned = _aligned(qrels, run, aspects, exclude, judged_only)
+    columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned, is_part=aspects is not None)}
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
 
@@ -91,21 +95,22 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
     return named
 
 
+@entry
 def align_arrow(
     qrels: pa.Table,
     run: pa.Table,
     measures: Mapping[str, IRMeasure] | None = None,
     *,
-    aspects: Iterable[str] = (),
-    judged_only: bool = False,
+    aspects: Iterable[str] | None = None,
     exclude: ExcludeLike | None = None,
+    judged_only: bool = False,
 ) -> pa.Table:
     """``align`` for Arrow tables, and the values of measures with it.
 
     Args:
         qrels, run, aspects: as in ``evaluate_arrow``.
         measures: by the name of their column, see ``measures_by_column``; by default none.
-        judged_only, exclude: as in ``compare``.
+        exclude, judged_only: as in ``compare``.
 
     Returns:
         A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from
@@ -125,11 +130,11 @@ def align_arrow(
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_engines()
-    aligned = _aligned(qrels, run, aspects, exclude)
-    aligned = aligned.condensed() if judged_only else aligned
-    return ranks_to_arrow(aligned, _scored(measures or {}, aligned))
+    aligned = _aligned(qrels, run, aspects, exclude, judged_only)
+    return ranks_to_arrow(aligned, _scored(measures or {}, aligned, is_part=aspects is not None))
 
 
+@entry
 def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) -> pa.Table:
     """An aligned run in the form that ``align_arrow`` gives.
 
@@ -164,6 +169,7 @@ def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) 
     return _arrow(columns, {**RANK_TYPES, **dict.fromkeys(further, "float64")})
 
 
+@entry
 def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     """The inverse of ``align_arrow``: of one table, or of the tables of all parts, concatenated in any order.
 
@@ -206,17 +212,20 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike))
 
 
-def _aligned(qrels: pa.Table, run: pa.Table, aspects: Iterable[str], exclude: ExcludeLike | None) -> AlignedRun:
+def _aligned(
+    qrels: pa.Table, run: pa.Table, aspects: Iterable[str] | None, exclude: ExcludeLike | None, judged_only: bool
+) -> AlignedRun:
     """Align the tables of a part; the run is checked even where nothing is judged."""
-    return align(Judgments.from_qrels(qrels, exclude).as_part(aspects), run)
+    aligned = align(Judgments.from_qrels(qrels, exclude).as_part(aspects or ()), run)
+    return aligned.condensed() if judged_only else aligned
 
 
-def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun) -> dict[str, Floats]:
+def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun, is_part: bool) -> dict[str, Floats]:
     """Values of all queries of a part by measure; a part without queries has none, whatever the measures would refuse."""
     if len(run.judgments) == 0:
         return {name: np.zeros(0) for name in measures}
     for measure in measures.values():
-        if isinstance(measure, Measure):
+        if isinstance(measure, Measure) and not is_part:
             measure.check_judgments(run.judgments)
     return {name: values(measure, run).astype(np.float64) for name, measure in measures.items()}
 

@@ -1,0 +1,1 @@
+"""Values of measures: one run, several, or for ir_measures."""

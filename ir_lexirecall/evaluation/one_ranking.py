@@ -1,0 +1,307 @@
+"""One ranked list, one value: a callable for frameworks that evaluate a query at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import entry, shown
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.aspects import AspectRows
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.small_tables import id_string
+from ir_lexirecall.measures.declaration import Measure, Utility
+from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg
+from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
+from ir_lexirecall.measures.scoring import score, smaller_is_better
+
+Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
+"""What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""
+
+_ONE = np.zeros(1, dtype=np.int64)
+
+
+class Scorer:
+    """A measure as a function of one ranking: ``scorer`` makes it.
+
+    Attributes:
+        measure: what it computes.
+        smaller_is_better: whether the smaller value is the better one.
+    """
+
+    def __init__(self, measure: MeasureLike, rel: float | None = None) -> None:
+        """Prepare a measure; see ``scorer`` for ``measure`` and ``rel``."""
+        [parsed] = parse_measures([measure]).values()
+        if rel is not None and "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
+            [parsed] = parse_measures([parsed(rel=rel)]).values()
+        self.measure = parsed
+        self.smaller_is_better = smaller_is_better(parsed)
+        self._score: Callable[[AlignedRun], Any] = lambda run: score(parsed, run)
+        if isinstance(parsed, Measure) and not parsed["judged_only"]:
+            self._score = parsed.score
+        self._of_ranks, self._is_ndcg = function_of_ranks(parsed), is_plain_ndcg(parsed)
+        self._rel, self._cutoff = parsed.params.get("rel", 1), parsed.params.get("cutoff") or inf
+        self._kept: tuple[Any, _Judged] | None = None
+
+    def __repr__(self) -> str:
+        return f"scorer({str(self.measure)!r})"
+
+    def __call__(self, ranked_ids: Sequence[Any], relevant: Relevant) -> float:
+        """The value of one ranking.
+
+        Args:
+            ranked_ids: ids of documents, best first.
+            relevant: ids of relevant documents, a mapping of ids to grades, or of ids to grades per subtopic.
+
+        Raises:
+            ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
+        """
+        judged = self._judged(relevant)
+        rank = _ranks(ranked_ids)
+        if self._of_ranks is not None:
+            hits = judged.relevant(self._rel)
+            ranks = sorted([rank[doc] for doc in hits if doc in rank])
+            while ranks and ranks[-1] > self._cutoff:
+                ranks.pop()
+            return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
+        if self._is_ndcg:
+            best = judged.ideal_dcg(self._cutoff)
+            gains = judged.gains
+            return (
+                dcg(sorted([(rank[doc], gains[doc]) for doc in gains if doc in rank]), self._cutoff) / best
+                if best
+                else 0.0
+            )
+        rows, ranks_of_rows = _places(rank, judged.place)
+        query = np.zeros(len(rows), dtype=np.int64)
+        run = AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(rank)]), None, _ONE)
+        value = self._score(run)
+        return float((value.value if isinstance(value, Utility) else value)[0])
+
+    def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
+        """The values of several rankings, in one computation.
+
+        Args:
+            rankings: ids of documents, best first, for each query.
+            relevant: what is relevant to each, as in a call.
+        """
+        if len(rankings) != len(relevant):
+            raise ValueError(f"{len(rankings)} rankings, but what is relevant for {len(relevant)}")
+        if not len(rankings):
+            return np.zeros(0)
+        parts = [_Judged(part) for part in relevant]
+        judgments = _joined([part.judgments for part in parts])
+        ranked = [_ranks(ranking) for ranking in rankings]
+        placed = [_places(rank, part.place) for rank, part in zip(ranked, parts, strict=True)]
+        counts = [len(rows) for rows, _ in placed]
+        first = np.cumsum([0, *(len(part.place) for part in parts)])[:-1]
+        queries = np.arange(len(parts))
+        run = AlignedRun(
+            judgments,
+            np.repeat(queries, counts),
+            np.concatenate([rows for rows, _ in placed]) + np.repeat(first, counts),
+            np.concatenate([ranks for _, ranks in placed]),
+            np.array([len(rank) for rank in ranked], dtype=np.int64),
+            None,
+            queries,
+        )
+        value = self._score(run)
+        return np.asarray(value.value if isinstance(value, Utility) else value, dtype=np.float64)
+
+    def _judged(self, relevant: Relevant) -> _Judged:
+        """What is relevant to a query; that of the last one is kept, as the same query comes with several rankings."""
+        kept = self._kept
+        if kept is not None and type(relevant) is dict and kept[0] == relevant:
+            return kept[1]
+        judged = _Judged(relevant)
+        if type(relevant) is dict:
+            copy = {doc: dict(grade) if isinstance(grade, dict) else grade for doc, grade in relevant.items()}
+            self._kept = (copy, judged)
+        return judged
+
+
+class _Judged:
+    """What is relevant to one query, checked.
+
+    Attributes:
+        grades: of each document, one number or one per subtopic; sorted by document.
+        place: row of each document in ``judgments``.
+    """
+
+    def __init__(self, relevant: Relevant) -> None:
+        if isinstance(relevant, str):
+            raise ValueError(
+                f"expected ids of relevant documents, their grades, or grades for subtopics, got {relevant!r}"
+            )
+        given = relevant if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
+        docs = _texts(given)
+        if len(set(docs)) < len(docs):
+            raise ValueError("an id occurs as a string and as an integer; use one of the two")
+        by_doc = dict(zip(docs, given.values(), strict=True))
+        self.grades: dict[str, Any] = {doc: by_doc[doc] for doc in sorted(docs)}
+        self.place = {doc: row for row, doc in enumerate(self.grades)}
+        self._table: AspectRows | None = None
+        if any(isinstance(grade, Mapping) for grade in self.grades.values()):
+            self._table = _aspect_rows(docs=list(self.grades), by_doc=self.grades)
+            self.grades = dict(zip(self.grades, _top_grades(self._table, len(docs)).tolist(), strict=True))
+        else:
+            bad = next((doc for doc, grade in self.grades.items() if not _is_grade(grade)), None)
+            if bad is not None:
+                raise ValueError(f"the grade of document {bad!r} is {shown(self.grades[bad])}, not a finite number")
+        self._relevant: dict[float, list[str]] = {}
+        self._ideal: dict[float, float] = {}
+
+    def relevant(self, rel: float) -> list[str]:
+        """The documents of at least grade ``rel``."""
+        if rel not in self._relevant:
+            self._relevant[rel] = [doc for doc, grade in self.grades.items() if grade >= rel]
+        return self._relevant[rel]
+
+    @cached_property
+    def gains(self) -> dict[str, float]:
+        """The grades above 0."""
+        return {doc: float(grade) for doc, grade in self.grades.items() if grade > 0}
+
+    def ideal_dcg(self, k: float) -> float:
+        """DCG down to rank k of the best ranking."""
+        if k not in self._ideal:
+            self._ideal[k] = dcg(list(enumerate(sorted(self.gains.values(), reverse=True), start=1)), k)
+        return self._ideal[k]
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The same as arrays, of a query ``q``."""
+        grade = np.array(list(self.grades.values()), dtype=np.float64)
+        return Judgments(["q"], np.zeros(len(grade), dtype=np.int64), list(self.grades), grade, self._table)
+
+
+@entry
+def scorer(measure: MeasureLike, *, rel: float | None = None) -> Scorer:
+    """Make a measure a function ``(ranked_ids, relevant) -> float``, for frameworks that evaluate one query at a time.
+
+    Args:
+        measure: any measure, or its string.
+        rel: smallest grade that counts as relevant, unless the measure names one.
+
+    Returns:
+        A ``Scorer``. It needs no scores: the order of ``ranked_ids`` is the ranking. Neither pandas nor Polars is imported.
+
+    Raises:
+        ValueError: an unknown measure, or a parameter out of range.
+
+    >>> lr = scorer("LR@100")
+    >>> lr(["a", "x", "b"], {"a", "b"})
+    0.9333333333333333
+    >>> scorer("nDCG@10")(["a", "x", "b"], {"a": 1, "b": 3}).__round__(4)
+    0.6885
+    >>> scorer("RBU@5")(["a", "b"], {"a": {"history": 1}, "b": {"travel": 1}}).__round__(4)
+    0.394
+    >>> lr.batch([["a", "b"], ["x"]], [["a", "b"], ["a"]])
+    array([1., 0.])
+    """
+    return Scorer(measure, rel)
+
+
+def _texts(ids: Iterable[Any]) -> list[str]:
+    texts = ids if type(ids) is list else list(ids)
+    try:
+        "".join(texts)  # the quickest way to learn that all are strings
+    except TypeError:
+        return [id_string(doc) for doc in texts]
+    return texts
+
+
+def _ranks(ranked_ids: Iterable[Any]) -> dict[str, int]:
+    """The rank of each document."""
+    if isinstance(ranked_ids, (str, Mapping)):
+        raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")
+    ids = _texts(ranked_ids)
+    rank = dict(zip(ids, range(1, len(ids) + 1), strict=True))
+    if len(rank) < len(ids):
+        twice = next(doc for i, doc in enumerate(ids) if doc in ids[:i])
+        raise ValueError(
+            f"document {twice!r} stands twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
+        )
+    return rank
+
+
+def _places(rank: Mapping[str, int], place: Mapping[str, int]) -> tuple[Ints, Ints]:
+    """Rows and ranks of the judged documents in a ranking, by rank."""
+    found = sorted((rank[doc], row) for doc, row in place.items() if doc in rank)
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 1], pairs[:, 0]
+
+
+def _is_grade(value: Any) -> bool:
+    try:
+        return bool(np.isfinite(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _aspect_rows(docs: Sequence[str], by_doc: Mapping[str, Any]) -> AspectRows:
+    rows: list[tuple[int, str, float]] = []
+    for row, doc in enumerate(docs):
+        grades = by_doc[doc]
+        if not isinstance(grades, Mapping):
+            raise ValueError(
+                f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all so"
+            )
+        for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
+            if not _is_grade(grade):
+                raise ValueError(f"the grade of document {doc!r} for {name!r} is {shown(grade)}, not a finite number")
+            rows.append((row, name, float(grade)))
+    names = sorted({name for _, name, _ in rows})
+    code = {name: i for i, name in enumerate(names)}
+    line = np.arange(len(rows))
+    return AspectRows(
+        np.array([row for row, _, _ in rows], dtype=np.int64),
+        np.array([code[name] for _, name, _ in rows], dtype=np.int64),
+        np.array([grade for _, _, grade in rows], dtype=np.float64),
+        names,
+        {},
+        line,
+        line,
+    )
+
+
+def _top_grades(table: AspectRows, documents: int) -> Floats:
+    """The grade of each document: for ``relevance``, where an aspect is called so, else the highest of all."""
+    counted = np.ones(len(table), dtype=bool)
+    if "relevance" in table.names:
+        counted = table.aspect == table.names.index("relevance")
+    top = np.full(documents, -np.inf)
+    np.maximum.at(top, table.doc[counted], table.grade[counted])
+    return np.where(np.isinf(top), 0.0, top)
+
+
+def _joined(parts: Sequence[Judgments]) -> Judgments:
+    """The judgments of several queries, called by their numbers."""
+    sizes = [len(part.grade) for part in parts]
+    width = len(str(len(parts)))
+    query_ids = [f"{i:0{width}d}" for i in range(len(parts))]
+    query = np.repeat(np.arange(len(parts)), sizes)
+    docs = [doc for part in parts for doc in part.doc_ids]
+    grade = np.concatenate([part.grade for part in parts])
+    if all(part.table is None for part in parts):
+        return Judgments(query_ids, query, docs, grade)
+    tables = [part.aspect_rows for part in parts]
+    names = sorted({name for table in tables for name in table.names})
+    first = np.cumsum([0, *sizes])[:-1]
+    line = np.arange(sum(map(len, tables)))
+    aspect = [np.array([names.index(name) for name in table.names], dtype=np.int64)[table.aspect] for table in tables]
+    table = AspectRows(
+        np.concatenate([table.doc + start for table, start in zip(tables, first, strict=True)]),
+        np.concatenate(aspect),
+        np.concatenate([table.grade for table in tables]),
+        names,
+        {},
+        line,
+        line,
+    )
+    return Judgments(query_ids, query, docs, grade, table)

@@ -1,0 +1,317 @@
+"""``ScoredRuns``: several runs, read, aligned and scored once. Comparisons, benchmarks and studies work on it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent import futures
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.threads import started
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike, align
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.evaluation.tie_ranges import tie_range
+from ir_lexirecall.io.readers import run_metadata
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.scoring import aggregate, values
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_PATHS = (str, os.PathLike)
+_DEEPEST = 2**31 - 1
+_READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
+
+
+@dataclass(frozen=True)
+class ScoredRuns:
+    """Several runs, aligned with the same judgments once and scored with every measure once.
+
+    Attributes:
+        judgments: what the runs are aligned with.
+        runs: the S runs, by name.
+        measures: the measures, by the name of their column.
+        values: of each measure, for every run and query of the judgments, shape ``(S, Q)``.
+        metadata: ir-metadata of the runs that have it, by the run's name.
+        sources: the runs as they were given, for what unjudged documents could change; see ``pool``.
+        judged_only: whether unjudged documents were taken out of the rankings.
+    """
+
+    judgments: Judgments
+    runs: dict[str, AlignedRun]
+    measures: dict[str, IRMeasure]
+    values: dict[str, Floats] = field(repr=False)
+    metadata: dict[str, str] = field(default_factory=dict, repr=False)
+    sources: dict[str, RunLike | AlignedRun] = field(default_factory=dict, repr=False)
+    judged_only: bool = False
+
+    @classmethod
+    @entry
+    def from_runs(
+        cls,
+        measures: Mapping[str, IRMeasure],
+        qrels: QrelsLike,
+        runs: Mapping[str, RunLike | AlignedRun],
+        *,
+        exclude: ExcludeLike | None = None,
+        rules: bool = True,
+        judged_only: bool = False,
+        allow_empty: bool = False,
+        progress: bool | None = None,
+    ) -> ScoredRuns:
+        """Read every run once, align it and score it.
+
+        Args:
+            measures: the measures by the name of their column, see ``parse_measures``; there may be none.
+            qrels: judgments in any form.
+            runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
+            exclude: documents that are taken out of rankings and judgments first.
+            rules: apply the collection's own rules, where ``qrels`` are a collection or its id.
+            judged_only: take documents without a judgment out of the rankings (condensed lists).
+            allow_empty: take a run that retrieves nothing for any query of the qrels, with a warning; runs that are aligned
+                already are taken as they are.
+            progress: show a progress bar; by default on a terminal only.
+
+        Raises:
+            ValueError: bad input; the message names the run and the offender.
+        """
+        judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
+        for measure in measures.values():
+            if isinstance(measure, Measure):
+                measure.check_judgments(judgments)
+        aligned: dict[str, AlignedRun] = {}
+        columns: dict[str, list[Floats]] = {name: [] for name in measures}
+        sources: dict[str, Any] = {
+            str(name): list(run) if isinstance(run, Iterator) else run for name, run in runs.items()
+        }
+        for name, run in _read_all(judgments, sources, progress, allow_empty):
+            run = run.condensed() if judged_only else run
+            aligned[name] = run
+            for column, measure in measures.items():
+                columns[column].append(values(measure, run))
+            run.forget()
+        empty = np.zeros((0, len(judgments)))
+        values_of = {column: np.stack(rows) if rows else empty for column, rows in columns.items()}
+        said = {name: metadata_of(run) for name, run in sources.items()}
+        metadata = {name: text for name, text in said.items() if text}
+        return cls(judgments, aligned, dict(measures), values_of, metadata, sources, judged_only)
+
+    def pool(self, depth: int | None = None) -> Pool:
+        """What the runs retrieved, with the unjudged documents among the first ``depth`` of any; reads the runs again.
+
+        Raises:
+            ValueError: unjudged documents were taken out, or a run was given aligned, has changed, or cannot be read again.
+        """
+        if self.judged_only:
+            raise ValueError("judged_only takes the unjudged documents out of the rankings: none is left to be judged")
+        if missing := [name for name in self.runs if name not in self.sources]:
+            raise ValueError(f"run {missing[0]!r} is known by its judged documents only; compare the runs as they were")
+        key = min(depth or _DEEPEST, _DEEPEST)
+        if key not in self._pools:
+            pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)
+            pool.check_agrees(self.runs)
+            self._pools[key] = pool
+        return self._pools[key]
+
+    @cached_property
+    def _pools(self) -> dict[int, Pool]:
+        return {}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the runs, in order."""
+        return list(self.runs)
+
+    @cached_property
+    def per_query(self) -> pd.DataFrame:
+        """Values, a row per run and query (index ``run``, ``query_id``), a column per measure."""
+        import pandas as pd
+
+        index = pd.MultiIndex.from_product([self.names, self.judgments.query_ids], names=["run", "query_id"])
+        return pd.DataFrame({name: array.ravel() for name, array in self.values.items()}, index=index)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
+        import pandas as pd
+
+        index = pd.Index(self.names, name="run")
+        columns = {
+            name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()
+        }
+        return pd.DataFrame(columns, index=index, dtype=float)
+
+    def with_measures(self, names: Iterable[str]) -> ScoredRuns:
+        """The same runs with the measures ``names``, in that order."""
+        wanted = list(names)
+        return replace(
+            self,
+            measures={name: self.measures[name] for name in wanted},
+            values={name: self.values[name] for name in wanted},
+        )
+
+    def with_judgments(self, judgments: Judgments) -> ScoredRuns:
+        """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
+        runs = {name: replace(run, judgments=judgments) for name, run in self.runs.items()}
+        scored = {
+            name: np.stack([values(measure, run) for run in runs.values()]) for name, measure in self.measures.items()
+        }
+        return replace(self, judgments=judgments, runs=runs, values=scored)
+
+    def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
+        """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
+
+        trec_eval's order, and the best and the worst grades first. For a measure that never falls when a better document moves
+        up, no other order gives a value beyond.
+        """
+        measure = self.measures[name]
+        ranges = [
+            tie_range(measure, run, value) for run, value in zip(self.runs.values(), self.values[name], strict=True)
+        ]
+        return np.stack([low for low, _ in ranges]), np.stack([high for _, high in ranges])
+
+    def check_defined(self) -> None:
+        """Refuse values that are not finite numbers, naming the first one."""
+        for name, array in self.values.items():
+            undefined = np.argwhere(~np.isfinite(array))
+            if len(undefined):
+                run, query = undefined[0].tolist()
+                measure = self.measures[name]
+                needs_n = "n" in measure.SUPPORTED_PARAMS and measure["n"] is None
+                raise ValueError(
+                    f"{name} is {'not a number' if np.isnan(array[run, query]) else 'infinite'} for run "
+                    f"{self.names[run]!r} on query {self.judgments.query_ids[query]!r}{and_more(len(undefined) - 1)}; "
+                    + ("give n, the number of documents in the collection" if needs_n else "it cannot be compared")
+                )
+
+
+def check_runs(runs: Any, least: int) -> None:
+    """Require a mapping of at least ``least`` distinctly named runs.
+
+    >>> check_runs({"bm25": "bm25.run"}, 2)
+    Traceback (most recent call last):
+    ValueError: at least 2 runs are needed, not 1
+    """
+    if not isinstance(runs, Mapping):
+        raise ValueError("give the runs as a mapping of names to runs")
+    if len(runs) < least:
+        raise ValueError(f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}")
+    names = [str(name) for name in runs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"two runs have the same name, {twice}")
+
+
+def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_empty: bool = True) -> AlignedRun:
+    """Align a run; errors and warnings call it by its name, or by its file's.
+
+    Args:
+        judgments: what to align it with.
+        run: the run, in any form.
+        name: what to call it where there are several.
+        allow_empty: take a run without documents for any query of the qrels, with a warning.
+
+    Raises:
+        ValueError: bad input; the message names the offender.
+    """
+    title = "the run" if name is None else f"run {name!r}"
+    source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
+    with naming(source):
+        aligned = align(judgments, run)
+    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
+        if not allow_empty:
+            refuse_empty(title, judgments)
+        warn(nothing_retrieved(title, judgments.query_ids[0]))
+    return aligned
+
+
+def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
+    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
+    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
+
+
+def metadata_of(run: object) -> str:
+    """The ir-metadata of a run that is a file: see ``run_metadata``; empty where there is none."""
+    return (run_metadata(run) or "") if isinstance(run, _PATHS) else ""
+
+
+def nothing_retrieved(title: str, query_id: str) -> str:
+    """What to say of a run that retrieves nothing for any query of the qrels, the first of which is ``query_id``."""
+    return (
+        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
+        f"{shown(query_id)}"
+    )
+
+
+def refuse_empty(title: str, judgments: Judgments) -> NoReturn:
+    """Refuse a run that retrieves nothing for any query of the qrels.
+
+    Raises:
+        ValueError: always.
+    """
+    raise ValueError(
+        f"{nothing_retrieved(title, judgments.query_ids[0])}; allow_empty=True (--allow-empty) takes such a run"
+    )
+
+
+def _read_all(
+    judgments: Judgments,
+    runs: Mapping[str, RunLike | AlignedRun],
+    progress: bool | None,
+    allow_empty: bool,
+) -> Iterator[tuple[str, AlignedRun]]:
+    """Name and alignment of every run, in order.
+
+    Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
+    """
+    waiting: deque[tuple[str, Callable[[], AlignedRun]]] = deque()
+    with progress_bar(progress, total=len(runs), desc="runs") as bar, _reading_threads() as readers:
+        for key, run in runs.items():
+            name = str(key)
+            if isinstance(run, AlignedRun):
+                if run.judgments is not judgments:
+                    raise ValueError(f"run {name!r} was aligned with other judgments; give those as qrels")
+                waiting.append((name, partial(_identity, run)))
+            else:
+                read = partial(read_run, judgments, run, name, allow_empty)
+                waiting.append((name, started(readers, read) if isinstance(run, _PATHS) else read))
+            if len(waiting) > _READERS:
+                first, wait = waiting.popleft()
+                yield first, wait()
+                bar.update()
+        while waiting:
+            first, wait = waiting.popleft()
+            yield first, wait()
+            bar.update()
+
+
+@contextmanager
+def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
+    """Threads that read files; an interruption or a failure does not wait for them."""
+    readers = futures.ThreadPoolExecutor(_READERS)
+    try:
+        yield readers
+    finally:
+        readers.shutdown(wait=False, cancel_futures=True)
+
+
+def _rereadable(run: Any) -> Any:
+    """The run, or a list of what an iterator gives, which could be read only once."""
+    return list(run) if isinstance(run, Iterator) else run
+
+
+def _identity(run: AlignedRun) -> AlignedRun:
+    return run

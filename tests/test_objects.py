@@ -1,0 +1,382 @@
+"""Runs and qrels as other programs hold them: all mean the same, or the error says what to give instead."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from ir_measures import AP, nDCG
+
+import ir_lexirecall as irl
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.objects import top_k
+
+QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"c": 1}}
+RUN = {"q1": {"a": 2.5, "x": 1.5, "b": 0.25}, "q2": {"c": 0.5}}
+QREL_ROWS = [(q, d, grade) for q, docs in QRELS.items() for d, grade in docs.items()]
+RUN_ROWS = [(q, d, score) for q, docs in RUN.items() for d, score in docs.items()]
+OUR_QRELS, OUR_RUN = ["query_id", "doc_id", "relevance"], ["query_id", "doc_id", "score"]
+
+
+def values(qrels: Any, run: Any) -> list[list[float]]:
+    table: list[list[float]] = irl.evaluate(["TSE", "nDCG@10", "AP(rel=2)"], qrels, run).to_numpy().tolist()
+    return table
+
+
+EXPECTED = values(QRELS, RUN)
+
+
+def frame(rows: list[Any], names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=names)
+
+
+def dicts(rows: list[Any], names: list[str]) -> list[dict[str, Any]]:
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def exact(number: float) -> decimal.Decimal:
+    return decimal.Decimal(str(number))
+
+
+def exact_dicts(nested: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, decimal.Decimal]]:
+    return {q: {d: exact(number) for d, number in docs.items()} for q, docs in nested.items()}
+
+
+def stand_in(package: str, name: str, **attributes: Any) -> Any:
+    """An object of another package's class, as far as that is looked at."""
+    return type(name, (), {"__module__": f"{package}.something", **attributes})()
+
+
+@dataclass
+class Hit:
+    docid: str
+    score: float
+
+
+def hits() -> dict[str, list[Hit]]:
+    return {q: [Hit(d, score) for d, score in docs.items()] for q, docs in RUN.items()}
+
+
+def records(rows: list[Any], names: list[str], ids: str) -> Any:
+    return np.array(rows, dtype=list(zip(names, (ids, ids, "f8"), strict=True)))
+
+
+def trectools(attribute: str, rows: list[Any], names: list[str]) -> Any:
+    return stand_in("trectools", "Trec", **{attribute: frame(rows, names).assign(q0=0, system="x")})
+
+
+HELD: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "decimals in dicts": lambda: (exact_dicts(QRELS), exact_dicts(RUN)),
+    "decimals in pandas": lambda: (
+        frame([(q, d, exact(g)) for q, d, g in QREL_ROWS], OUR_QRELS),
+        frame([(q, d, exact(s)) for q, d, s in RUN_ROWS], OUR_RUN),
+    ),
+    "decimals in Polars": lambda: (
+        pl.DataFrame(frame(QREL_ROWS, OUR_QRELS)).cast({"relevance": pl.Decimal(10, 2)}),
+        pl.DataFrame(frame(RUN_ROWS, OUR_RUN)).cast({"score": pl.Decimal(10, 2)}),
+    ),
+    "dicts": lambda: (dicts(QREL_ROWS, OUR_QRELS), dicts(RUN_ROWS, OUR_RUN)),
+    "dicts, one by one": lambda: (iter(dicts(QREL_ROWS, OUR_QRELS)), iter(dicts(RUN_ROWS, OUR_RUN))),
+    "dicts named by PyTerrier": lambda: (
+        dicts(QREL_ROWS, ["qid", "docno", "label"]),
+        dicts(RUN_ROWS, ["qid", "docno", "score"]),
+    ),
+    "frames named by BEIR": lambda: (
+        frame(QREL_ROWS, ["query-id", "corpus-id", "score"]),
+        frame(RUN_ROWS, ["query-id", "corpus-id", "score"]),
+    ),
+    "frames named by ranx": lambda: (
+        frame(QREL_ROWS, ["q_id", "doc_id", "score"]),
+        frame(RUN_ROWS, ["q_id", "doc_id", "score"]),
+    ),
+    "grades of ranx as floats": lambda: (frame(QREL_ROWS, ["q_id", "doc_id", "score"]).astype({"score": float}), RUN),
+    "ranx": lambda: (
+        stand_in("ranx", "Qrels", to_dict=lambda self: QRELS),
+        stand_in("ranx", "Run", to_dict=lambda self: RUN),
+    ),
+    "trectools": lambda: (
+        trectools("qrels_data", QREL_ROWS, ["query", "docid", "rel"]),
+        trectools("run_data", RUN_ROWS, ["query", "docid", "score"]),
+    ),
+    "hits": lambda: (QRELS, hits()),
+    "hits in tuples": lambda: (QRELS, {q: tuple(found) for q, found in hits().items()}),
+    "hits of some queries": lambda: (QRELS, {"q0": [], **hits()}),
+    "pairs": lambda: (QRELS, {q: list(docs.items()) for q, docs in RUN.items()}),
+    "records": lambda: (records(QREL_ROWS, OUR_QRELS, "U9"), records(RUN_ROWS, OUR_RUN, "U9")),
+    "records of bytes": lambda: (records(QREL_ROWS, OUR_QRELS, "S9"), records(RUN_ROWS, OUR_RUN, "S9")),
+    "recarrays": lambda: (
+        frame(QREL_ROWS, OUR_QRELS).to_records(index=False),
+        frame(RUN_ROWS, OUR_RUN).to_records(index=False),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_objects_mean_what_dicts_mean(kind: str) -> None:
+    assert values(*HELD[kind]()) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", HELD)
+def test_runs_that_are_compared_may_be_objects(kind: str) -> None:
+    qrels, run = HELD[kind]()
+    worse = {q: dict.fromkeys(docs, 1.0) for q, docs in RUN.items()}
+    table = ScoredRuns.from_runs({"AP": AP}, qrels, {"object": run, "dict": RUN, "worse": worse})
+    assert table.values["AP"][0].tolist() == table.values["AP"][1].tolist()
+
+
+def test_objects_of_the_packages_themselves() -> None:
+    ranx = pytest.importorskip("ranx")
+    assert values(ranx.Qrels(QRELS), ranx.Run(RUN)) == EXPECTED
+
+
+def test_trectools_itself() -> None:
+    trectools = pytest.importorskip("trectools")
+    qrels, run = trectools.TrecQrel(), trectools.TrecRun()
+    qrels.qrels_data = frame(QREL_ROWS, ["query", "docid", "rel"]).assign(q0=0)
+    run.run_data = frame(RUN_ROWS, ["query", "docid", "score"]).assign(q0="Q0", rank=1, system="x")
+    assert values(qrels, run) == EXPECTED
+
+
+@pytest.mark.parametrize("how", ["sql", "df", "pl", "fetch_arrow_table"])
+def test_duckdb(how: str) -> None:
+    connection = pytest.importorskip("duckdb").connect()
+    qrels, run = frame(QREL_ROWS, OUR_QRELS), frame(RUN_ROWS, OUR_RUN)
+    connection.register("qrels", qrels)
+    connection.register("run", run)
+    found = [
+        connection.sql("select query_id, doc_id, relevance::decimal(4, 1) relevance from qrels"),
+        connection.sql("select query_id, doc_id, score::decimal(10, 2) score from run"),
+    ]
+    assert values(*(one if how == "sql" else getattr(one, how)() for one in found)) == EXPECTED
+
+
+@pytest.mark.parametrize("how", ["Dataset", "IterableDataset"])
+def test_hugging_face(how: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    qrels = datasets.Dataset.from_list(dicts(QREL_ROWS, ["query-id", "corpus-id", "score"]))
+    run = datasets.Dataset.from_list(dicts(RUN_ROWS, OUR_RUN))
+    if how == "IterableDataset":
+        qrels, run = qrels.to_iterable_dataset(), run.to_iterable_dataset()
+    assert values(qrels, run) == EXPECTED
+    with pytest.raises(ValueError, match=r"has splits \('test'\); give one of them"):
+        values(datasets.DatasetDict(test=qrels), run)
+
+
+# -- Parquet, Arrow ------------------------------------------------------------------------------------
+
+
+def folder(path: Path, rows: list[Any], names: list[str]) -> Path:
+    """A folder of Parquet files as Spark writes it."""
+    path.mkdir()
+    for number, part in enumerate((rows[:1], rows[1:])):
+        frame(part, names).to_parquet(path / f"part-{number}.parquet")
+    (path / "_SUCCESS").touch()
+    (path / ".part-0.parquet.crc").touch()
+    return path
+
+
+@pytest.mark.parametrize("as_path", [str, Path])
+@pytest.mark.parametrize("names", [(OUR_QRELS, OUR_RUN), (["qid", "docno", "label"], ["qid", "docno", "score"])])
+def test_folders_of_parquet(as_path: Callable[[Path], Any], names: tuple[list[str], list[str]], tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    qrels, run = folder(tmp_path / "qrels", QREL_ROWS, names[0]), folder(tmp_path / "run", RUN_ROWS, names[1])
+    assert values(as_path(qrels), as_path(run)) == EXPECTED
+
+
+def test_folders_of_something_else(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    run = folder(tmp_path / "run", RUN_ROWS, OUR_RUN)
+    (run / "notes.txt").write_text("mixed", encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    for odd in (run, tmp_path / "empty"):
+        with pytest.raises(ValueError, match="is a directory, not a file"):
+            values(QRELS, odd)
+
+
+@pytest.mark.parametrize("how", ["dataset", "scanner", "table", "reader"])
+def test_arrow(how: str, tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow.dataset")
+
+    def read(path: Path) -> Any:
+        found = arrow.dataset(sorted(map(str, path.glob("*.parquet"))))
+        as_reader = {"dataset": lambda: found, "scanner": found.scanner, "table": found.to_table}
+        return as_reader[how]() if how in as_reader else found.scanner().to_reader()
+
+    qrels, run = folder(tmp_path / "qrels", QREL_ROWS, OUR_QRELS), folder(tmp_path / "run", RUN_ROWS, OUR_RUN)
+    assert values(read(qrels), read(run)) == EXPECTED
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+
+def test_files_of_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    lines = [f"{q}\t{d}\t{rank}\n" for q, docs in RUN.items() for rank, d in enumerate(docs, start=1)]
+    for text in ("".join(lines), "".join(lines[::-1])):  # the ranks count, not the order of lines
+        path.write_text(text, encoding="utf-8")
+        assert values(QRELS, path) == EXPECTED
+
+
+@pytest.mark.parametrize("ranks", [(1, 1), (1, 3), (0, 1), (2, 3), (5, 2)])
+def test_files_whose_third_field_is_no_rank(ranks: tuple[int, int], tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    path.write_text(f"q1 a {ranks[0]}\nq1 b {ranks[1]}\n", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"run\.tsv: taken for lines of query, document and rank, but the ranks of query 'q1'"
+    ):
+        values(QRELS, path)
+
+
+def test_files_of_scores_without_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    path.write_text("q1 a 2.5\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"run.tsv, line 1: 3 fields where 6 are expected"):
+        values(QRELS, path)
+
+
+@pytest.mark.parametrize("name", ["run", "run.feather", "run.lz4", "run.zip"])
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (b"ARROW1\0\0", "it is a Feather"),
+        (b"FEA1", "it is a Feather"),
+        (b"\x04\x22\x4d\x18", "it is compressed with LZ4"),
+        (b"PK\x03\x04", "it is a zip archive"),
+    ],
+)
+def test_files_are_called_what_they_are(name: str, start: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(start + b"\0\xff" * 20)
+    for qrels, run in ((path, RUN), (QRELS, path)):
+        with pytest.raises(ValueError, match=f"{name} cannot be read: {says}"):
+            values(qrels, run)
+
+
+# -- what is refused -------------------------------------------------------------------------------------
+
+
+def test_a_run_in_place_of_qrels_is_noticed() -> None:
+    for names in (OUR_RUN, ["q_id", "doc_id", "score"], ["query-id", "corpus-id", "score"], ["qid", "docno", "score"]):
+        with pytest.raises(ValueError, match="this looks like a run, not qrels"):
+            values(frame(RUN_ROWS, names), RUN)
+
+
+def lists() -> Any:
+    return stand_in("lenskit", "ItemListCollection", __iter__=lambda self: iter(()))
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "LensKit": (lists, "run of type ItemListCollection: .*lenskit_lexirecall.compare"),
+    "Spark": (lambda: stand_in("pyspark", "DataFrame"), "run of type DataFrame: .*spark_lexirecall.evaluate"),
+    "Dask": (lambda: stand_in("dask", "DataFrame", itertuples=None), "run of type DataFrame: .*compute"),
+    "a DatasetDict": (lambda: type("DatasetDict", (dict,), {"__module__": "datasets.d"})(dev=1), "has splits .'dev'."),
+    "an array": (lambda: np.zeros((2, 3)), r"an array of shape \(2, 3\), without ids; .*top_k"),
+    "a column": (lambda: np.zeros(3), "it is a single column, without ids"),
+    "odd dicts": (lambda: [*dicts(RUN_ROWS, OUR_RUN), {"query_id": "q"}], "run: row 5 is .* not a dict with query_id"),
+    "a hit twice": (lambda: {"q1": [Hit("a", 1), Hit("a", 2)]}, "document 'a' occurs twice for query 'q1'"),
+    "half hits": (
+        lambda: {"q1": [Hit("a", 1), *[Hit("b", 1)] * 0, Hit("c", 0), Hit("d", 0), "e"]},
+        "'e' among its hits",
+    ),
+    "lists": (lambda: {"q1": ["a", "b"]}, "query 'q1' maps to .* not to a dict of documents"),
+    "no number": (lambda: {"q1": {"a": decimal.Decimal("nan")}}, r"is Decimal\('NaN'\), not a finite number"),
+    "a signal": (lambda: {"q1": {"a": decimal.Decimal("snan")}}, r"is Decimal\('sNaN'\), not a finite number"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_cannot_be_read_is_called_by_its_name(kind: str) -> None:
+    make, says = REFUSED[kind]
+    with pytest.raises(ValueError, match=says):
+        values(QRELS, make())
+
+
+def test_dask_itself() -> None:
+    dask = pytest.importorskip("dask.dataframe")
+    with pytest.raises(ValueError, match=r"give its .compute\(\)"):
+        values(dask.from_pandas(frame(QREL_ROWS, OUR_QRELS)), RUN)
+
+
+# -- arrays of a search ------------------------------------------------------------------------------------
+
+
+def test_top_k_is_the_run_that_it_describes() -> None:
+    names, places = ["x", "c", "b", "a"], [[3, 0, 2], [1, -1, -1]]
+    scores = [[2.5, 1.5, 0.25], [0.5, -3e38, -3e38]]
+    assert values(QRELS, top_k(["q1", "q2"], places, scores, names=names)) == EXPECTED
+    ids = [[names[place] for place in row] for row in places[:1]]
+    assert values({"q1": QRELS["q1"]}, top_k(["q1"], ids, scores[:1])) == EXPECTED[:1]
+
+
+def test_places_may_be_the_ids() -> None:
+    run = top_k([1, 2], np.array([[30, 20], [10, -1]]), np.array([[2.0, 1.0], [1.0, 0.0]]))
+    assert run.values.tolist() == [[1, 30, 2.0], [1, 20, 1.0], [2, 10, 1.0]]
+    assert values({1: {20: 1}, 2: {10: 1}}, run) == values(
+        {"1": {"20": 1}, "2": {"10": 1}}, {"1": {"30": 2, "20": 1}, "2": {"10": 1}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((["q"], [["a"], ["b"]], [[1.0], [2.0]]), "for 1 queries"),
+        ((["q"], [["a", "b"]], [[1.0]]), r"\(1, 2\) and \(1, 1\)"),
+        ((["q"], ["a"], [1.0]), r"the shape \(Q, k\)"),
+    ],
+)
+def test_arrays_of_other_shapes(arguments: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=f"^top_k: .*{says}"):
+        top_k(*arguments)
+
+
+@pytest.mark.parametrize("places", [[[2]], [["a"]], [[0.0]]])
+def test_places_without_a_name(places: Any) -> None:
+    with pytest.raises(ValueError, match=r"^top_k: with names, documents must be places below their number, 2"):
+        top_k(["q"], places, [[1.0]], names=["a", "b"])
+
+
+# -- the order of arguments ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measures", ["TSE", irl.TSE, irl.LR @ 5, ["AP", irl.TSE], [nDCG @ 10], "nDCG@10"])
+def test_evaluate_says_which_way_round(measures: Any) -> None:
+    order = r"order is evaluate\(measures, qrels, run\)"
+    with pytest.raises(ValueError, match=f"^evaluate: the third argument is a measure .*{order}"):
+        irl.evaluate(QRELS, RUN, measures)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=f"^evaluate: the second argument is a measure .*{order}"):
+        irl.evaluate(QRELS, measures, RUN)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=order):
+        irl.evaluate("qrels.txt", "a.run", measures)
+
+
+def test_other_errors_stay_as_they_are() -> None:
+    with pytest.raises(ValueError, match=r"unknown measure 'Nope'$"):
+        irl.evaluate("Nope", QRELS, RUN)
+
+
+# -- downloads -----------------------------------------------------------------------------------------
+
+
+def test_a_failed_download_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    ir_datasets, requests = pytest.importorskip("ir_datasets"), pytest.importorskip("requests")
+
+    def fail(*_: Any) -> Iterator[Any]:
+        request = requests.Request("GET", "https://example.org/qrels.zip").prepare()
+        raise requests.ConnectionError("Max retries exceeded\nwith url: ...", request=request)
+        yield
+
+    dataset = ir_datasets.load("beir/scifact/test")
+    monkeypatch.setattr(type(dataset.qrels_handler()), "qrels_iter", fail)
+    with pytest.raises(
+        ValueError, match=r"^evaluate: beir/scifact/test: ir_datasets could not download it from https://example.org/"
+    ) as caught:
+        irl.evaluate("TSE", "beir/scifact/test", RUN)
+    assert "\n" not in str(caught.value)
+    assert "(ConnectionError); check the network" in str(caught.value)

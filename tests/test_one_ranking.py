@@ -1,0 +1,181 @@
+"""One ranked list: the values of ``evaluate``, quickly, without tables."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from conftest import collections, subtopic_collections
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ir_lexirecall as irl
+
+MEASURES = st.sampled_from(
+    [
+        "AP",
+        "AP@7",
+        "P@5",
+        "Success@2",
+        "nDCG",
+        "nDCG(dcg='exp-log2')@4",
+        "AP(rel=2)",
+        "nDCG@3",
+        "LR@5",
+        "TSE",
+        "RR",
+        "R@4",
+        "RBP(p=0.8)",
+        "CWL_ERR10(max_rel=4)",
+        "Bpref",
+        "Rndcg",
+        "SL3(n=500)",
+    ]
+)
+
+
+@given(collections(st.integers(-1, 4)), MEASURES)
+def test_values_are_those_of_evaluate(collection: Any, measure: str) -> None:
+    qrels, run = collection
+    score = irl.scorer(measure)
+    expected = irl.evaluate(measure, qrels, run)[measure]
+    rankings = {q: reference.order(run.get(q, {})) for q in qrels}
+    for q, grades in qrels.items():
+        assert score(rankings[q], grades) == expected[q]  # bit for bit
+        assert score(rankings[q], dict(grades)) == score(rankings[q], grades)  # kept
+    found = score.batch([rankings[q] for q in qrels], list(qrels.values()))
+    assert found.tolist() == [expected[q] for q in qrels]
+
+
+@given(
+    subtopic_collections(st.integers(0, 3)),
+    st.sampled_from(["RBU@5", "IA(base='AP')", "SRR", "EU(max_rel=3)", "StRecall@3", "AP"]),
+)
+@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect")
+def test_subtopics_are_those_of_evaluate(collection: Any, measure: str) -> None:
+    qrels, run = collection
+    rows = [irl_row(q, t, d, g) for q, aspects in qrels.items() for t, docs in aspects.items() for d, g in docs.items()]
+    if not rows:
+        return
+    expected = irl.evaluate(measure, rows, run)[measure]
+    score = irl.scorer(measure)
+    by_doc: dict[str, dict[str, dict[str, float]]] = {}
+    for row in rows:
+        by_doc.setdefault(row.query_id, {}).setdefault(row.doc_id, {})[row.iteration] = row.relevance
+    rankings = {q: reference.order(run.get(q, {})) for q in by_doc}
+    for q, docs in by_doc.items():
+        assert score(rankings[q], docs) == pytest.approx(expected[q], rel=1e-13)
+    found = score.batch([rankings[q] for q in by_doc], list(by_doc.values()))
+    assert found.tolist() == pytest.approx([expected[q] for q in by_doc], rel=1e-13)
+
+
+def irl_row(query: str, aspect: str, doc: str, grade: float) -> Any:
+    import ir_measures
+
+    return ir_measures.Qrel(query, doc, grade, aspect)
+
+
+def test_ids_are_texts_or_integers() -> None:
+    score = irl.scorer("RR")
+    assert score([5, 7], {7}) == score(["5", "7"], ["7"]) == score(np.array([5, 7]), {"7": 1}) == 0.5
+    assert irl.scorer("P@2")((3, 4), {3: 1, 4: 1}) == 1
+
+
+def test_rel_is_that_of_the_scorer_unless_the_measure_names_one() -> None:
+    grades = {"a": 1, "b": 2}
+    assert irl.scorer("RR", rel=2)(["a", "b"], grades) == 0.5
+    assert irl.scorer("RR(rel=1)", rel=2)(["a", "b"], grades) == 1
+    assert irl.scorer(irl.TSE, rel=2)(["a", "b"], grades) == 0.5
+    assert repr(irl.scorer("LR@100", rel=2)) == "scorer('LexiRecall(rel=2)@100')"
+    assert irl.scorer("SL3").smaller_is_better
+
+
+def test_changed_judgments_are_not_those_kept() -> None:
+    score, grades = irl.scorer("RR"), {"a": 1, "b": 0}
+    assert score(["a", "b"], grades) == 1
+    grades.update(a=0, b=1)
+    assert score(["a", "b"], grades) == 0.5
+    nested = {"a": {"t": 1}}
+    assert irl.scorer("StRecall@1")(["a"], nested) == 1
+    strecall = irl.scorer("StRecall@1")
+    assert strecall(["a"], nested) == 1
+    nested["a"]["t"] = 0
+    assert strecall(["a"], nested) == 0
+
+
+def test_nothing_found_and_nothing_to_find() -> None:
+    score = irl.scorer("AP")
+    assert score([], {"a"}) == score(["a"], set()) == score([], {}) == 0
+    assert score.batch([], []).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("ranking", "relevant", "message"),
+    [
+        (["a", "b", "a"], ["a"], "document 'a' stands twice in the ranking; keep the first"),
+        ("abc", ["a"], "expected ids of documents, best first, got 'abc'"),
+        ({"a": 1.0}, ["a"], "expected ids of documents, best first"),
+        (["a"], "abc", "expected ids of relevant documents"),
+        (["a", None], ["a"], "ids must be strings or integers, but one is None"),
+        (["a"], {"a": "high"}, "the grade of document 'a' is 'high', not a finite number"),
+        (["a"], {"a": float("nan")}, "the grade of document 'a' is nan"),
+        (["a"], {"a": {"t": 1}, "b": 1}, "document 'b' has the grade 1, others have grades for subtopics"),
+        (["a"], {"a": {"t": "x"}}, "the grade of document 'a' for 't' is 'x'"),
+        (["a"], {1: 1, "1": 1}, "an id occurs as a string and as an integer"),
+    ],
+)
+def test_bad_input_is_named(ranking: Any, relevant: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        irl.scorer("AP")(ranking, relevant)
+    with pytest.raises(ValueError, match=message):
+        irl.scorer("AP").batch([ranking], [relevant])
+
+
+def test_unknown_measures_are_named() -> None:
+    with pytest.raises(ValueError, match=r"scorer: unknown measure 'LRR'; did you mean"):
+        irl.scorer("LRR")
+    with pytest.raises(ValueError, match="2 rankings, but what is relevant for 1"):
+        irl.scorer("AP").batch([["a"], ["b"]], [["a"]])
+
+
+def test_no_tables_are_imported() -> None:
+    code = (
+        "import sys, ir_lexirecall as irl\n"
+        "score = irl.scorer('LR@100')\n"
+        "score(['a', 'b'], {'a': 1}); score.batch([['a']], [['a']]); irl.scorer('RBU@5')(['a', 'b'], {'a': {'t': 1}, 'b': {'u': 1}})\n"
+        "irl.scorer('nDCG@10')(['a'], ['a'])\n"
+        "print(sorted({'pandas', 'polars', 'pyarrow'} & set(sys.modules)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [("AP", "map"), ("nDCG@10", "ndcg_cut.10"), ("RR", "recip_rank"), ("LR@100", "map")]
+)
+def test_a_query_takes_at_most_half_as_long_again_as_with_pytrec_eval(ours: str, theirs: str) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    docs = [f"d{i}" for i in range(100)]
+    grades = {f"d{6 * i}": 1 + i % 2 for i in range(20)}
+    run = {"q": {doc: float(-rank) for rank, doc in enumerate(docs)}}
+    evaluator, score = pytrec_eval.RelevanceEvaluator({"q": grades}, {theirs}), irl.scorer(ours)
+
+    def seconds(function: Any) -> float:
+        started = time.process_time_ns()
+        for _ in range(100):
+            function()
+        return time.process_time_ns() - started
+
+    gc.disable()
+    try:
+        ratios = [seconds(lambda: score(docs, grades)) / seconds(lambda: evaluator.evaluate(run)) for _ in range(15)]
+    finally:
+        gc.enable()
+    assert statistics.median(ratios) <= 1.5
