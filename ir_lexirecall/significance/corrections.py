@@ -6,22 +6,22 @@ import difflib
 
 import numpy as np
 
-from ir_lexirecall.arrays import Bools, Floats
-from ir_lexirecall.errors import needs
+from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.errors import entry, needs
 
 _COMMON = ("holm", "bonferroni", "fdr_bh")
 
 
-def check_correction(method: str | None, caller: str = "corrected") -> None:
+def check_correction(method: str | None) -> None:
     """Require None, 'holm', or a method of statsmodels' ``multipletests``; without statsmodels, its methods are not known.
 
     Raises:
-        ValueError: unknown correction; the message starts with ``caller``.
+        ValueError: unknown correction.
 
     >>> check_correction("bonferoni")
     Traceback (most recent call last):
     ...
-    ValueError: corrected: unknown correction 'bonferoni'; did you mean 'bonferroni'? Choose from holm, bonferroni, ...
+    ValueError: unknown correction 'bonferoni'; did you mean 'bonferroni'? Choose from holm, bonferroni, ...
     """
     if method is None or method == "holm":
         return
@@ -33,7 +33,7 @@ def check_correction(method: str | None, caller: str = "corrected") -> None:
         multitest_methods_names = multitest_alias = {}
     names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
     if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
-        raise ValueError(f"{caller}: unknown correction {method!r}{choices(method, names)} (None: no correction)")
+        raise ValueError(f"unknown correction {method!r}{choices(method, names)} (None: no correction)")
 
 
 def choices(name: object, known: list[str]) -> str:
@@ -46,6 +46,7 @@ def choices(name: object, known: list[str]) -> str:
     return (f"; did you mean {close[0]!r}? Choose" if close else "; choose") + f" from {', '.join(known)}"
 
 
+@entry
 def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bools]:
     """p-values adjusted for the family of comparisons, and which are rejected, by statsmodels' ``multipletests``.
 

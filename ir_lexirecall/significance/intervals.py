@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints
 
 Bounds = tuple[float, float]
 
+LEVEL = 1e-12  # of the scale of what is added: smaller sums are rounding
 RELATIVE = 1e-9  # numbers that differ by less, relative to what they are made of, are equal but for rounding
 
 
@@ -75,6 +76,17 @@ def unscaled(result: TestResult, exponent: Ints) -> TestResult:
     exponent = exponent.reshape(result.p.shape)
     estimate, low, high = (np.ldexp(array, exponent) for array in (result.estimate, result.low, result.high))
     return TestResult(estimate, low, high, result.p, result.effect_size)
+
+
+def moved(x: Floats, shift: Floats) -> Floats:
+    """``x`` plus a shift of each row, and 0 where only rounding, 1e-12 of the terms, is left.
+
+    >>> moved(np.array([[0.79 - 0.8, 0.02]]), np.array([0.01]))
+    array([[0.  , 0.03]])
+    """
+    total = x + shift[:, None]
+    total[np.abs(total) <= LEVEL * np.maximum(np.abs(x), np.abs(shift[:, None]))] = 0
+    return total
 
 
 def effect_of_mean(x: Floats) -> Floats:

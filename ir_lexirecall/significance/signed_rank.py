@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.arrays import Floats, Ints, ranges
-from ir_lexirecall.lazy import cached_property
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.significance.intervals import RELATIVE, TestResult
+from ir_lexirecall._util.arrays import Floats, Ints, ranges
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.significance.intervals import RELATIVE, TestResult, moved
 
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
@@ -63,6 +63,22 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
             known[key] = _test(differences, alpha)
         out[:, i] = known[key]
     return TestResult(*out)
+
+
+def one_sided_wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
+    """p of centres of at most -shift: the upper tail of W of the x_q + shift, shape ``(K, P)``.
+
+    >>> one_sided_wilcoxon_p(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]]), np.array([[0.0], [0.1]]))
+    array([[0.03125 ],
+           [0.015625]])
+    """
+    p = np.empty(shifts.shape)
+    for k, shift in enumerate(shifts):
+        for i, row in enumerate(moved(x, shift)):
+            differences = _Differences.of(row)
+            null = _null(differences.tied.tobytes())
+            p[k, i] = null.lower_tail(null.total - differences.statistic)
+    return p
 
 
 def _test(differences: _Differences, alpha: float | None) -> list[float]:
@@ -144,8 +160,19 @@ class _Null:
             return np.minimum(1, 2 * self.lower[smaller // self.step])
         return np.minimum(1, 2 * special.ndtr((smaller - self.total / 2) / self.deviation))
 
+    def lower_tail(self, value: int) -> float:
+        """P(2 W <= value)."""
+        from scipy import special  # not needed to import this library
+
+        if self.lower is None:
+            return float(special.ndtr((value - self.total / 2) / self.deviation))
+        place, above = value // self.step, (self.total - value) // self.step - 1
+        if place < len(self.lower):
+            return float(self.lower[place])
+        return float(1 - self.lower[above]) if above >= 0 else 1.0  # by symmetry
+
     def threshold(self, alpha: float) -> float | None:
-        """What lies half-way between the largest 2 W that is rejected and the next one; None: none is."""
+        """What lies half-way between the largest 2 W that is rejected and the next one; None if nothing is rejected."""
         from scipy import special  # not needed to import this library
 
         if self.lower is not None:

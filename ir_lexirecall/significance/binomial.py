@@ -1,11 +1,11 @@
-"""Tests with a closed form: the sign test and the t-test."""
+"""The sign test, in closed form."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.significance.intervals import TestResult, effect_of_mean, mean_and_deviation
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.significance.intervals import TestResult
 
 
 def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
@@ -50,32 +50,21 @@ def sign_test_p(fewer: Ints, decided: Ints) -> Floats:
     return np.where(decided > 0, np.minimum(1, 2 * special.bdtr(fewer, np.maximum(decided, 1), 0.5)), 1.0)
 
 
-def t_test(x: Floats, alpha: float = 0.05) -> TestResult:
-    """Paired t-test of the mean difference, with its t interval.
+def one_sided_sign_p(x: Floats, shifts: Floats) -> Floats:
+    """p of the sign test of effects (wins - losses) / (wins + losses) of at most -shift, shape ``(K, P)``.
 
-    The same difference other than 0 on every query has p 0 and an interval of one point; where all are 0, p is 1 and the
-    interval [0, 0]. One query says nothing of the spread: p is 1, and the interval has no ends.
+    That many wins or more when each decided query is won with a probability of (1 - shift) / 2. An effect is never below -1.
 
     Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval.
+        x: differences of P pairs on Q queries, shape ``(P, Q)``. Only their signs count.
+        shifts: 0 or more, shape ``(K, P)``.
 
-    Source: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1.
-
-    >>> result = t_test(np.array([[0.1, 0.3, 0.2, 0.0], [0.5, 0.5, 0.5, 0.5]]))
-    >>> result.p.round(4), result.low.round(4), result.high.round(4)
-    (array([0.1027, 0.    ]), array([-0.0554,  0.5   ]), array([0.3554, 0.5   ]))
+    >>> one_sided_sign_p(np.array([[1.0, 1.0, 1.0, 0.0, -1.0]]), np.array([[0.0], [0.5]])).round(4)
+    array([[0.3125],
+           [0.0508]])
     """
     from scipy import special  # not needed to import this library
 
-    queries = x.shape[1]
-    mean, deviation = mean_and_deviation(x)
-    if queries < 2:
-        nothing = np.full(len(x), np.inf)
-        return TestResult(mean, -nothing, nothing, np.ones(len(x)), effect_of_mean(x))
-    error = deviation / np.sqrt(queries)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(mean == 0, 0.0, mean / error)
-    half = -special.stdtrit(queries - 1, alpha / 2) * error
-    p = 2 * special.stdtr(queries - 1, -np.abs(t))
-    return TestResult(mean, mean - half, mean + half, p, effect_of_mean(x))
+    wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+    p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
+    return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))

@@ -1,0 +1,285 @@
+"""Resampling of one or many collections, and intervals of macro means, as functions of arrays.
+
+``values`` are those of S runs on the queries of D collections: a sequence of D arrays, shape ``(S, Q_d)``. A collection counts
+once, however many queries it has: the macro mean of a run is the mean over collections of its means over queries. Queries are
+resampled for all runs alike, so differences stay paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.significance.intervals import most_extreme
+from ir_lexirecall.significance.meta_analysis import (
+    RandomEffects,
+    better_on_at_least,
+    friedman,
+    nemenyi,
+    partial_conjunction,
+    random_effects,
+    ranks,
+    wilcoxon_of_pairs,
+)
+
+__all__ = [
+    "RandomEffects",
+    "Resamples",
+    "better_on_at_least",
+    "friedman",
+    "macro_error",
+    "macro_means",
+    "mean_interval",
+    "nemenyi",
+    "partial_conjunction",
+    "random_effects",
+    "rank_interval",
+    "ranks",
+    "stratified_bootstrap",
+    "studentised_interval",
+    "two_level_bootstrap",
+    "wilcoxon_of_pairs",
+]
+
+_BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
+_NOISE = 1e-13  # rounding of a sum, relative to its terms
+
+
+# -- resampling ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Macro means of B resamples, with their standard errors.
+
+    Attributes:
+        mean: shape ``(S, B)``.
+        error: standard error of each mean, estimated from the resample alone, shape ``(S, B)``.
+    """
+
+    mean: Floats
+    error: Floats
+
+
+def macro_means(values: Sequence[Floats]) -> Floats:
+    """Mean over collections of the means over queries, shape ``(S,)``.
+
+    >>> macro_means([np.array([[0.0, 1.0]]), np.array([[1.0, 1.0, 1.0]])])
+    array([0.75])
+    """
+    return np.mean([x.mean(axis=1) for x in values], axis=0)
+
+
+def macro_error(values: Sequence[Floats], over: str) -> Floats:
+    """Standard error of the macro means, shape ``(S,)``; inf where too few queries or collections tell of the spread.
+
+    ``over="queries"``: the collections are fixed, sqrt(sum_d s_d^2 / Q_d) / D; ``over="collections"``: they are a sample, the
+    standard deviation of their means / sqrt(D), but at least the error over queries: that collections agree is no evidence
+    beyond that of their queries.
+
+    >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])]
+    >>> macro_error(values, "queries").round(4), macro_error(values, "collections").round(4)
+    (array([0.2915]), array([0.2915]))
+    """
+    total = np.zeros(len(values[0]))
+    for x in values:
+        queries = x.shape[1]
+        with np.errstate(invalid="ignore"):
+            deviation = x.std(axis=1, ddof=1) if queries > 1 else np.full(len(x), np.inf)
+        total += _without_noise(deviation, np.abs(x).max(axis=1)) ** 2 / queries
+    of_queries = np.sqrt(total) / len(values)
+    if over == "queries":
+        return of_queries
+    means = np.stack([x.mean(axis=1) for x in values])
+    if len(means) < 2:
+        return np.full(means.shape[1], np.inf)
+    between = _without_noise(means.std(axis=0, ddof=1), np.abs(means).max(axis=0)) / np.sqrt(len(means))
+    return np.maximum(between, np.where(np.isinf(of_queries), 0.0, of_queries))
+
+
+def stratified_bootstrap(
+    values: Sequence[Floats], *, n_resamples: int, seed: int, progress: bool | None = False
+) -> Resamples:
+    """Resample queries within each collection: these collections are the benchmark.
+
+    For each collection in turn, ``default_rng(seed)`` draws ``integers(Q_d, size=(B, Q_d))``. The mean of a resample is a matrix
+    product of how often each query is drawn with the values, for all runs at once.
+
+    Args:
+        values: see the module.
+        n_resamples: B.
+        seed: of the random numbers.
+        progress: as in ``progress_bar``.
+
+    >>> resamples = stratified_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], n_resamples=1000, seed=0)
+    >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
+    ((1, 1000), True)
+    """
+    runs = len(values[0])
+    mean, variance = np.zeros((runs, n_resamples)), np.zeros((runs, n_resamples))
+    rng = np.random.default_rng(seed)
+    for x in progress_bar(progress, values, desc="bootstrap"):
+        queries = x.shape[1]
+        center = x.mean(axis=1, keepdims=True)
+        for some in _blocks(n_resamples, queries):
+            count = _counts(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
+            first, second = _moments(x - center, count)
+            mean[:, some] += first + center
+            variance[:, some] += second / max(1, queries - 1)
+    return Resamples(mean / len(values), np.sqrt(variance) / len(values))
+
+
+def two_level_bootstrap(
+    values: Sequence[Floats], *, n_resamples: int, seed: int, progress: bool | None = False
+) -> Resamples:
+    """Resample collections, and queries within each drawn one: the collections are a sample of tasks.
+
+    ``default_rng(seed)`` draws the collections, ``integers(D, size=(B, D))``; then, for each collection in turn, the queries of
+    all its appearances, ``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and places. The standard error is
+    that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed means as well
+    as in the resampled ones.
+
+    Args: as in ``stratified_bootstrap``.
+
+    >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]]), np.array([[0.4, 0.7]])]
+    >>> two_level_bootstrap(values, n_resamples=1000, seed=0).error.shape
+    (1, 1000)
+    """
+    runs, collections = len(values[0]), len(values)
+    overall = macro_means(values)
+    first, second = np.zeros((2, n_resamples, runs))
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(collections, size=(n_resamples, collections))
+    for d, x in enumerate(progress_bar(progress, values, desc="bootstrap")):
+        resample = np.nonzero(drawn == d)[0]
+        queries = x.shape[1]
+        for some in _blocks(len(resample), queries):
+            count = _counts(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
+            mean = count @ (x - overall[:, None]).T / queries
+            where = resample[some]  # in order; a resample may stand there several times
+            start = np.flatnonzero(np.r_[True, where[1:] != where[:-1]])
+            first[where[start]] += np.add.reduceat(mean, start)
+            second[where[start]] += np.add.reduceat(mean**2, start)
+    mean = first / collections
+    largest = np.max([np.abs(x).max(axis=1) for x in values], axis=0)
+    variance = np.maximum(second / collections - mean**2, 0.0)
+    variance[variance <= (_NOISE * largest) ** 2] = 0
+    error = np.sqrt(variance / max(1, collections - 1))
+    return Resamples(np.ascontiguousarray((mean + overall).T), np.ascontiguousarray(error.T))
+
+
+def _counts(draw: Ints, queries: int) -> Floats:
+    """How often each query is drawn, a row per resample."""
+    place = draw + queries * np.arange(len(draw))[:, None]
+    return np.bincount(place.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
+
+
+def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
+    """Means and variances (of the population) of resamples of rows with mean 0, shape ``(S, B)``."""
+    runs, queries = x.shape
+    both = np.concatenate([x, x**2]) @ count.T / queries
+    mean, variance = both[:runs], both[runs:]
+    variance -= mean**2
+    variance[variance <= _NOISE * np.abs(x).max(axis=1, keepdims=True) ** 2] = 0
+    return mean, variance
+
+
+def _blocks(rows: int, width: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // max(1, width))
+    return (slice(start, min(rows, start + step)) for start in range(0, rows, step))
+
+
+def _without_noise(deviation: Floats, largest: Floats) -> Floats:
+    return np.where(deviation <= _NOISE * largest, 0.0, deviation)
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+def mean_interval(
+    values: Floats, alpha: float = 0.05, *, n_resamples: int = 10_000, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
+
+    The interval of a mean wherever one is printed. In simulations with skewed values (``tests/simulations``), those of 95 %
+    hold the true mean in 94 to 96 % from 10 queries on; percentile and BCa intervals in 86 % with 10 and 92 % with 50. NaN for
+    a single query, where all values are equal, and where so many resamples have no spread that there is no end. It is not
+    cut at a range: cut it where the measure has bounds.
+
+    Args:
+        values: of S runs on Q queries, shape ``(S, Q)``.
+        alpha: 1 - confidence.
+        n_resamples, seed: of the resamples, the same for all runs.
+
+    >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
+    >>> low.round(2), high.round(2)
+    (array([0.03,  nan]), array([0.77,  nan]))
+    """
+    resamples = stratified_bootstrap([values], n_resamples=n_resamples, seed=seed)
+    low, high, _ = studentised_interval(values.mean(axis=1), macro_error([values], "queries"), resamples, alpha)
+    return low, high
+
+
+def studentised_interval(
+    mean: Floats, error: Floats, resamples: Resamples, alpha: float
+) -> tuple[Floats, Floats, Floats]:
+    """Symmetric bootstrap-t intervals of means, and the p-values of the same resamples that they are 0: ``(S,)`` each.
+
+    t = (mean of the resample - mean) / error of the resample. p = (1 + number of resamples with a t at least as far from 0 as
+    mean / error) / (1 + B); the interval is mean -/+ q error, q the k-th largest absolute t, k = alpha (B + 1). So it leaves
+    out 0 exactly where p is at most alpha. Where it has no ends (too few resamples or queries; so many resamples without any
+    spread that q is infinite; no spread at all), it cannot be estimated: NaN.
+
+    Args:
+        mean, error: observed, shape ``(S,)``.
+        resamples: of the same S rows.
+        alpha: 1 - confidence.
+
+    Returns:
+        Low and high ends, and p.
+    """
+    shifted = resamples.mean - mean[:, None]
+    scale = np.abs(mean)[:, None] + np.abs(shifted).max(axis=1, initial=0.0, keepdims=True)
+    shifted[np.abs(shifted) <= _NOISE * scale] = 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(shifted == 0, 0.0, np.abs(shifted) / resamples.error)
+        observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
+    t *= 1 + 1e-12  # equal ones must not be told apart by their last bits
+    count = resamples.mean.shape[1]
+    p = np.where(np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count))
+    k = most_extreme(count, alpha)
+    half = np.full(len(mean), np.inf)
+    if k:
+        largest = np.partition(t, count - k, axis=1)[:, count - k]
+        with np.errstate(invalid="ignore"):
+            half = largest * error
+    half[np.isinf(half) | (error == 0)] = np.nan
+    return mean - half, mean + half, p
+
+
+# -- ranks -----------------------------------------------------------------------------------------
+
+
+def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
+    """The ranks from ... to ... that at least 1 - alpha of the resamples give to each run, shape ``(S,)`` each.
+
+    Args:
+        resampled: means of the resamples, shape ``(S, B)``.
+        alpha: the share of resamples that may lie outside, half of it at either end.
+
+    >>> low, high = rank_interval(np.array([[0.5, 0.6, 0.1], [0.4, 0.3, 0.2]]), 0.05)
+    >>> low, high
+    (array([1, 1]), array([2, 2]))
+    """
+    noise = 1e-12 * np.abs(resampled).max(initial=0.0)
+    order = np.empty((2, *resampled.shape), dtype=np.int64)
+    for s, row in enumerate(resampled):
+        order[0, s] = 1 + (resampled > row + noise).sum(axis=0)  # runs of equal means share their ranks
+        order[1, s] = (resampled >= row - noise).sum(axis=0)
+    low = np.quantile(order[0], alpha / 2, axis=1, method="inverted_cdf")
+    high = np.quantile(order[1], 1 - alpha / 2, axis=1, method="inverted_cdf")
+    return low.astype(np.int64), high.astype(np.int64)

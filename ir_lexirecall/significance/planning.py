@@ -1,0 +1,196 @@
+"""Planning by the paired t-test: queries that a difference needs, the difference that queries can show, effect sizes.
+
+A difference or a margin is named by the user, only its variance is estimated. The "power of the observed difference" is not
+computed: it is a function of p alone (.5 where p = alpha), and says nothing about the queries that were there.
+
+All powers are those of one comparison, before any correction; the noncentral t distribution has Q - 1 degrees of freedom and
+noncentrality difference sqrt(Q) / s.
+
+Sources: Hoenig, Heisey, The Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
+Significance, Power, and Sample Sizes, SIGIR 2016, doi 10.1145/2911451.2911492.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall.significance.intervals import mean_and_deviation
+
+MOST = 10**7  # queries beyond which nobody goes: inf
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An estimate with the interval that the variance's chi-squared interval gives it; arrays of one shape.
+
+    NaN where the variance is not known: fewer than two queries, or all differences equal.
+    """
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+
+
+@entry
+def queries_for_difference(x: Floats, difference: float | Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+    """Queries with which the two-sided t-test finds a true difference with a given power, for P pairs.
+
+    Args:
+        x: observed differences of P pairs on Q queries, shape ``(P, Q)``: only their variance counts.
+        difference: to be found, above 0, in the unit of ``x``; one, or one per pair.
+        power, alpha: between 0 and 1.
+
+    Returns:
+        Whole numbers, shape ``(P,)``; inf: more than ten million.
+
+    Raises:
+        ValueError: a number out of range.
+
+    >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
+    >>> planned = queries_for_difference(x, 0.05)
+    >>> planned.estimate, planned.low, planned.high
+    (array([29.]), array([21.]), array([44.]))
+    """
+    return _needed(x, difference, power, alpha, _two_sided_power)
+
+
+@entry
+def queries_for_margin(x: Floats, margin: float | Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+    """Queries with which two equal runs are found *not worse* than a margin with a given power, for P pairs.
+
+    That is, with which the one-sided lower bound at 1 - alpha lies above -margin where the true difference is 0.
+
+    Args, returns, errors: as in ``queries_for_difference``, with a margin in place of the difference.
+
+    >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
+    >>> queries_for_margin(x, 0.05).estimate
+    array([23.])
+    """
+    return _needed(x, margin, power, alpha, _one_sided_power)
+
+
+@entry
+def detectable_difference(x: Floats, power: float = 0.8, alpha: float = 0.05) -> Planned:
+    """The smallest true difference that the two-sided t-test finds with as many queries and a given power, for P pairs.
+
+    Args: as in ``queries_for_difference``.
+
+    >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
+    >>> planned = detectable_difference(x)
+    >>> planned.estimate.round(3), planned.low.round(3), planned.high.round(3)
+    (array([0.037]), array([0.031]), array([0.046]))
+    """
+    _check_level(power=power, alpha=alpha)
+    queries = x.shape[1]
+    if queries < 2:
+        return Planned(*np.full((3, len(x)), np.nan))
+    low, high = np.zeros(1), np.full(1, 1e4)
+    n = np.full(1, float(queries))
+    for _ in range(100):
+        middle = (low + high) / 2
+        enough = _two_sided_power(middle, n, alpha) >= power
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return Planned(*(high * s / np.sqrt(queries) for s in _deviations(x, alpha)))
+
+
+def effect_interval(effect: Floats, queries: int, alpha: float = 0.05) -> tuple[Floats, Floats]:
+    """Interval of Cohen's d_z = mean / standard deviation of differences: low and high ends, shape ``(P,)``.
+
+    t = d_z sqrt(Q) has a noncentral t distribution for normal differences; the ends are the noncentralities at which it is as
+    small, and as large, with probability alpha / 2, / sqrt(Q). 0 lies outside exactly where the t-test rejects. NaN where
+    d_z has no estimate: fewer than two queries, or no spread.
+
+    Args:
+        effect: d_z, shape ``(P,)``.
+        queries: Q.
+        alpha: 1 - confidence.
+
+    Source: Goulet-Pelletier, Cousineau, A Review of Effect Sizes and Their Confidence Intervals, The Quantitative Methods for
+    Psychology 2018, doi 10.20982/tqmp.14.4.p242.
+
+    >>> low, high = effect_interval(np.array([0.5]), 50)
+    >>> low.round(3), high.round(3)
+    (array([0.203]), array([0.792]))
+    """
+    effect = np.asarray(effect, dtype=np.float64)
+    ends = np.full((2, *effect.shape), np.nan)
+    if queries < 2:
+        return ends[0], ends[1]
+    known = np.isfinite(effect)
+    t = effect[known] * np.sqrt(queries)
+    for end, level in zip(ends, (1 - alpha / 2, alpha / 2), strict=True):
+        width = 10 + np.abs(t)
+        low, high = t - width, t + width
+        for _ in range(100):  # the probability falls as the noncentrality rises
+            middle = (low + high) / 2
+            below = _cdf(t, queries - 1.0, middle) > level
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        end[known] = (low + high) / 2 / np.sqrt(queries)
+    return ends[0], ends[1]
+
+
+def _needed(
+    x: Floats, difference: float | Floats, power: float, alpha: float, power_of: Callable[..., Floats]
+) -> Planned:
+    _check_level(power=power, alpha=alpha)
+    difference = np.asarray(difference, dtype=np.float64)
+    if not (np.isfinite(difference).all() and (difference > 0).all()):
+        raise ValueError(f"a difference must be a finite number above 0, not {difference.tolist()!r}")
+    if x.shape[1] < 2:
+        return Planned(*np.full((3, len(x)), np.nan))
+    numbers = []
+    for deviation in _deviations(x, alpha):
+        with np.errstate(divide="ignore"):
+            effect = difference / deviation
+        low, high = np.ones(len(x)), np.full(len(x), MOST + 1.0)
+        while (high - low > 1).any():
+            middle = np.floor((low + high) / 2)
+            enough = power_of(effect * np.sqrt(middle), np.maximum(middle, 2), alpha) >= power
+            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        numbers.append(np.where(np.isnan(deviation), np.nan, np.where(high > MOST, np.inf, high)))
+    return Planned(*numbers)
+
+
+def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+    """Standard deviation of each row and the ends of its chi-squared interval; NaN where there is no spread."""
+    from scipy import special  # not needed to import this library
+
+    deviation = mean_and_deviation(x)[1]
+    deviation = np.where(deviation > 0, deviation, np.nan)
+    n = x.shape[1] - 1
+    ends = [np.sqrt(n / special.chdtri(n, tail)) for tail in (alpha / 2, 1 - alpha / 2)]
+    return deviation, deviation * ends[0], deviation * ends[1]
+
+
+def _two_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
+    from scipy import special  # not needed to import this library
+
+    critical = -special.stdtrit(queries - 1, alpha / 2)
+    return 1 - _cdf(critical, queries - 1, noncentrality) + _cdf(-critical, queries - 1, noncentrality)
+
+
+def _one_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
+    from scipy import special  # not needed to import this library
+
+    return 1 - _cdf(-special.stdtrit(queries - 1, alpha), queries - 1, noncentrality)
+
+
+def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
+    """P(T <= t) of the noncentral t; by its normal approximation where SciPy has no number."""
+    from scipy import special  # not needed to import this library
+
+    positive = noncentrality >= 0
+    p = special.nctdtr(df, np.abs(noncentrality), np.where(positive, t, -t))
+    normal = special.ndtr((t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df)))
+    return np.where(np.isnan(p), normal, np.where(positive, p, 1 - p))
+
+
+def _check_level(**levels: float) -> None:
+    for name, level in levels.items():
+        if not 0 < level < 1:
+            raise ValueError(f"{name} must lie between 0 and 1, not {level!r}")

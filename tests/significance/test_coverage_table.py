@@ -1,0 +1,54 @@
+"""The table of coverage: every part of it runs, and the stored one has no row that is off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ir_lexirecall
+from tests.simulations import coverage
+
+STORED = Path(ir_lexirecall.__file__).parent / "pt_docs" / "coverage_table.txt"
+
+
+@pytest.mark.parametrize("simulate", coverage.TABLE, ids=lambda function: function.__name__)
+def test_every_row_is_a_share_of_a_statement_that_the_table_has(simulate) -> None:
+    rows = [*simulate(10, np.random.default_rng(0))]
+    stored = STORED.read_text(encoding="utf-8")
+    assert rows
+    for row in rows:
+        assert 0 <= row.share <= 1
+        assert row.level in (coverage.ALPHA, 1 - coverage.ALPHA)
+        assert f"   * - {row.statement}\n     - {row.setting}\n     - {row.level:.2f}\n" in stored
+
+
+def test_no_stored_row_is_off() -> None:
+    lines = STORED.read_text(encoding="utf-8").splitlines()
+    remarks = lines[lines.index("     - Remark") + 5 :: 5]
+    assert len(remarks) > 200
+    assert not {"     - off", "     - conservative: unexplained"} & set(remarks)
+
+
+def test_rows_that_are_off_say_so() -> None:
+    """1,000 intervals, of which 93 in 100 hold the truth; and verdicts, of which 7 in 100 are false."""
+    holds = np.arange(1000) % 100 < 93
+    assert coverage.covers("mean", "x", holds).remark == "off"
+    assert coverage.covers("mean", "x", holds, limit="known").remark == "below: known"
+    assert coverage.covers("mean", "x", holds | True).remark == "conservative: unexplained"
+    assert coverage.covers("mean", "x", holds | True, "few queries").remark == "conservative: few queries"
+    assert coverage.false("worse", "x", ~holds).remark == "off"
+    assert coverage.false("worse", "x", np.arange(1000) % 100 < 6).remark == ""
+
+
+def test_the_program_fails_where_a_row_is_off(monkeypatch, tmp_path, capsys) -> None:
+    def lies(samples, rng):
+        yield coverage.covers("mean", "always wrong", np.zeros(samples))
+
+    page = tmp_path / "table.txt"
+    monkeypatch.setattr(coverage, "TABLE", [lies])
+    monkeypatch.setattr("sys.argv", ["coverage", "--samples", "7", "--page", str(page)])
+    assert coverage.main() == 1
+    assert "always wrong" in capsys.readouterr().out
+    assert page.read_text().endswith("   * - mean\n     - always wrong\n     - 0.95\n     - 0.000\n     - off\n")

@@ -1,0 +1,175 @@
+"""The best set and rank intervals against slow and obvious code, laws, and simulated runs whose order is known."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ir_lexirecall.significance import best_set, deviations, rank_intervals, studentised_deviations
+from tests.simulations.benchmark import World
+
+B = 39
+
+
+def draws(sizes: Sequence[int], over: str, seed: int) -> list[list[tuple[int, list[int]]]]:
+    """Of each resample the collections and their queries."""
+    generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
+    collections = [[*range(len(sizes))]] * B
+    if over == "collections":
+        collections = generators[-1].integers(len(sizes), size=(B, len(sizes))).tolist()
+    return [[(d, generators[d].integers(sizes[d], size=sizes[d]).tolist()) for d in drawn] for drawn in collections]
+
+
+def obvious_t(differences: list[list[float]], over: str, means: list[float]) -> float:
+    """t of the mean of ``means`` whose noise is that of the differences of some collections."""
+    noise = sum(statistics.variance(x) / len(x) for x in differences) / len(means) ** 2
+    between = statistics.variance(means) / len(means) if over == "collections" else 0.0
+    difference, error = statistics.mean(means), math.sqrt(max(noise, between))
+    if abs(difference) < 1e-9:
+        return 0.0
+    return math.copysign(math.inf, difference) if error < 1e-9 else difference / error
+
+
+VALUES = st.tuples(st.integers(2, 4), st.lists(st.integers(2, 5), min_size=2, max_size=3)).flatmap(
+    lambda size: st.tuples(
+        *[
+            st.lists(
+                st.lists(st.integers(0, 4), min_size=queries, max_size=queries), min_size=size[0], max_size=size[0]
+            )
+            for queries in size[1]
+        ]
+    )
+)
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+@given(VALUES, st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_deviations_are_those_of_every_pair_in_every_resample(over: str, values: tuple, seed: int) -> None:
+    arrays = [np.array(x) / 4 for x in values]
+    found = studentised_deviations(arrays, over, n_resamples=B, seed=seed)
+    runs = len(arrays[0])
+    resamples = draws([x.shape[1] for x in arrays], over, seed)
+    for j in range(runs):
+        largest, furthest = [0.0] * B, [0.0] * B
+        for k in range(runs):
+            x = [((a[k] - a[j]) * 1).tolist() for a in arrays]
+            of_sample = [statistics.mean(one) for one in x]
+            assert found.t[j, k] == pytest.approx(obvious_t(x, over, of_sample), rel=1e-6, abs=1e-9)
+            overall = statistics.mean(of_sample)
+            scale = math.sqrt(len(x) / (len(x) - 1)) if over == "collections" else 1.0
+            for b, drawn in enumerate(resamples):
+                sample = [[x[d][q] for q in queries] for d, queries in drawn]
+                effects = [scale * (of_sample[d] - overall) for d, _ in drawn]
+                noise = [statistics.mean(one) - of_sample[d] for one, (d, _) in zip(sample, drawn, strict=True)]
+                t = obvious_t(sample, over, [e + n for e, n in zip(effects, noise, strict=True)])
+                largest[b], furthest[b] = max(largest[b], t), max(furthest[b], abs(t))
+        assert found.above[j] == pytest.approx(largest, rel=1e-6, abs=1e-9)
+        assert found.beyond[j] == pytest.approx(furthest, rel=1e-6, abs=1e-9)
+    p = best_set(found)
+    low, high = rank_intervals(found, 0.1)
+    for j in range(runs):
+        largest_t = max(found.t[j])
+        count = sum(one >= largest_t or math.isclose(one, largest_t) for one in found.above[j])
+        expected = max((1 + count) / (1 + B), 2.0 ** -sum(x.shape[1] for x in arrays)) if largest_t > 0 else 1
+        assert p[j] == expected
+        bound = sorted(found.beyond[j])[-4]  # of 40 with the sample itself, a tenth lie as far away
+        if found.least_p > 0.05:  # too few queries
+            bound = math.inf
+        others = [t for t in found.t[j] if t != 0]
+        if not any(math.isclose(abs(t), bound) for t in others):
+            assert low[j] == 1 + sum(t > bound for t in others)
+            assert high[j] == runs - sum(t < -bound for t in others)
+
+
+def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    values = [rng.random((4, 30)), rng.random((4, 12))]
+    for over in ("queries", "collections"):
+        whole = studentised_deviations(values, over, n_resamples=300, seed=1)
+        monkeypatch.setattr(deviations, "_BLOCK", 2**7)
+        parts = studentised_deviations(values, over, n_resamples=300, seed=1)
+        monkeypatch.undo()
+        assert parts.above == pytest.approx(whole.above, rel=1e-9)
+        assert parts.beyond == pytest.approx(whole.beyond, rel=1e-9)
+
+
+def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
+    rng = np.random.default_rng(0)
+    for queries in (2, 5, 30):
+        x = rng.random((5, queries))
+        assert best_set(studentised_deviations([x], n_resamples=99))[x.mean(axis=1).argmax()] == 1
+
+
+def test_equal_runs_share_their_fate() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random((3, 25)) + np.array([[0.0], [0.1], [1.0]])
+    found = studentised_deviations([x[[0, 1, 2, 2, 1]]], n_resamples=999)
+    p = best_set(found)
+    assert p[2] == p[3] == 1
+    assert p[1] == p[4] <= 0.05
+    low, high = rank_intervals(found)
+    assert (low[2], high[2]) == (low[3], high[3]) == (1, 2)
+
+
+@pytest.mark.parametrize("queries", [1, 2, 3, 4])
+def test_few_queries_rule_nobody_out(queries: int) -> None:
+    """4 queries, all won by the same: the exact test's one-sided p is 1/16."""
+    x = np.array([[0.9], [0.8], [0.1]]) + np.zeros((3, queries))
+    found = studentised_deviations([x], n_resamples=999)
+    assert (best_set(found) > 0.05).all()
+    assert [end.tolist() for end in rank_intervals(found)] == [[1] * 3, [3] * 3]
+
+
+def test_one_collection_is_no_sample_of_collections() -> None:
+    x = np.random.default_rng(0).random((3, 30)) + np.array([[0.0], [1.0], [2.0]])
+    found = studentised_deviations([x], "collections", n_resamples=99)
+    assert best_set(found).tolist() == [1, 1, 1]
+    assert [end.tolist() for end in rank_intervals(found)] == [[1] * 3, [3] * 3]
+
+
+def test_a_single_run_is_the_best() -> None:
+    found = studentised_deviations([np.random.default_rng(0).random((1, 30))], n_resamples=99)
+    assert best_set(found).tolist() == [1]
+    assert [end.tolist() for end in rank_intervals(found)] == [[1], [1]]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1 / 3, 1e200])
+def test_the_scale_changes_nothing(scale: float) -> None:
+    x = np.random.default_rng(0).random((4, 30)).round(1)
+    x[3] = x[0] + 0.1
+    found, other = (studentised_deviations([y], n_resamples=99) for y in (x, x * scale))
+    assert found.t == pytest.approx(other.t, rel=1e-6)
+    assert best_set(found).tolist() == best_set(other).tolist()
+
+
+def test_an_unknown_population_is_refused() -> None:
+    with pytest.raises(ValueError, match="over must be 'queries' or 'collections', not 'runs'"):
+        studentised_deviations([np.zeros((2, 3))], "runs")
+
+
+@pytest.mark.parametrize(
+    ("over", "collections", "runs", "queries"),
+    [("collections", 2, 6, 50), ("queries", 1, 6, 5), ("queries", 1, 8, 16), ("queries", 1, 6, 50)],
+)
+def test_the_true_best_run_of_nearly_equal_ones_is_kept(over: str, collections: int, runs: int, queries: int) -> None:
+    """At a small size; the table of coverage has more."""
+    between = 0.03 if over == "collections" else 0.0
+    world = World([queries] * collections, [0.3 + 0.0005 * s for s in range(runs)], between)
+    rng = np.random.default_rng(5)
+    kept, ranked = [], []
+    for benchmark in range(200):
+        values = world.collections(rng, rng.normal(0, between, (runs, collections)))
+        found = studentised_deviations(values, over, n_resamples=199, seed=benchmark)
+        kept.append(best_set(found)[-1] > 0.05)
+        low, high = rank_intervals(found)
+        true = np.arange(runs, 0, -1)
+        ranked.append((low <= true) & (true <= high))
+    assert np.mean(kept) >= 0.94 - 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert np.mean(ranked) >= 0.94

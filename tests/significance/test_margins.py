@@ -1,0 +1,297 @@
+"""One-sided p-values, margins and the words for them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import DescrStatsW
+
+from ir_lexirecall.significance import (
+    MarginTest,
+    SignificanceTest,
+    falls_by_more,
+    margin_test,
+    margin_test_of_all,
+    margin_verdicts,
+    preference_interval,
+    verdicts,
+)
+
+PAIRED = ["sign", "t", "wilcoxon", "bootstrap", "randomisation"]
+SIXTHS = st.lists(st.integers(-6, 6), min_size=2, max_size=7)
+MARGINS = st.integers(0, 6)
+
+
+def several_magnitudes(x: list[Fraction]) -> bool:
+    return len({abs(value) for value in x} - {0}) > 1
+
+
+def one_sided(name: str, x: object, margin: float = 0.0, **options: int) -> MarginTest:
+    return margin_test(
+        SignificanceTest(name, progress=False, **options), np.atleast_2d(np.array(x, dtype=float)), margin
+    )
+
+
+@given(SIXTHS, MARGINS)
+@settings(max_examples=50)
+def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: int) -> None:
+    if not several_magnitudes(x) or not all(several_magnitudes([v + s * margin for v in x]) for s in (1, -1)):
+        return
+    found = one_sided("t", np.array(x) / 6, margin / 6)
+    peer = DescrStatsW(np.array(x) / 6)
+    assert found.better[0] == pytest.approx(peer.ttest_mean(0, "larger")[1], rel=1e-6, abs=1e-12)
+    assert found.worse[0] == pytest.approx(peer.ttest_mean(0, "smaller")[1], rel=1e-6, abs=1e-12)
+    within, lower, _ = peer.ttost_mean(-margin / 6, margin / 6)
+    assert (found.not_worse[0], found.within[0]) == pytest.approx((lower[1], within), rel=1e-6, abs=1e-12)
+
+
+@given(SIXTHS, MARGINS)
+@settings(max_examples=50)
+def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(x: list[int], margin: int) -> None:
+    if not several_magnitudes(x):
+        return
+    found = one_sided("randomisation", np.array(x) / 6, margin / 6)
+    for p, sign, shift in ((found.better, 1, 0), (found.worse, -1, 0), (found.not_worse, 1, margin)):
+        moved = np.array([sign * value + shift for value in x])
+        sums = np.array([*itertools.product([-1, 1], repeat=len(x))]) @ moved
+        assert p[0] == np.mean(sums >= moved.sum())
+
+
+@given(SIXTHS, MARGINS)
+@settings(max_examples=50)
+def test_wilcoxon_counts_all_assignments_of_signs_of_the_moved_differences(x: list[int], margin: int) -> None:
+    found = one_sided("wilcoxon", np.array(x) / 6, margin / 6)
+    for p, sign, shift in ((found.better, 1, 0), (found.worse, -1, 0), (found.not_worse, 1, margin)):
+        moved = np.array([sign * value + shift for value in x if sign * value + shift])
+        ranks = stats.rankdata(np.abs(moved))
+        sums = [ranks[np.array(s, dtype=bool)].sum() for s in itertools.product([0, 1], repeat=len(moved))]
+        assert p[0] == pytest.approx(np.mean(np.array(sums) >= ranks[moved > 0].sum()), rel=1e-12)
+
+
+def test_wilcoxon_of_many_queries_is_that_of_scipy() -> None:
+    x = np.random.default_rng(0).normal(0.1, 1, 120)
+    found = one_sided("wilcoxon", x, 0.2)
+    for p, moved in ((found.better, x), (found.worse, -x), (found.not_worse, x + 0.2)):
+        peer = stats.wilcoxon(moved, alternative="greater", correction=False, method="approx")
+        assert p[0] == pytest.approx(peer.pvalue, rel=1e-9)
+
+
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=30), st.integers(0, 12))
+@settings(max_examples=50)
+def test_the_sign_test_tests_a_smaller_share_of_wins(x: list[int], tenths: int) -> None:
+    found = one_sided("sign", x, tenths / 10)
+    wins, losses = x.count(1), x.count(-1)
+
+    def at_least(wins: int, share: float) -> float:
+        return stats.binomtest(wins, losses + x.count(1), share, alternative="greater").pvalue if wins else 1.0
+
+    share = max(0.0, (1 - tenths / 10) / 2)
+    if wins + losses:
+        assert found.better[0] == pytest.approx(at_least(wins, 0.5))
+        if tenths <= 10:
+            assert found.not_worse[0] == pytest.approx(at_least(wins, share), abs=1e-12)
+            assert found.within[0] == pytest.approx(max(at_least(wins, share), at_least(losses, share)), abs=1e-12)
+    if tenths > 10:  # no effect is that large
+        assert found.within[0] == 0
+
+
+@given(st.lists(st.integers(-2, 2), min_size=7, max_size=7), MARGINS, st.integers(0, 99))
+@settings(max_examples=30)
+def test_the_bootstrap_halves_the_share_of_centred_resamples(x: list[int], margin: int, seed: int) -> None:
+    sides = [[s * v + d for v in x] for s, d in ((1, 0), (-1, 0), (1, margin))]
+    if not all(several_magnitudes(side) for side in [x, *sides]):
+        return
+    found = one_sided("bootstrap", x, margin, n_resamples=59, seed=seed)
+    draws = np.random.default_rng(seed).integers(7, size=(59, 7)).tolist()
+    mean = Fraction(sum(x), 7)
+
+    def square(values: list[Fraction]) -> float:
+        """Of t / sqrt(7)."""
+        center = Fraction(sum(values)) / 7
+        variance = sum((value - center) ** 2 for value in values) / 6
+        return (center**2 / variance if variance else math.inf) if center else 0
+
+    squares = [square([x[i] - mean for i in draw]) for draw in draws]
+    for p, side in zip((found.better, found.worse, found.not_worse), sides, strict=True):
+        observed = square([Fraction(value) for value in side])
+        half = (1 + sum(one >= observed for one in squares)) / 120
+        assert p[0] == pytest.approx(half if sum(side) > 0 else 1 - half)
+
+
+def test_tukey_compares_with_the_largest_difference_of_permutations() -> None:
+    values = np.random.default_rng(0).normal([0.0, 0.3, 0.9], 1, (25, 3))
+    test = SignificanceTest("tukey", n_resamples=199, progress=False)
+    whole = test.of_all(values)
+    for margin in (0.0, 0.2, 1.5):
+        found = margin_test_of_all(test, values, margin)
+        assert np.minimum(found.better, found.worse) == pytest.approx(whole.p)
+        off = ~np.eye(3, dtype=bool)
+        assert (found.not_worse <= 0.05)[off].tolist() == (whole.low > -margin)[off].tolist()
+        assert (found.within == np.maximum(found.not_worse, found.not_worse.T)).all()
+
+
+# -- laws --------------------------------------------------------------------------------------------
+
+PAIRS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=14)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+@given(PAIRS, st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+@settings(max_examples=40, deadline=None)
+def test_a_larger_margin_is_easier_and_sides_mirror_each_other(name: str, x: list[float], margin: float) -> None:
+    found, further, mirrored = (
+        one_sided(name, x, margin, n_resamples=99),
+        one_sided(name, x, margin + 0.25, n_resamples=99),
+        one_sided(name, np.negative(x), margin, n_resamples=99),
+    )
+    assert found.not_worse[0] <= found.better[0] + 1e-12
+    assert found.worse[0] == pytest.approx(mirrored.better[0])
+    assert found.within[0] == pytest.approx(mirrored.within[0])
+    assert found.within[0] >= found.not_worse[0]
+    one_magnitude = not several_magnitudes([round(6 * value) for value in x])
+    if one_magnitude or not any(x):
+        assert further.not_worse[0] <= found.not_worse[0] + 1e-12
+
+
+@pytest.mark.parametrize("name", ["sign", "t", "wilcoxon", "bootstrap", "randomisation"])
+@given(PAIRS)
+@settings(max_examples=40, deadline=None)
+def test_two_sided_p_is_twice_the_smaller_one_sided(name: str, x: list[float]) -> None:
+    if name == "randomisation" and len(x) > 12:
+        return  # sampled: each side is counted for itself
+    found = one_sided(name, x)
+    both = SignificanceTest(name).of_pairs(np.array([x])).p[0]
+    assert min(1.0, 2 * min(found.better[0], found.worse[0])) == pytest.approx(both, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["sign", "t"])
+@given(PAIRS, st.floats(0.01, 0.9))
+@settings(max_examples=60, deadline=None)
+def test_not_worse_is_a_one_sided_lower_bound_above_the_margin(name: str, x: list[float], margin: float) -> None:
+    low = SignificanceTest(name, alpha=0.1).of_pairs(np.array([x]), bounds=(-1, 1)).low[0]
+    if abs(low + margin) > 1e-9 and (name == "sign" or several_magnitudes([round(6 * value) for value in x])):
+        assert (one_sided(name, x, margin).not_worse[0] <= 0.05) == (low > -margin)
+
+
+@given(st.lists(st.integers(-1, 1), min_size=6, max_size=25).filter(any), st.sampled_from([0.05, 0.2, 0.6]))
+@settings(max_examples=60)
+def test_one_magnitude_goes_by_the_interval_with_one_more_win_and_loss(x: list[int], margin: float) -> None:
+    low, _ = preference_interval(np.array([x], dtype=float), 0.1)
+    for name in ("t", "bootstrap", "randomisation"):
+        found = one_sided(name, 0.1 * np.array(x), 0.1 * margin)
+        if abs(low[0] + margin) > 1e-9 and low[0] <= 0:
+            assert (found.not_worse[0] <= 0.05) == (low[0] > -margin or found.better[0] <= 0.05)
+        assert found.not_worse[0] >= 2.0 ** -len(x)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_a_loss_of_exactly_the_margin_is_no_evidence_of_less(name: str) -> None:
+    x = np.full((1, 30), 0.79 - 0.8)
+    margin = 1.0 if name == "sign" else 0.01
+    found = one_sided(name, x, margin)
+    assert found.not_worse[0] >= 0.5
+    assert found.worse[0] <= 0.05
+    assert margin_verdicts(found, 0.05).tolist() == ["worse"]
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_equal_runs_are_within_any_margin_with_enough_queries_and_undecided_with_few(name: str) -> None:
+    for queries, expected in ((30, "within margin"), (2, "undecided"), (1, "undecided")):
+        found = one_sided(name, np.zeros((1, queries)), 0.01)
+        if name != "sign":  # which looks at queries that differ only
+            assert margin_verdicts(found, 0.05).tolist() == [expected]
+        assert found.better[0] == found.worse[0] == 1
+
+
+def test_margins_may_differ_between_pairs() -> None:
+    x = np.random.default_rng(0).normal(0, 1, (2, 20))
+    found = margin_test(SignificanceTest("t"), x, np.array([0.5, 1.0]))
+    for i, margin in enumerate((0.5, 1.0)):
+        assert found.within[i] == one_sided("t", x[i], margin).within[0]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1 / 3, 1e150])
+@pytest.mark.parametrize("name", PAIRED[1:])
+def test_the_scale_changes_no_p(name: str, scale: float) -> None:
+    x = np.random.default_rng(1).normal(0.1, 0.5, (3, 20)).round(1)
+    found, other = one_sided(name, x, 0.2, n_resamples=99), one_sided(name, x * scale, 0.2 * scale, n_resamples=99)
+    for p, q in zip(vars(found).values(), vars(other).values(), strict=True):
+        assert p == pytest.approx(q, rel=1e-9)
+
+
+# -- words -------------------------------------------------------------------------------------------
+
+
+def test_the_first_verdict_that_holds_is_said() -> None:
+    p = np.array([*itertools.product([0.01, 0.5], repeat=4)]).T
+    found = margin_verdicts(MarginTest(better=p[0], worse=p[1], not_worse=p[2], within=p[3]), 0.05)
+    for word, (better, worse, not_worse, within) in zip(found, p.T < 0.05, strict=True):
+        first = [("worse", worse), ("better", better), ("within margin", within), ("not worse", not_worse)]
+        assert word == next((name for name, holds in first if holds), "undecided")
+
+
+def test_verdicts_follow_corrected_p() -> None:
+    found = one_sided("t", np.random.default_rng(0).normal(-0.45, 1, (1, 25)), 0.01)
+    assert margin_verdicts(found, 0.05).tolist() == ["worse"]
+    assert margin_verdicts(replace(found, worse=np.minimum(1, 50 * found.worse)), 0.05).tolist() == ["undecided"]
+    assert verdicts(np.array([0.04, 0.04, 0.06]), np.array([1, -1, 1]), 0.05).tolist() == [
+        "better",
+        "worse",
+        "undecided",
+    ]
+
+
+@given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 500))
+def test_a_fall_of_exactly_the_margin_is_not_more(before: int, after: int, margin: int) -> None:
+    found = falls_by_more(after / 10_000 - before / 10_000, margin / 10_000, max(before, after) / 10_000)
+    assert found == (before - after > margin)
+
+
+# -- under no difference, and at the margin ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_false_alarms_are_at_most_alpha(name: str) -> None:
+    """*worse* where there is no difference, *not worse* where the difference is the margin."""
+    x = np.random.default_rng(3).normal(0, 0.1, (1500, 30))
+    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(x))
+    assert np.mean(one_sided(name, x, n_resamples=199).worse <= 0.05) <= allowed
+    if name != "sign":
+        assert np.mean(one_sided(name, x - 0.02, 0.02, n_resamples=199).not_worse <= 0.05) <= allowed
+
+
+@pytest.mark.parametrize("name", ["sign", "t"])
+@pytest.mark.parametrize("queries", [8, 16, 40])
+def test_preferences_at_the_margin_are_called_not_worse_in_about_alpha(name: str, queries: int) -> None:
+    """Exactly, over all numbers of wins; a mean preference (or effect) of -0.2 that is the margin."""
+    wins = np.arange(queries + 1)
+    x = np.where(np.arange(queries) < wins[:, None], 1.0, -1.0)
+    rejected = one_sided(name, x, 0.2).not_worse <= 0.05
+    assert stats.binom.pmf(wins, queries, 0.4) @ rejected <= 0.065
+
+
+@pytest.mark.parametrize(
+    ("x", "margin", "message"),
+    [
+        (np.zeros(3), 0.1, "matrix of finite numbers"),
+        (np.full((1, 3), np.nan), 0.1, "matrix of finite numbers"),
+        (np.zeros((1, 3)), -0.1, "a margin must be a finite number of at least 0, not -0.1"),
+        (np.zeros((1, 3)), math.inf, "a margin must be a finite number"),
+    ],
+)
+def test_bad_margins_are_refused(x: np.ndarray, margin: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        margin_test(SignificanceTest("t"), x, margin)
+
+
+def test_tukey_has_no_pairs() -> None:
+    with pytest.raises(ValueError, match="margin_test_of_all"):
+        one_sided("tukey", np.zeros((1, 3)))

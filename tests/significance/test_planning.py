@@ -1,0 +1,143 @@
+"""Queries needed, detectable differences and intervals of effect sizes against SciPy and statsmodels."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from statsmodels.stats.power import TTestPower
+
+from ir_lexirecall.significance import (
+    detectable_difference,
+    effect_interval,
+    effect_of_mean,
+    queries_for_difference,
+    queries_for_margin,
+    t_test,
+)
+
+X = np.random.default_rng(0).normal([[0.0], [0.3]], [[0.1], [0.4]], (2, 60))
+S = X.std(axis=1, ddof=1)
+
+
+def two_sided_power(effect: float, queries: float, alpha: float) -> float:
+    critical = stats.t.isf(alpha / 2, queries - 1)
+    t = stats.nct(queries - 1, effect * math.sqrt(queries))
+    return float(t.sf(critical) + np.nan_to_num(t.cdf(-critical)))  # of far tails SciPy has no number
+
+
+def test_the_power_is_that_of_statsmodels() -> None:
+    assert two_sided_power(0.4, 30, 0.05) == pytest.approx(TTestPower().power(0.4, 30, 0.05))
+
+
+@pytest.mark.parametrize("difference", [0.02, 0.05, 0.3])
+@pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.95, 0.01)])
+def test_queries_for_a_difference_are_the_fewest_with_that_power(difference: float, power: float, alpha: float) -> None:
+    planned = queries_for_difference(X, difference, power, alpha)
+    degrees = X.shape[1] - 1
+    variances = [
+        S**2,
+        S**2 * degrees / stats.chi2.ppf(1 - alpha / 2, degrees),
+        S**2 * degrees / stats.chi2.ppf(alpha / 2, degrees),
+    ]
+    for found, variance in zip((planned.estimate, planned.low, planned.high), variances, strict=True):
+        for number, effect in zip(found, difference / np.sqrt(variance), strict=True):
+            assert two_sided_power(effect, number, alpha) >= power - 1e-9
+            assert number == 2 or two_sided_power(effect, number - 1, alpha) < power
+
+
+def test_queries_for_a_margin_find_equal_runs_not_worse() -> None:
+    for number, s in zip(queries_for_margin(X, 0.1, 0.9).estimate, S, strict=True):
+        assert TTestPower().power(0.1 / s, number, 0.05, alternative="larger") >= 0.9 - 1e-9
+        assert TTestPower().power(0.1 / s, number - 1, 0.05, alternative="larger") < 0.9
+
+
+def test_a_margin_is_planned_for_as_it_is_tested() -> None:
+    """Simulated: of equal runs with as many queries, as many are not worse as the power says."""
+    x = np.random.default_rng(1).normal(0, 0.1, (1, 40))
+    x = x / x.std(ddof=1) * 0.1
+    queries = int(queries_for_margin(x, 0.04).estimate[0])
+    sample = np.random.default_rng(2).normal(0, 0.1, (4000, queries))
+    assert np.mean(t_test(sample, 0.1).low > -0.04) == pytest.approx(0.81, abs=0.025)
+
+
+def test_the_detectable_difference_needs_as_many_queries_as_there_are() -> None:
+    planned = detectable_difference(X, 0.8, 0.05)
+    for difference, s, i in zip(planned.estimate, S, (0, 1), strict=True):
+        assert TTestPower().power(difference / s, 60, 0.05) == pytest.approx(0.8, abs=1e-9)
+        assert queries_for_difference(X[i : i + 1], difference * 1.0001).estimate[0] == 60
+    assert planned.low / planned.estimate == pytest.approx(math.sqrt(59 / stats.chi2.ppf(0.975, 59)))
+    assert planned.high / planned.estimate == pytest.approx(math.sqrt(59 / stats.chi2.ppf(0.025, 59)))
+
+
+def test_each_pair_may_have_its_difference() -> None:
+    both = queries_for_difference(X, np.array([0.05, 0.2])).estimate
+    assert both[1] == queries_for_difference(X[1:], 0.2).estimate[0]
+
+
+def test_without_a_variance_nothing_is_planned() -> None:
+    for x in (np.full((1, 20), 0.1), np.zeros((1, 1)), np.zeros((1, 9))):
+        for planned in (queries_for_difference(x, 0.1), queries_for_margin(x, 0.1), detectable_difference(x)):
+            assert np.isnan([planned.estimate[0], planned.low[0], planned.high[0]]).all()
+
+
+def test_what_needs_more_than_ten_million_queries_needs_infinitely_many() -> None:
+    assert queries_for_difference(X, 1e-6).estimate.tolist() == [math.inf, math.inf]
+
+
+@pytest.mark.parametrize("bad", [0.0, -0.1, math.nan, math.inf])
+def test_differences_are_above_0(bad: float) -> None:
+    with pytest.raises(ValueError, match="a difference must be a finite number above 0, not"):
+        queries_for_difference(X, bad)
+
+
+@pytest.mark.parametrize("options", [{"power": 1.0}, {"power": 0.0}, {"alpha": 1.5}])
+def test_levels_lie_between_0_and_1(options: dict) -> None:
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        detectable_difference(X, **options)
+
+
+# -- effect sizes ------------------------------------------------------------------------------------
+
+
+@given(st.floats(-3, 3), st.integers(2, 300), st.sampled_from([0.01, 0.05, 0.2]))
+@settings(max_examples=40, deadline=None)
+def test_the_interval_of_an_effect_inverts_the_noncentral_t(effect: float, queries: int, alpha: float) -> None:
+    low, high = effect_interval(np.array([effect]), queries, alpha)
+    t, root = effect * math.sqrt(queries), math.sqrt(queries)
+    for end, level in ((low[0], 1 - alpha / 2), (high[0], alpha / 2)):
+        reached = stats.nct.cdf(t, queries - 1, end * root)
+        assume(not np.isnan(reached))  # far out, SciPy's distribution has no value
+        assert reached == pytest.approx(level, abs=1e-6)
+    assert low[0] <= high[0]
+
+
+def test_it_is_the_root_that_scipy_finds() -> None:
+    low, high = effect_interval(np.array([0.5, -0.2]), 50)
+    root = optimize.brentq(lambda nc: stats.nct.cdf(0.5 * 50**0.5, 49, nc) - 0.975, -10, 20) / 50**0.5
+    assert low[0] == pytest.approx(root)
+    mirrored = effect_interval(np.array([0.2]), 50)
+    assert (low[1], high[1]) == pytest.approx((-mirrored[1][0], -mirrored[0][0]))
+
+
+def test_it_leaves_out_0_where_the_t_test_rejects() -> None:
+    x = np.random.default_rng(0).normal(0.3, 1, (300, 40))
+    low, high = effect_interval(effect_of_mean(x), 40)
+    assert ((low > 0) | (high < 0)).tolist() == (t_test(x).p <= 0.05).tolist()
+
+
+def test_it_covers() -> None:
+    for effect, queries in ((0.0, 10), (0.8, 10), (0.3, 60)):
+        x = np.random.default_rng(queries).normal(effect, 1, (4000, queries))
+        low, high = effect_interval(effect_of_mean(x), queries)
+        assert np.mean((low <= effect) & (effect <= high)) == pytest.approx(0.95, abs=0.012)
+
+
+def test_without_spread_there_is_no_interval() -> None:
+    low, high = effect_interval(np.array([math.inf, math.nan]), 10)
+    assert np.isnan([*low, *high]).all()
+    assert np.isnan(effect_interval(np.array([0.0]), 1)).all()
