@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ir_lexirecall.benchmark import inference
 from ir_lexirecall.significance import SignificanceTest, corrected
+from ir_lexirecall.significance import over_collections as inference
+from ir_lexirecall.significance.deviations import rank_intervals, studentised_deviations
 
 ALPHA = 0.05
 Floats = np.ndarray
@@ -77,9 +78,6 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, ALPHA)
         note("mean", (low <= truth) & (truth <= high))
-        if over == "queries":
-            low, high = inference.bca_ends(values, resamples.mean, ALPHA)
-            note("mean, BCa", (low <= truth) & (truth <= high))
         differences = [x[1:] - x[:1] for x in values]
         of_differences = resample(differences, **options)
         error = inference.macro_error(differences, over)
@@ -93,7 +91,7 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         true_rank = inference.ranks(truth)
         for name, (first, last) in {
             "rank of resamples": inference.rank_interval(resamples.mean, ALPHA),
-            "rank": inference.simultaneous_rank_interval(mean, resamples.mean, ALPHA),
+            "rank": rank_intervals(studentised_deviations(values, over, **options), ALPHA),
         }.items():
             note(name, (first <= true_rank) & (true_rank <= last))
     return {name: float(np.mean(values)) for name, values in hits.items()}

@@ -1,0 +1,139 @@
+"""Which of two rankings can win lexicographically, whatever grades the open documents turn out to have: exact, one walk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Bools, Ints, starts_segment
+from ir_lexirecall.data.pools import Pool
+
+_AT_ONCE = 2**25  # documents of pairs
+_NO, _YES, _OPEN = 0, 1, 2  # what is known of a document: not relevant, relevant, neither
+_DEEPEST = np.iinfo(np.int32).max
+
+States = NDArray[np.int8]
+
+
+def can_win(
+    pool: Pool, a: Ints, b: Ints, *, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool
+) -> Bools:
+    """Whether run ``a`` can beat run ``b`` under some judging of the open documents, for P pairs, shape ``(P, Q)``.
+
+    Args:
+        pool: what the runs retrieved.
+        a, b: places of the runs, shape ``(P,)``.
+        rel: smallest grade that counts as relevant.
+        cutoff: what is ranked below counts as not retrieved.
+        depth: unjudged documents among the first so many of either run are open, others are not relevant; None: all.
+        from_the_end: lexicographic recall (the more relevant documents, then the smaller last rank, and so on); otherwise
+            lexicographic precision (the smaller first rank, and so on).
+
+    An open document has one grade, so what both runs retrieved is decided for both at once. The walk goes from rank to rank, in the
+    order in which the preference looks at them, and stops at the first where A could be ahead; where A cannot, the
+    documents at that rank must be alike if A is to win below, which decides open ones.
+    """
+    pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
+    lists = _Lists.from_pool(pool, cutoff, from_the_end)
+    out = np.zeros((len(a), len(pool.judgments)), dtype=bool)
+    step = max(1, _AT_ONCE // max(1, len(pool.query)))
+    for start in range(0, len(a), step):
+        some = slice(start, start + step)
+        out[some] = _walk(pool, lists, a[some], b[some], rel, cutoff, depth, from_the_end)
+    return out
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """The documents of every run that may be relevant, in the order of the walk.
+
+    Attributes:
+        row: their rows in the pool, run by run and query by query; one row more at the end, for none.
+        order: where each stands in the walk.
+        start, end: where the documents of a run and query are, shape ``(S, Q)``.
+    """
+
+    row: Ints
+    order: Ints
+    start: Ints
+    end: Ints
+
+    @classmethod
+    def from_pool(cls, pool: Pool, cutoff: int | None, from_the_end: bool) -> _Lists:
+        run, row = np.nonzero((pool.rank > 0) & (pool.rank <= (cutoff or _DEEPEST)))
+        queries = len(pool.judgments)
+        ranking = run * queries + pool.query[row]
+        order = pool.rank[run, row].astype(np.int64)
+        if from_the_end:
+            order = -order
+        arranged = np.lexsort((order, ranking))
+        count = np.bincount(ranking, minlength=len(pool.rank) * queries)
+        end = np.cumsum(count)
+        shape = (len(pool.rank), queries)
+        return cls(
+            np.append(row[arranged], -1),
+            np.append(order[arranged], _DEEPEST),
+            (end - count).reshape(shape),
+            end.reshape(shape),
+        )
+
+
+def _walk(
+    pool: Pool,
+    lists: _Lists,
+    a: Ints,
+    b: Ints,
+    rel: float,
+    cutoff: int | None,
+    depth: int | None,
+    from_the_end: bool,
+) -> Bools:
+    queries = len(pool.judgments)
+    relevant = pool.is_judged & (pool.grade >= rel)
+    top = (pool.rank > 0) & (pool.rank <= (_DEEPEST if depth is None else depth)) & ~pool.is_judged
+    state: States = np.where(top[a] | top[b], _OPEN, relevant.astype(np.int8)).astype(np.int8)
+    win: Bools = np.zeros((len(a), queries), dtype=bool)
+    undecided = ~win
+    if from_the_end:
+        seen = (pool.rank > 0) & (pool.rank <= (cutoff or _DEEPEST))
+        is_open, only_a, only_b = state == _OPEN, seen[a] & ~seen[b], seen[b] & ~seen[a]
+        state[is_open & only_a] = _YES
+        state[is_open & only_b] = _NO
+        ahead = _count(pool, (state == _YES) & only_a) - _count(pool, (state == _YES) & only_b)
+        win, undecided = ahead > 0, ahead == 0
+    some = lists.start < lists.end
+    pair, query = np.nonzero(undecided & (some[a] | some[b]))
+    place = [lists.start[s[pair], query] for s in (a, b)]
+    end = [lists.end[s[pair], query] for s in (a, b)]
+    # With lexirecall A is ahead where B has a relevant document and A has not; with lexiprecision the other way round.
+    loser, winner = (0, 1) if from_the_end else (1, 0)
+    while len(pair):
+        at = [np.where(p < e, lists.order[p], _DEEPEST) for p, e in zip(place, end, strict=True)]
+        now = np.minimum(at[0], at[1])
+        here = [(each == now) & (p < e) for each, p, e in zip(at, place, end, strict=True)]
+        row = [np.where(h, lists.row[p], -1) for p, h in zip(place, here, strict=True)]
+        known = [np.where(h, state[pair, r], _NO) for r, h in zip(row, here, strict=True)]
+        differ = row[0] != row[1]
+        ahead_here = differ & (known[loser] != _YES) & (known[winner] != _NO)
+        behind = differ & (known[loser] == _YES) & (known[winner] == _NO)
+        # Alike from here on: an open document beside a known one has to be as that one.
+        for one, other in ((0, 1), (1, 0)):
+            forced = np.flatnonzero(differ & ~ahead_here & (known[one] == _OPEN) & (known[other] != _OPEN))
+            state[pair[forced], row[one][forced]] = known[other][forced]
+        win[pair[ahead_here], query[ahead_here]] = True
+        place = [p + h for p, h in zip(place, here, strict=True)]
+        going = ~(ahead_here | behind) & ((place[0] < end[0]) | (place[1] < end[1]))
+        pair, query = pair[going], query[going]
+        place, end = [each[going] for each in place], [each[going] for each in end]
+    return win
+
+
+def _count(pool: Pool, which: Bools) -> Ints:
+    """How many documents of each pair and query are so, for ``which`` of shape ``(P, N)``; shape ``(P, Q)``."""
+    count = np.zeros((len(which), len(pool.judgments)), dtype=np.int64)
+    starts = np.flatnonzero(starts_segment(pool.query))
+    if len(starts):
+        count[:, pool.query[starts]] = np.add.reduceat(which, starts, axis=1, dtype=np.int64)
+    return count

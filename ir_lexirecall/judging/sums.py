@@ -1,0 +1,77 @@
+"""How far open documents move a sum of weights, or a recall: each moves it by itself, so the best judging is a closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum
+from ir_lexirecall.judging.duels import Duels
+
+Weight = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
+"""Weights of documents from their ranks and the number of documents that their ranking holds."""
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """sum over ranks of weight(rank) x gain: an open document moves the difference by D_u = w(rank in A) - w(rank in B) per gain.
+
+    high = today's difference + G x sum max(D_u, 0), with G the largest gain (P, RBP, DCG, ...: Moffat and Zobel's residuals,
+    for two rankings).
+
+    Attributes:
+        weight: of a rank from 1 on.
+        top: G, the gain of the top grade.
+        falls: whether a judgment lowers the value by ``top``, as it does where unjudged documents are counted.
+    """
+
+    weight: Weight
+    top: float
+    falls: bool = False
+
+    def high(self, duels: Duels) -> tuple[Floats, Bools]:
+        """Largest difference of each case, and whether some judging reaches it."""
+        moves = self.moves(duels)
+        gain = self.top * np.maximum(-moves if self.falls else moves, 0)
+        return duels.difference + per_query_sum(duels.case, gain, len(duels)), np.ones(len(duels), dtype=bool)
+
+    def moves(self, duels: Duels) -> Floats:
+        """D_u of every open document, 0 for the others, shape ``(N,)``."""
+        w_a, w_b = (
+            np.where(rank > 0, self.weight(np.maximum(rank, 1).astype(np.int64), retrieved[duels.case]), 0.0)
+            for rank, retrieved in ((duels.rank_a, duels.retrieved_a), (duels.rank_b, duels.retrieved_b))
+        )
+        return np.where(duels.is_open, w_a - w_b, 0.0)
+
+
+@dataclass(frozen=True)
+class Recall:
+    """r / m: an open document that is relevant adds one to m, and to r where it is retrieved within the cutoff.
+
+    With d = r_A - r_B, X open documents of A alone and Z of both or of neither (these and relevant documents elsewhere move m only), the
+    largest difference is (d + X) / (m + X), and (d + X) / (m + X + Z) where d + X is negative.
+
+    Attributes:
+        rel: smallest grade that counts as relevant.
+        m: relevant judged documents of each query.
+    """
+
+    rel: float
+    m: Ints
+
+    def high(self, duels: Duels) -> tuple[Floats, Bools]:
+        """Largest difference of each case, and that it is reached."""
+        in_a, in_b = duels.rank_a > 0, duels.rank_b > 0
+        relevant = ~duels.is_open & (duels.grade >= self.rel)
+        d = duels.count(relevant & in_a) - duels.count(relevant & in_b)
+        x = duels.count(duels.is_open & in_a & ~in_b)
+        z = duels.count(duels.is_open & (in_a == in_b)) + duels.elsewhere
+        most = d + x
+        m = self.m[duels.query] + x + np.where(most < 0, z, 0)
+        high = np.divide(most, m, out=np.zeros(len(duels)), where=m > 0)
+        # Where no document could move it, the value is today's, to the last bit.
+        return np.where((x == 0) & ((most >= 0) | (z == 0)), duels.difference, high), np.ones(len(duels), dtype=bool)

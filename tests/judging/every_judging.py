@@ -1,0 +1,112 @@
+"""Small collections, and what every judging of their unjudged documents makes of two runs: slow and obvious."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+from ir_measures.measures.base import Measure
+
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.counts import PreferenceCounts
+
+DOCS = [f"d{i}" for i in range(9)]
+
+
+@dataclass(frozen=True)
+class Small:
+    """A few queries, two rankings of each, and some judgments.
+
+    Attributes:
+        qrels: grades by query and document.
+        rankings: documents of both rankings, in order, by query.
+        max_rel: top grade.
+        depth: down to which rank of either ranking unjudged documents are open.
+        extra: relevant documents, at most, that neither ranking holds.
+    """
+
+    qrels: Mapping[str, Mapping[str, int]]
+    rankings: Mapping[str, tuple[list[str], list[str]]]
+    max_rel: int
+    depth: int
+    extra: int
+
+    @property
+    def runs(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {
+            name: {q: {doc: -float(i) for i, doc in enumerate(pair[s])} for q, pair in self.rankings.items()}
+            for s, name in enumerate("ab")
+        }
+
+    def open_docs(self, query: str, only: int | None = None) -> list[str]:
+        pair = self.rankings[query] if only is None else [self.rankings[query][only]]
+        top = sorted({doc for ranking in pair for doc in ranking[: self.depth]})
+        return [doc for doc in top if doc not in self.qrels[query]]
+
+    def judgings(self, query: str, only: int | None = None) -> list[dict[str, int]]:
+        """All judgments of a query that may come of today's."""
+        docs = [*self.open_docs(query, only), *(f"elsewhere{i}" for i in range(self.extra))]
+        grades = range(self.max_rel + 1)
+        return [
+            {**self.qrels[query], **dict(zip(docs, choice, strict=True))}
+            for choice in product(grades, repeat=len(docs))
+        ]
+
+
+@st.composite
+def small_collections(draw: st.DrawFn, extra: int = 0, most_open: int = 5) -> Small:
+    """Collections whose queries have at most so many open documents."""
+    max_rel = draw(st.integers(1, 2))
+    qrels, rankings = {}, {}
+    depth = draw(st.integers(1, 7))
+    for q in map(str, range(draw(st.integers(1, 4)))):
+        order_a, order_b = draw(st.permutations(DOCS)), draw(st.permutations(DOCS))
+        pair = order_a[: draw(st.integers(0, 7))], order_b[: draw(st.integers(0, 7))]
+        top = sorted({*pair[0][:depth], *pair[1][:depth]})
+        unjudged = draw(st.lists(st.sampled_from(top), max_size=most_open, unique=True)) if top else []
+        judged = [doc for doc in DOCS if doc not in unjudged]
+        grades = st.sampled_from([-1, 0, 0, 0, 1, max_rel])
+        qrels[q] = {doc: draw(grades) for doc in judged}
+        rankings[q] = (list(pair[0]), list(pair[1]))
+    return Small(qrels, rankings, max_rel, depth, draw(st.integers(0, extra)))
+
+
+def every_value(small: Small, measure: Measure, only: int | None = None) -> dict[str, np.ndarray]:
+    """Values of both runs under every judging, shape ``(2, judgings)``, by query."""
+    judgments, of_query, runs = _expanded(small, only)
+    both = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
+    return _by_query(both, of_query)
+
+
+def every_preference(small: Small, name: str, cutoff: int | None) -> dict[str, np.ndarray]:
+    """Preferences of a over b under every judging that has a relevant document, by query."""
+    judgments, of_query, runs = _expanded(small, None)
+    aligned = {run: align(judgments, ranking) for run, ranking in runs.items()}
+    counts = PreferenceCounts(aligned, 1, cutoff, {})
+    preferences = np.zeros(len(judgments))
+    preferences[counts.queries] = counts.of_pair(name, 0, 1)
+    return _by_query(preferences, of_query)
+
+
+def _expanded(small: Small, only: int | None) -> tuple[Judgments, dict[str, list[int]], dict[str, dict]]:
+    """A query for every judging of every query."""
+    qrels, runs, names = {}, {name: {} for name in small.runs}, {}
+    for query in small.qrels:
+        names[query] = []
+        for number, judging in enumerate(small.judgings(query, only)):
+            name = f"{query}/{number}"
+            names[query].append(name)
+            qrels[name] = judging
+            for run, rankings in small.runs.items():
+                runs[run][name] = rankings[query]
+    judgments = Judgments.from_qrels(qrels)
+    return judgments, {q: [judgments.place[name] for name in every] for q, every in names.items()}, runs
+
+
+def _by_query(array: np.ndarray, of_query: dict[str, list[int]]) -> dict[str, np.ndarray]:
+    return {query: array[..., places] for query, places in of_query.items()}

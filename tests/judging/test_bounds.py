@@ -1,0 +1,326 @@
+"""Bounds against every judging of small collections, known answers, and laws."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import demo
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    bounds_of_differences,
+    bounds_of_values,
+    bounds_of_wins,
+    depth_notes,
+    imbens_manski,
+)
+from ir_lexirecall.measures.scoring import values
+from judging.every_judging import Small, every_preference, every_value, small_collections
+
+A, B = np.array([0]), np.array([1])
+CLOSED = [  # exact for any documents
+    "P@3", "P(rel=2)@4", "R@3", "R(rel=2)@5", "SetR", "SetP", "NumRet(rel=1)", "NumRet", "RR", "RR@3", "RR(rel=2)", "Success@2",
+    "nDCG@3", "nDCG", "nDCG(dcg='exp-log2')@4", "nDCG_JK@5", "nDCG_JK(a=3)", "RBP(p=0.7)", "RBP(p=0.7,rel=1)", "RBP(p=0.6,rel=1)@3",
+    "CWL_RBP(phi=0.5,max_rel=2)", "CWL_RBP(phi=0,max_rel=2,gain='linear')", "SDCG(max_rel=2)@4", "INSQ(T=1,max_rel=2)",
+    "ERR@3", "ERR", "GERR(max_rel=2)@5", "GERR(max_rel=3,gain='linear')", "TSE", "TSE(n=40)", "TSE@4", "TSE(exposure='RBP')",
+    "TSE(exposure='linear',n=20,rel=2)",
+]  # fmt: skip
+PREFERENCES = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+
+
+def cutoff_of(measure: Any) -> int:
+    return measure.params.get("cutoff", 0)
+
+
+def pooled(small: Small) -> tuple[Judgments, Pool]:
+    judgments = Judgments.from_qrels(small.qrels)
+    return judgments, Pool.from_runs(judgments, small.runs, small.depth)
+
+
+def of_pair(small: Small, measure: Any) -> ValueBounds:
+    judgments, pool = pooled(small)
+    today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
+    bounds = bounds_of_differences(
+        pool, measure, today, A, B, depth=small.depth, max_rel=small.max_rel, unretrieved=small.extra
+    )
+    assert bounds is not None
+    return bounds
+
+
+def of_runs(small: Small, measure: Any) -> ValueBounds:
+    judgments, pool = pooled(small)
+    today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
+    bounds = bounds_of_values(pool, measure, today, depth=small.depth, max_rel=small.max_rel, unretrieved=small.extra)
+    assert bounds is not None
+    return bounds
+
+
+def check_pair(small: Small, measure: Any, all_exact: bool) -> None:
+    bounds = of_pair(small, measure)
+    for q, (a, b) in every_value(small, measure).items():
+        low, high = (a - b).min(), (a - b).max()
+        place = int(q)
+        if all_exact:
+            assert bounds.exact[0, place]
+        if bounds.exact[0, place]:
+            assert bounds.low[0, place] == pytest.approx(low, abs=1e-12)
+            assert bounds.high[0, place] == pytest.approx(high, abs=1e-12)
+        else:
+            assert bounds.low[0, place] <= low + 1e-12
+            assert bounds.high[0, place] >= high - 1e-12
+
+
+@pytest.mark.parametrize("name", CLOSED)
+@given(data=st.data())
+def test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
+    measure = ir_measures.parse_measure(name)
+    small = data.draw(
+        small_collections(extra=1 if "ERR" not in name else 0).filter(lambda s: s.depth >= cutoff_of(measure))
+    )
+    check_pair(small, measure, all_exact=True)
+
+
+@pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)"])
+@given(data=st.data())
+def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold_with_them(
+    name: str, data: st.DataObject
+) -> None:
+    measure = ir_measures.parse_measure(name)
+    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
+    check_pair(small, measure, all_exact=False)
+    bounds = of_pair(small, measure)
+    k = cutoff_of(measure) or 99
+    for q, (a, b) in small.rankings.items():
+        shared = set(small.open_docs(q)) & set(a[:k]) & set(b[:k])
+        assert bounds.exact[0, int(q)] == (not shared or small.max_rel < measure["rel"])
+
+
+@pytest.mark.parametrize("name", [*CLOSED, "AP", "AP@3", "AP(rel=2)"])
+@given(data=st.data())
+def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
+    measure = ir_measures.parse_measure(name)
+    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
+    bounds = of_runs(small, measure)
+    assert bounds.exact.all()
+    for s in (0, 1):
+        for q, both in every_value(small, measure, only=s).items():
+            assert bounds.low[s, int(q)] == pytest.approx(both[s].min(), abs=1e-12)
+            assert bounds.high[s, int(q)] == pytest.approx(both[s].max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", PREFERENCES)
+@given(data=st.data())
+def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObject) -> None:
+    small = data.draw(small_collections(most_open=6))
+    cutoff = data.draw(st.none() | st.integers(1, small.depth))
+    _, pool = pooled(small)
+    bounds = bounds_of_wins(pool, name, A, B, cutoff=cutoff, depth=small.depth)
+    assert bounds is not None
+    for q, preferences in every_preference(small, name, cutoff).items():
+        place = int(q)
+        assert bounds.exact[0, place]
+        assert bounds.a_can[0, place] == (preferences > 0).any()
+        assert bounds.b_can[0, place] == (preferences < 0).any()
+
+
+@pytest.mark.parametrize("name", PREFERENCES[3:])
+@given(small=small_collections(most_open=6))
+def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: str, small: Small) -> None:
+    _, pool = pooled(small)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ir_lexirecall.judging.recall_paired._MOST_SHARED", 0)
+        bounds = bounds_of_wins(pool, name, A, B, depth=small.depth)
+    assert bounds is not None
+    for q, preferences in every_preference(small, name, None).items():
+        place = int(q)
+        can = (preferences > 0).any(), (preferences < 0).any()
+        known = bounds.a_can[0, place], bounds.b_can[0, place]
+        assert known == can if bounds.exact[0, place] else all(k or not c for k, c in zip(known, can, strict=True))
+
+
+@given(small=small_collections())
+def test_without_looking_at_every_choice_bounds_of_err_hold_all(small: Small) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ir_lexirecall.judging.cascades._MOST_SHARED", 0)
+        check_pair(small, ir_measures.ERR, all_exact=False)
+
+
+# -- laws --------------------------------------------------------------------------------------------
+
+SOME = ["P@4", "R@4", "AP", "nDCG@4", "RR", "ERR@4", "TSE", "RBP(rel=1)"]
+
+
+@given(small=small_collections(), data=st.data())
+def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_them(
+    small: Small, data: st.DataObject
+) -> None:
+    q = data.draw(st.sampled_from(sorted(small.qrels)))
+    known = data.draw(st.sampled_from(small.judgings(q)))
+    shown = data.draw(st.sets(st.sampled_from(sorted(known)), max_size=len(known)))
+    more = Small(
+        {**small.qrels, q: {doc: g for doc, g in known.items() if doc in shown or doc in small.qrels[q]}},
+        small.rankings,
+        small.max_rel,
+        small.depth,
+        0,
+    )
+    for name in SOME:
+        measure = ir_measures.parse_measure(name)
+        if cutoff_of(measure) > small.depth:
+            continue
+        before, after = of_pair(small, measure), of_pair(more, measure)
+        assert (before.low <= after.low + 1e-12).all()
+        assert (before.high >= after.high - 1e-12).all()
+    for name in PREFERENCES:
+        before, after = (bounds_of_wins(pooled(one)[1], name, A, B, depth=small.depth) for one in (small, more))
+        assert (before.a_can >= after.a_can).all()
+        assert (before.b_can >= after.b_can).all()
+
+
+@given(small=small_collections())
+def test_swapping_runs_mirrors_bounds(small: Small) -> None:
+    judgments, pool = pooled(small)
+    for name in SOME:
+        measure = ir_measures.parse_measure(name)
+        if cutoff_of(measure) > small.depth:
+            continue
+        today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
+        one, other = (
+            bounds_of_differences(pool, measure, today, *pair, depth=small.depth) for pair in ((A, B), (B, A))
+        )
+        np.testing.assert_array_equal(one.low, -other.high)
+        np.testing.assert_array_equal(one.exact, other.exact)
+    for name in PREFERENCES:
+        one, other = (bounds_of_wins(pool, name, *pair, depth=small.depth) for pair in ((A, B), (B, A)))
+        np.testing.assert_array_equal(one.a_can, other.b_can)
+
+
+@pytest.mark.parametrize("name", [*SOME, "nDCG", "Success@4"])
+def test_documents_that_both_have_at_the_same_ranks_cancel(name: str) -> None:
+    measure = ir_measures.parse_measure(name)
+    judgments = Judgments.from_qrels({"q": {"a": 1, "b": 0}})
+    runs = {"x": {"q": {"u": 4, "a": 3, "v": 2, "b": 1}}, "y": {"q": {"u": 4, "a": 3, "v": 2, "b": 1}}}
+    pool = Pool.from_runs(judgments, runs)
+    today = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
+    bounds = bounds_of_differences(pool, measure, today, A, B)
+    assert (bounds.low, bounds.high) == (0, 0) or not bounds.exact
+
+
+@given(small=small_collections())
+def test_bounds_are_points_where_all_is_judged(small: Small) -> None:
+    judged = Small(
+        {q: {**dict.fromkeys(small.open_docs(q), 0), **grades} for q, grades in small.qrels.items()},
+        small.rankings,
+        small.max_rel,
+        small.depth,
+        0,
+    )
+    judgments = Judgments.from_qrels(judged.qrels)
+    for name in [*CLOSED, "AP"]:
+        measure = ir_measures.parse_measure(name)
+        if cutoff_of(measure) > small.depth:
+            continue
+        bounds = of_pair(judged, measure)
+        a, b = (values(measure, align(judgments, run)) for run in judged.runs.values())
+        np.testing.assert_array_equal(bounds.low[0], a - b)
+        np.testing.assert_array_equal(bounds.high[0], a - b)
+        assert bounds.exact.all()
+
+
+def test_bounds_do_not_depend_on_other_runs() -> None:
+    judgments = Judgments.from_qrels(demo.qrels())
+    runs = demo.runs()
+    measure = ir_measures.parse_measure("nDCG@10")
+    every = Pool.from_runs(judgments, runs, 10)
+    names = list(runs)
+    for a, b in combinations(range(len(names)), 2):
+        pair = {names[i]: runs[names[i]] for i in (a, b)}
+        two = Pool.from_runs(judgments, pair, 10)
+        today = np.stack([values(measure, align(judgments, run)) for run in runs.values()])
+        one = bounds_of_differences(every, measure, today, np.array([a]), np.array([b]))
+        other = bounds_of_differences(two, measure, today[[a, b]], A, B)
+        np.testing.assert_array_equal(one.low, other.low)
+        wins = [
+            bounds_of_wins(pool, "lexirecall", x, y, depth=10).counts(np.arange(len(judgments)))
+            for pool, x, y in ((every, np.array([a]), np.array([b])), (two, A, B))
+        ]
+        assert wins[0] == wins[1]
+
+
+def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None:
+    judgments = Judgments.from_qrels(demo.qrels())
+    pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": {"q": {"d": 1}}}, 20)
+    with pytest.raises(
+        ValueError, match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10"
+    ):
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, depth=5)
+    with pytest.raises(ValueError, match="depth 5 leaves out unjudged documents that lexirecall looks at"):
+        bounds_of_wins(pool, "lexirecall", A, B, cutoff=10, depth=5)
+    with pytest.raises(ValueError, match="max_rel"):
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, max_rel=0.5)
+    assert depth_notes(pool, 20) == [
+        "y retrieves fewer than 20 documents for every query: bounds are narrower for that reason, too"
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Bpref", "infAP", "AP(judged_only=True)", "TSE(normalize=True)", "P(rel=0)@5", "LR", "CWL_ERR8(max_rel=2)@5"],
+)
+def test_measures_without_a_proven_algorithm_have_no_bounds(name: str) -> None:
+    judgments = Judgments.from_qrels(demo.qrels())
+    pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": demo.run("ql")}, 20)
+    measure = ir_measures.parse_measure(name)
+    assert bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), A, B) is None
+    assert bounds_of_wins(pool, "dominance", A, B) is None
+
+
+# -- intervals ---------------------------------------------------------------------------------------
+
+
+def test_an_interval_of_points_is_that_of_t() -> None:
+    from ir_lexirecall.significance import SignificanceTest
+
+    x = np.random.default_rng(0).normal(size=(3, 20))
+    low, high = imbens_manski(x, x, 0.05)
+    expected = SignificanceTest("t").of_pairs(x)
+    np.testing.assert_allclose(low, expected.low, atol=1e-9)
+    np.testing.assert_allclose(high, expected.high, atol=1e-9)
+
+
+def test_an_interval_of_bounds_holds_a_mean_anywhere_between_them() -> None:
+    rng = np.random.default_rng(1)
+    for width in (0.0, 0.05, 0.2, 1.0):
+        x = rng.normal(size=(4000, 30))
+        low, high = imbens_manski(x, x + width, 0.05)
+        for truth in (0.0, width / 2, width):
+            assert np.mean((low <= truth) & (truth <= high)) >= 0.94
+
+
+# -- known answers -----------------------------------------------------------------------------------
+
+
+def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> None:
+    from ir_lexirecall.judging.run_bounds import judgment_bounds
+
+    known = data.vectors("trec_eval10-unjudged.json")["runs"]
+    qrels = data.path("robust2003/qrels.txt.gz")
+    measures = ["RBP(p=0.9,rel=1)", *(f"Unjudged@{k}" for k in (5, 10, 20))]
+    for name, expected in known.items():
+        table = judgment_bounds(measures, qrels, data.path(f"robust2003/runs/{name}.gz"))
+        rbp = table["RBP(p=0.9,rel=1)"]
+        residual = np.array([expected["rbp_resid"][q] for q in table.index])
+        np.testing.assert_allclose(rbp["high"] - rbp["low"], residual, atol=1e-12)
+        for k in (5, 10, 20):
+            shares = table[f"Unjudged@{k}"]
+            assert shares["high"].tolist() == [expected[f"unj_{k}"][q] for q in table.index]
+            np.testing.assert_allclose(shares["low"], 0, atol=1e-12)

@@ -1,0 +1,221 @@
+"""Pools as files: CSV, and the page to judge in, in headless Chromium."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ir_lexirecall import demo, load
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
+from ir_lexirecall.judging.merging import merged
+
+pytest.importorskip("jinja2")
+
+from chromium import CHROMIUM, Browser
+from pages import HOSTILE
+
+
+def table_of(*rows: tuple[str, str], ranks: dict[str, list[int | None]] | None = None) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id"])
+    for name, places in (ranks or {}).items():
+        frame[f"rank_{name}"] = pd.array(places, dtype="Int64")
+    return frame
+
+
+TABLE = table_of(("q1", "a"), ("q1", "b"), ("q2", "a"), ranks={"bm25": [1, 5, None], "ql": [2, None, 3]})
+TEXTS = {"a": "first text", "b": "second text"}
+QUERIES = {"q1": "what is it?", "q2": "where is it?"}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
+    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Path:
+    path = write_pool_page(TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2)
+    browser.open(path)
+    browser.js("localStorage.clear()")
+    browser.open(path)
+    return path
+
+
+def wait_for(condition: Callable[[], Any]) -> Any:
+    end = time.monotonic() + 30
+    while not (value := condition()):
+        assert time.monotonic() < end, "nothing came of it"
+        time.sleep(0.02)
+    return value
+
+
+def press(browser: Browser, *keys: str) -> None:
+    for key in keys:
+        text = key if len(key) == 1 else ""
+        code = (
+            ord(key.upper())
+            if text
+            else {"ArrowLeft": 37, "ArrowRight": 39, "Backspace": 8, "Tab": 9, "Enter": 13}[key]
+        )
+        for kind in ("keyDown", "keyUp"):
+            more = {"text": text or "\r"} if kind == "keyDown" and (text or key == "Enter") else {}
+            browser("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, **more)
+
+
+def text(browser: Browser, name: str) -> str:
+    return browser.js(f"document.getElementById({name!r}).textContent")
+
+
+def nothing_went_wrong(browser: Browser) -> None:
+    assert browser.seen("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded") == []
+    assert browser.seen("Page.javascriptDialogOpening") == []
+    urls = [event["request"]["url"] for event in browser.seen("Network.requestWillBeSent")]
+    assert all(url.startswith(("file://", "data:", "blob:")) for url in urls)
+
+
+def saved(browser: Browser, folder: Path, name: str) -> Path:
+    browser("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    press(browser, "s")
+    path = folder / name
+    wait_for(lambda: path.exists() and not list(folder.glob("*.crdownload")))
+    return path
+
+
+def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Path, tmp_path: Path) -> None:
+    assert text(browser, "query-id") == "q1"
+    assert text(browser, "query-text") == "what is it?"
+    assert text(browser, "doc-id") == "a"
+    assert text(browser, "text") == "first text"
+    assert text(browser, "runs") == "Where runs have it: 2 of 2"
+    assert text(browser, "progress") == "Document 1 of 3; 0 judged."
+    press(browser, "2")
+    assert text(browser, "doc-id") == "b"
+    press(browser, "ArrowRight", "0")
+    assert text(browser, "doc-id") == "b"  # the one that was passed over
+    press(browser, "7")  # no such grade
+    assert text(browser, "progress") == "Document 2 of 3; 2 judged."
+    press(browser, "1")
+    assert text(browser, "progress").endswith("All are judged: save them.")
+    file = saved(browser, tmp_path, "judged.qrels")
+    assert file.read_text() == "q1 0 a 2\nq1 0 b 1\nq2 0 a 0\n"
+    more = merged(Judgments.from_qrels({"q1": {"z": 1}, "q2": {"z": 0}}), file)
+    assert more.grade.tolist() == [2, 1, 1, 0, 0]
+    nothing_went_wrong(browser)
+
+
+def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: Browser, page: Path) -> None:
+    press(browser, "1", "1")
+    browser.open(page)
+    assert text(browser, "progress") == "Document 3 of 3; 2 judged."
+    press(browser, "ArrowLeft")
+    assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == "1"
+    press(browser, "Backspace")
+    assert text(browser, "progress") == "Document 2 of 3; 1 judged."
+    browser.click("document.getElementById('forget')")
+    assert text(browser, "progress") == "Document 2 of 3; 1 judged."
+    browser.click("document.getElementById('forget')")
+    assert text(browser, "progress") == "Document 1 of 3; 0 judged."
+    browser.open(page)
+    assert text(browser, "progress") == "Document 1 of 3; 0 judged."
+    nothing_went_wrong(browser)
+
+
+def test_everything_can_be_reached_with_the_tab_key(browser: Browser, page: Path) -> None:
+    reached = set()
+    for _ in range(20):
+        press(browser, "Tab")
+        reached.add(browser.js("document.activeElement.id || document.activeElement.textContent"))
+    assert {"next", "unjudged", "0 not relevant", "1", "2", "forget", "runs", "text"} <= reached
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_with_hostile_texts_and_does_nothing_they_say(
+    browser: Browser, width: int, scheme: str, tmp_path: Path
+) -> None:
+    rows = [(query, doc) for query in HOSTILE for doc in HOSTILE]
+    table = table_of(*rows, ranks={HOSTILE[0]: [1] * len(rows), "x" * 200: [2] * len(rows)})
+    texts = {doc: doc * 50 + "\n" + "y" * 500 for doc in HOSTILE}
+    path = write_pool_page(
+        table,
+        tmp_path / "pool.html",
+        texts=texts,
+        queries=dict(zip(HOSTILE, HOSTILE[::-1], strict=True)),
+        max_rel=9,
+        labels=[HOSTILE[0], "w" * 100],
+        title=HOSTILE[1],
+    )
+    browser.open(path, width, scheme)
+    browser.js("localStorage.clear(); document.querySelector('details').open = true")
+    assert browser.js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for query, doc in rows:
+        assert text(browser, "query-id") == query
+        assert text(browser, "doc-id") == doc
+        assert text(browser, "text") == texts[doc]
+        press(browser, "ArrowRight")
+    assert browser.js("document.querySelectorAll('img, #judge script').length") == 0
+    press(browser, "9")
+    file = saved(browser, tmp_path, "judged.json" if any(map(str.isspace, "".join(rows[-1]))) else "judged.qrels")
+    assert Judgments.from_qrels(file).grade.tolist() == [9]
+    nothing_went_wrong(browser)
+
+
+def test_ids_with_blanks_are_saved_as_json(browser: Browser, tmp_path: Path) -> None:
+    table = table_of(("a query", "__proto__"), ("__proto__", "a b"), ("__proto__", "c"))
+    browser.open(write_pool_page(table, tmp_path / "pool.html"))
+    assert text(browser, "text") == "No text: look the document up by its id."
+    press(browser, "1", "0", "1")
+    judgments = Judgments.from_qrels(saved(browser, tmp_path, "judged.json"))
+    assert judgments.query_ids == ["__proto__", "a query"]
+    assert judgments.doc_ids == ["a b", "c", "__proto__"]
+    assert judgments.grade.tolist() == [0, 1, 1]
+
+
+def test_an_empty_pool_says_so(browser: Browser, tmp_path: Path) -> None:
+    browser.open(write_pool_page(TABLE[:0], tmp_path / "pool.html"))
+    assert text(browser, "progress") == "There is nothing to judge."
+    nothing_went_wrong(browser)
+
+
+def test_csv_has_texts_and_room_for_grades(tmp_path: Path) -> None:
+    path = write_pool_csv(TABLE, tmp_path / "pool.csv", texts=TEXTS, queries=QUERIES)
+    with open(path, newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == ["query_id", "query", "doc_id", "text", "relevance", "rank_bm25", "rank_ql"]
+    assert rows[1]["text"] == "second text"
+    assert rows[1]["rank_ql"] == ""
+    assert rows[2]["query"] == "where is it?"
+
+
+def test_a_collection_gives_the_texts(tmp_path: Path) -> None:
+    collection = load("lexirecall/demo")
+    pool = Pool.from_runs(Judgments.from_qrels(collection), {"bm25": demo.run("bm25")}, 5)
+    row = pool.only(~pool.is_judged).query[:1]
+    table = table_of((pool.judgments.query_ids[int(row[0])], pool.doc_id[0]))
+    path = write_pool_csv(table, tmp_path / "pool.csv", texts=collection)
+    assert len(pd.read_csv(path)) == 1
+
+
+@pytest.mark.parametrize("write", [write_pool_csv, write_pool_page])
+def test_what_is_no_pool_is_refused(write: Callable[..., Path], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{write.__name__}: the table has no column 'doc_id'"):
+        write(pd.DataFrame({"query_id": ["q"]}), tmp_path / "pool")
+    with pytest.raises(ValueError, match="there is no folder"):
+        write(TABLE, tmp_path / "nowhere" / "pool")
+
+
+def test_more_grades_than_keys_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="max_rel must be an integer from 1 to 9"):
+        write_pool_page(TABLE, tmp_path / "pool.html", max_rel=10)

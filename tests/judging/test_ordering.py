@@ -1,0 +1,146 @@
+"""What to judge next: judging it shrinks bounds, judging all of it leaves nothing open."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import demo
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins
+from ir_lexirecall.judging.merging import merged
+from ir_lexirecall.judging.ordering import decides, to_judge_table
+from ir_lexirecall.measures.scoring import values
+from judging.every_judging import Small, small_collections
+
+A, B = np.array([0]), np.array([1])
+CRITERIA = [
+    "lexirecall",
+    "lexiprecision",
+    "rpp",
+    "P@3",
+    "R@3",
+    "nDCG@3",
+    "AP",
+    "RR",
+    "RBP(rel=1)",
+    "TSE",
+    "ERR@3",
+    "Success@2",
+]
+
+
+def parsed(name: str) -> object:
+    return name if name in ("lexirecall", "lexiprecision", "rpp") else ir_measures.parse_measure(name)
+
+
+def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list[tuple[str, str]]:
+    pool = Pool.from_runs(judgments, small.runs, small.depth)
+    criterion = parsed(name)
+    today = None
+    if not isinstance(criterion, str):
+        today = np.stack([values(criterion, align(judgments, run)) for run in small.runs.values()])
+    scores = decides(pool, criterion, A, B, values=today, depth=small.depth, max_rel=small.max_rel)
+    table = to_judge_table(pool, n, *scores)
+    assert (np.diff(table["decides"][table["query_id"] == "0"]) <= 1e-12).all()
+    return list(zip(table["query_id"], table["doc_id"], strict=True))
+
+
+@pytest.mark.parametrize("name", CRITERIA)
+@given(data=st.data())
+def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataObject) -> None:
+    small = data.draw(small_collections().filter(lambda s: s.depth >= 3))
+    judgments = Judgments.from_qrels(small.qrels)
+    asked = to_judge(small, judgments, name)
+    open_docs = {(q, doc) for q in small.qrels for doc in small.open_docs(q)}
+    assert set(asked) <= open_docs
+    more: dict[str, dict[str, int]] = {}
+    for q, doc in asked:
+        more.setdefault(q, {})[doc] = data.draw(st.integers(0, small.max_rel))
+    judged = merged(judgments, more) if more else judgments
+    pool = Pool.from_runs(judged, small.runs, small.depth)
+    criterion = parsed(name)
+    if isinstance(criterion, str):
+        wins = bounds_of_wins(pool, criterion, A, B, depth=small.depth)
+        assert not (wins.a_can & wins.b_can).any()
+    else:
+        today = np.stack([values(criterion, align(judged, run)) for run in small.runs.values()])
+        bounds = bounds_of_differences(pool, criterion, today, A, B, depth=small.depth, max_rel=small.max_rel)
+        low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
+        assert not ((low < -1e-12) & (high > 1e-12)).any()
+    assert to_judge(small, judged, name) == [] or not more
+
+
+def test_by_lexirecall_what_half_of_the_runs_found_comes_first() -> None:
+    runs = {
+        name: {"q": {doc: -i for i, doc in enumerate(docs)}}
+        for name, docs in {"w": "abc", "x": "abd", "y": "aef", "z": "ag"}.items()
+    }
+    judgments = Judgments.from_qrels({"q": {"known": 0}})
+    pool = Pool.from_runs(judgments, runs)
+    a, b = np.array(list(combinations(range(4), 2))).T
+    score, _ = decides(pool, "lexirecall", a, b)
+    by_doc = dict(zip(pool.doc_id.to_list(), score.tolist(), strict=True))
+    assert by_doc == {"a": 0, "b": 4, "c": 3, "d": 3, "e": 3, "f": 3, "g": 3}
+
+
+def test_by_a_sum_of_weights_it_is_carterettes_order() -> None:
+    runs = {"x": {"q": {"u": 3, "v": 2, "w": 1}}, "y": {"q": {"w": 3, "v": 2, "t": 1}}}
+    judgments = Judgments.from_qrels({"q": {"known": 0}})
+    pool = Pool.from_runs(judgments, runs)
+    measure = ir_measures.parse_measure("RBP(p=0.5)")
+    score, _ = decides(pool, measure, A, B, values=np.zeros((2, 1)))
+    by_doc = dict(zip(pool.doc_id.to_list(), score.tolist(), strict=True))
+    assert by_doc == {"t": 0.125, "u": 0.5, "v": 0, "w": 0.375}
+
+
+def test_the_table_is_cut_and_has_ranks() -> None:
+    runs = demo.runs()
+    judgments = Judgments.from_qrels(demo.qrels())
+    pool = Pool.from_runs(judgments, runs, 20)
+    a, b = np.array(list(combinations(range(len(runs)), 2))).T
+    scores = decides(pool, "lexirecall", a, b, depth=20)
+    table = to_judge_table(pool, 7, *scores)
+    assert list(table.columns) == ["query_id", "doc_id", "decides", "runs", *(f"rank_{name}" for name in runs)]
+    assert len(table) == 7
+    qrels = demo.qrels().set_index(["query_id", "doc_id"])
+    assert not any((q, d) in qrels.index for q, d in zip(table["query_id"], table["doc_id"], strict=True))
+    assert (table["runs"] == table.filter(like="rank_").notna().sum(axis=1)).all()
+
+
+# -- merging -----------------------------------------------------------------------------------------
+
+
+def test_merged_judgments_keep_queries_rules_and_what_was_excluded() -> None:
+    judgments = Judgments.from_qrels({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}, "q3": {}}, exclude="self")
+    more = merged(judgments, {"q2": {"c": 2}})
+    assert more.query_ids == ["q1", "q2", "q3"]
+    assert more.doc_ids == ["a", "b", "c"]
+    assert more.grade.tolist() == [1, 0, 2]
+    assert align(more, {"q1": {"q1": 2, "a": 1}}).rank.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"q": {"a": 2}}, "document 'a' of query 'q' is judged twice, with the grades 1 and 2"),
+        ({"p": {"a": 2}, "r": {"a": 1}}, "the qrels have no query 'p'"),
+    ],
+)
+def test_judgments_that_contradict_are_refused(more: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        merged(Judgments.from_qrels({"q": {"a": 1}}), more)
+
+
+def test_subtopics_are_left_out_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="what the qrels say of subtopics is left out"):
+        more = merged(Judgments.from_qrels(demo.qrels()), {"q03": {"new": 2}})
+    assert "new" in more.doc_ids
+    assert more.table is None

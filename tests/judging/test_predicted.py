@@ -1,0 +1,136 @@
+"""Prediction-powered differences and the sequential sign test: formulas, laws, what is refused, and error rates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from simulations.judging import coverage, false_decisions
+
+from ir_lexirecall.judging.predicted import human_queries, prediction_powered
+from ir_lexirecall.judging.sequential import e_value, sequential_signs
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def slowly(d: list[float], f: list[float], human: list[int]) -> tuple[float, float]:
+    """Estimate and variance by the definition."""
+    n, count = len(human), len(f)
+    sampled = [f[i] for i in human]
+    mean_d, mean_f = sum(d) / n, sum(sampled) / n
+    covariance = sum((x - mean_d) * (y - mean_f) for x, y in zip(d, sampled, strict=True)) / (n - 1)
+    variance_f = sum((y - mean_f) ** 2 for y in sampled) / (n - 1)
+    slope = covariance / variance_f
+    estimate = mean_d - slope * (mean_f - sum(f) / count)
+    residuals = [x - mean_d - slope * (y - mean_f) for x, y in zip(d, sampled, strict=True)]
+    variance_d = sum((x - mean_d) ** 2 for x in d) / (n - 1)
+    return estimate, (1 / n - 1 / count) * sum(r**2 for r in residuals) / (n - 2) + variance_d / count
+
+
+def drawn(seed: int, n: int = 12, count: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0.1, 0.3, (3, count))
+    human = rng.choice(count, n, replace=False)
+    return truth[:, human], truth + rng.normal(0.1, 0.2, truth.shape), human
+
+
+@given(seed=SEEDS)
+def test_it_is_the_definition(seed: int) -> None:
+    d, f, human = drawn(seed)
+    result = prediction_powered(d, f, human)
+    for p in range(len(d)):
+        estimate, variance = slowly(d[p].tolist(), f[p].tolist(), human.tolist())
+        t = stats.t.ppf(0.975, len(human) - 2)
+        assert result.estimate[p] == pytest.approx(estimate, abs=1e-12)
+        assert result.high[p] - result.low[p] == pytest.approx(2 * t * np.sqrt(variance), abs=1e-12)
+        assert result.n_effective[p] == pytest.approx(d[p].var(ddof=1) / variance)
+        assert result.rho[p] == pytest.approx(np.corrcoef(d[p], f[p, human])[0, 1])
+        assert (result.p[p] <= 0.05) == (result.low[p] > 0 or result.high[p] < 0)
+
+
+@given(seed=SEEDS, shift=st.floats(-5, 5), scale=st.floats(0.1, 10))
+def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(seed: int, shift: float, scale: float) -> None:
+    d, f, human = drawn(seed)
+    one, other = prediction_powered(d, f, human), prediction_powered(d, scale * f + shift, human)
+    np.testing.assert_allclose(one.estimate, other.estimate, atol=1e-9)
+    np.testing.assert_allclose(one.p, other.p, atol=1e-7)
+
+
+def test_a_judge_that_is_always_right_gives_the_mean_of_all_queries() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(2, 100))
+    result = prediction_powered(truth[:, :15], truth, np.arange(15))
+    np.testing.assert_allclose(result.estimate, truth.mean(axis=1), atol=1e-12)
+    np.testing.assert_allclose(result.n_effective, 100)
+    np.testing.assert_allclose(result.rho, 1)
+
+
+def test_a_constant_judge_is_worth_nothing() -> None:
+    d = np.random.default_rng(0).normal(size=(1, 20))
+    result = prediction_powered(d, np.full((1, 1000), 0.3), np.arange(20))
+    assert result.estimate[0] == pytest.approx(d.mean())
+    assert result.rho[0] == 0
+    assert result.n_effective[0] <= 20
+
+
+def test_estimates_are_those_of_ppi_python() -> None:
+    ppi_py = pytest.importorskip("ppi_py")
+    for seed in range(20):
+        d, f, human = drawn(seed)
+        for p in range(len(d)):
+            slope = np.cov(d[p], f[p, human])[0, 1] / f[p, human].var(ddof=1)
+            expected = ppi_py.ppi_mean_pointestimate(d[p], f[p, human], f[p], lam=slope)
+            assert prediction_powered(d, f, human).estimate[p] == pytest.approx(expected[0], abs=1e-12)
+
+
+def test_too_few_queries_and_queries_without_predictions_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 10 human-judged queries are needed, not 9"):
+        prediction_powered(np.zeros((1, 9)), np.zeros((1, 20)), np.arange(9))
+    with pytest.raises(ValueError, match="at least 10"):
+        human_queries(["a"] * 9, ["a"])
+    with pytest.raises(ValueError, match=r"query 'z' is judged, but has no predicted judgments \(and 1 more like it\)"):
+        human_queries([*"abcdefghij", "z", "y"], list("abcdefghij"))
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_intervals_cover_with_a_biased_judge(rho: float) -> None:
+    row = coverage(rho, 20, 500, bias=0.05, samples=1500)
+    assert 0.93 <= row["coverage"] <= 0.97
+    assert row["predictions alone"] < 0.3
+    assert (row["n_effective"] > 30) == (rho > 0.5)
+
+
+# -- sequential --------------------------------------------------------------------------------------
+
+
+def test_e_values_are_likelihoods_over_that_of_a_fair_coin() -> None:
+    grid = (np.arange(200_000) + 0.5) / 200_000
+    prior = stats.beta(0.5, 0.5).pdf(grid) / 200_000
+    for w, l in [(0, 0), (3, 1), (10, 4), (2, 12)]:  # noqa: E741
+        mixed = np.sum(prior * grid**w * (1 - grid) ** l)
+        assert e_value(np.array(w), np.array(l)) == pytest.approx(mixed * 2 ** (w + l), rel=2e-3)
+
+
+def test_its_expectation_is_one_at_every_length() -> None:
+    for n in range(1, 12):
+        wins = np.arange(n + 1)
+        assert np.sum(stats.binom.pmf(wins, n, 0.5) * e_value(wins, n - wins)) == pytest.approx(1)
+
+
+def test_it_decides_too_often_at_most_at_its_level_however_long_one_looks() -> None:
+    assert false_decisions(0.5, 0.2, 500, 3000) <= 0.05
+    assert false_decisions(0.7, 0.2, 500, 300) >= 0.95
+
+
+def test_orders_are_seeded_ties_say_nothing_and_stopping_is_reported() -> None:
+    x = np.array([[1.0, 0.0] * 20, [0.0] * 40, [-1.0] * 40])
+    one, again = sequential_signs(x, seed=3), sequential_signs(x, seed=3)
+    assert one.order.tolist() == again.order.tolist() != sequential_signs(x, seed=4).order.tolist()
+    assert one.decided_after[1] == 0
+    assert one.e[1].tolist() == [1.0] * 40
+    assert one.decided_after[2] == 7
+    assert one.sign.tolist() == [1, 0, -1]
+    decided = one.decided_after[0]
+    assert one.e[0, decided - 1] >= 20 > one.e[0, decided - 2]

@@ -1,0 +1,400 @@
+"""How often what the library says is true: one table of every interval and verdict, on simulated data whose truth is known.
+
+    python -m tests.simulations.coverage [--samples 1000] [--only WORD] [--page ir_lexirecall/pt_docs/coverage_table.txt]
+
+prints a row per statement and setting, and writes them as a table of the documentation. Of an interval, the share of samples in
+which it holds the truth; of a verdict, the share in which it is false. A row is off where an interval holds the truth in less than
+its level - .015, or a verdict is false in more than alpha + .015; then the program ends with 1. Rows that keep more than their level
+by more than .015 say why.
+
+``TABLE`` lists the functions that yield rows, in order: add one to add rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.random import Generator
+from scipy import stats
+
+from ir_lexirecall import significance as sig
+from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance import over_collections as inference
+from tests.simulations.benchmark import World
+
+Floats = np.ndarray
+ALPHA = 0.05
+TOLERANCE = 0.015
+RESAMPLES = 999
+BLOCKS = 10  # of samples, that are resampled with seeds of their own
+
+DISCRETE = "exact test of counts"
+FEW = "few queries"
+ENDS = "near the ends of the scale"
+RANKS = "ranks are whole numbers"
+JOINT = "holds for all pairs together"
+FAMILY = "corrected for the worst case"
+BOTH = "both sides must hold"
+WHOLE = "whole numbers"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A share of samples beside the nominal one.
+
+    Attributes:
+        statement: what is said.
+        setting: of which data.
+        level: nominal share: of intervals that hold the truth, above 1/2, or of false verdicts.
+        share: measured.
+        samples: that it was measured in.
+        reason: why the statement keeps more than its level, if it does.
+        limit: why it keeps less, where that is known and stated.
+    """
+
+    statement: str
+    setting: str
+    level: float
+    share: float
+    samples: int
+    reason: str = ""
+    limit: str = ""
+
+    @property
+    def excess(self) -> float:
+        """By how much the statement is true more often than it says."""
+        return self.share - self.level if self.level > 0.5 else self.level - self.share
+
+    @property
+    def remark(self) -> str:
+        """*off* where it is true less often than it says, the reason where more often."""
+        if self.excess < -TOLERANCE:
+            return f"below: {self.limit}" if self.limit else "off"
+        return f"conservative: {self.reason or 'unexplained'}" if self.excess > TOLERANCE else ""
+
+
+def covers(statement: str, setting: str, holds: Floats, reason: str = "", limit: str = "") -> Row:
+    """A row of an interval; ``holds``: per sample (and run), whether it holds the truth."""
+    return Row(statement, setting, 1 - ALPHA, float(np.mean(holds)), len(holds), reason, limit)
+
+
+def false(statement: str, setting: str, said: Floats, reason: str = "") -> Row:
+    """A row of a verdict; ``said``: per sample, whether it was said though it is false."""
+    return Row(statement, setting, ALPHA, float(np.mean(said)), len(said), reason)
+
+
+# -- data ------------------------------------------------------------------------------------------
+
+
+def differences(rng: Generator, shape: tuple[int, ...]) -> Floats:
+    """Of a measure of two similar systems: most of one sign as often as of the other, heavy tails, a third of them 0."""
+    return 0.1 * rng.standard_t(4, size=shape) * (rng.random(shape) < 2 / 3)
+
+
+def values(rng: Generator, shape: tuple[int, ...]) -> Floats:
+    """Of a measure: skewed, mean .3."""
+    return rng.beta(0.9, 2.1, size=shape)
+
+
+def preferences(rng: Generator, shape: tuple[int, ...], mean: float, ties: float) -> Floats:
+    """-1, 0 and 1 with a mean."""
+    return rng.choice([-1.0, 0.0, 1.0], size=shape, p=[(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2])
+
+
+KINDS: dict[str, Callable[[Generator, tuple[int, ...]], Floats]] = {
+    "normal differences": lambda rng, shape: rng.normal(size=shape),
+    "differences with heavy tails and ties": differences,
+    "wins and losses": lambda rng, shape: preferences(rng, shape, 0.0, 0.0),
+    "wins, losses, 30% ties": lambda rng, shape: preferences(rng, shape, 0.0, 0.3),
+}
+
+
+def tested(test: SignificanceTest, x: Floats) -> sig.TestResult:
+    """Of many samples, in blocks."""
+    parts = np.array_split(x, BLOCKS)
+    return sig.TestResult.concatenate([replace(test, seed=i, progress=False).of_pairs(p) for i, p in enumerate(parts)])
+
+
+# -- one collection --------------------------------------------------------------------------------
+
+
+def means(samples: int, rng: Generator) -> Iterator[Row]:
+    """Intervals of means."""
+    for queries in (10, 25, 50, 250):
+        x = values(rng, (samples, queries))
+        ends = [
+            sig.mean_interval(part, n_resamples=RESAMPLES, seed=i) for i, part in enumerate(np.array_split(x, BLOCKS))
+        ]
+        low, high = np.concatenate(ends, axis=1)
+        yield covers("mean of a measure", f"skewed values, {queries} queries", (low <= 0.3) & (high >= 0.3))
+    for mean in (0.0, 0.6, 0.9, 0.98):
+        for queries in (5, 10, 25, 100):
+            reason = ENDS if mean > 0.5 else FEW
+            low, high = sig.preference_interval(preferences(rng, (samples, queries), mean, (1 - mean) / 2))
+            setting = f"mean {mean:g}, {queries} queries"
+            yield covers("mean preference", f"over one run, {setting}", (low <= mean) & (mean <= high), reason)
+            share = rng.beta((1 + mean) / 2, (1 - mean) / 2, (samples, queries))
+            low, high = sig.preference_interval(2 * rng.binomial(16, share) / 16 - 1)
+            yield covers("mean preference", f"over 16 runs, {setting}", (low <= mean) & (mean <= high), reason)
+
+
+def tests(samples: int, rng: Generator) -> Iterator[Row]:
+    """Tests and their intervals, of pairs and of all systems."""
+    for name in ("sign", "t", "wilcoxon", "bootstrap", "randomisation"):
+        test = SignificanceTest(name, n_resamples=RESAMPLES)
+        exact = DISCRETE if name in ("sign", "wilcoxon", "randomisation") else FEW
+        for kind, draw in KINDS.items():
+            of_counts = "wins" in kind
+            for queries in (2, 3, 5, 8, 16, 50) if of_counts else (5, 10, 50):
+                x = draw(rng, (samples, queries))
+                result = tested(test, x)
+                reason = DISCRETE if of_counts or name == "sign" else exact
+                yield false(f"{name}: p at most {ALPHA:g}", f"{kind}, {queries} queries", result.p <= ALPHA, reason)
+                if name != "sign" and not of_counts:
+                    holds = tested(test, x + 0.1)
+                    holds = (holds.low <= 0.1) & (holds.high >= 0.1)
+                    yield covers(f"{name}: interval", f"{kind}, {queries} queries", holds, exact)
+    for win, loss in ((0.4, 0.4), (0.6, 0.2), (0.3, 0.02)):
+        for queries in (8, 25, 100):
+            x = rng.choice([-1.0, 0.0, 1.0], (samples, queries), p=[loss, 1 - win - loss, win])
+            result = tested(SignificanceTest("sign"), x)
+            truth = (win - loss) / (win + loss)
+            setting = f"wins {win:g}, losses {loss:g}, {queries} queries"
+            yield covers("sign: interval", setting, (result.low <= truth) & (truth <= result.high), DISCRETE)
+    yield from families(samples, rng)
+
+
+def families(samples: int, rng: Generator) -> Iterator[Row]:
+    """All pairs of five equal systems: any rejection, after correction."""
+    i, j = np.triu_indices(5, 1)
+    of_values = rng.normal(size=(samples, 40, 1)) + 0.3 * differences(rng, (samples, 40, 5))
+    test = SignificanceTest("t")
+    x = (of_values[:, :, i] - of_values[:, :, j]).transpose(0, 2, 1)
+    p = test.of_pairs(x.reshape(-1, 40)).p.reshape(samples, -1)
+    said = np.array([test.corrected(row)[1].any() for row in p])
+    yield false("t with Holm: any pair", "5 equal systems, 40 queries", said, FAMILY)
+    tukey = SignificanceTest("tukey", n_resamples=199, progress=False)
+    results = [replace(tukey, seed=k).of_all(one) for k, one in enumerate(of_values)]
+    said = np.array([(result.p <= ALPHA).any() for result in results])
+    yield false("tukey: any pair", "5 equal systems, 40 queries", said)
+    holds = np.array([((result.low <= 1e-12) & (result.high >= -1e-12)).all() for result in results])
+    yield covers("tukey: intervals of all pairs", "5 equal systems, 40 queries", holds)
+
+
+def margins(samples: int, rng: Generator) -> Iterator[Row]:
+    """Verdicts of a candidate against a baseline."""
+    margin = 0.02
+    for name in ("t", "sign", "wilcoxon", "bootstrap", "randomisation"):
+        test = SignificanceTest(name, n_resamples=RESAMPLES, progress=False)
+        exact = {"sign": DISCRETE, "bootstrap": FEW}.get(name, "")
+        for queries in (16, 50, 100):
+            x = differences(rng, (samples, queries))
+            setting = f"{name}, {queries} queries"
+            yield false("worse", f"{setting}, no difference", sig.margin_test(test, x, margin).worse <= ALPHA, exact)
+            if name == "sign":
+                x, at = preferences(rng, x.shape, -0.2 * 0.7, 0.3), 0.2  # an effect of -.2
+            else:
+                x, at = x - margin, margin
+            found = sig.margin_test(test, x, at)
+            yield false("not worse", f"{setting}, true loss the margin", found.not_worse <= ALPHA, exact)
+            yield false("within margin", f"{setting}, true loss the margin", found.within <= ALPHA, BOTH)
+    yield from gates(samples, rng)
+
+
+def gates(samples: int, rng: Generator) -> Iterator[Row]:
+    """Three correlated measures gated at once."""
+    for queries in (50, 100):
+        shared = differences(rng, (samples, queries))
+        three = np.stack([shared + differences(rng, shared.shape) for _ in range(3)], axis=1)
+        test = SignificanceTest("t")
+        worse = sig.margin_test(test, three.reshape(-1, queries), 0.01).worse.reshape(-1, 3)
+        said = np.array([sig.corrected(row, "holm", ALPHA)[1].any() for row in worse])
+        yield false("gate: worse by any of 3 measures", f"{queries} queries, no difference", said, FAMILY)
+        mean = preferences(rng, (samples, queries), -0.1, 0.3)
+        passes = sig.margin_test(test, mean, 0.1).not_worse <= ALPHA
+        yield false("gate: not worse by mean preference", f"{queries} queries, true loss the margin", passes)
+
+
+def effects(samples: int, rng: Generator) -> Iterator[Row]:
+    """Effect sizes and planning."""
+    for effect, queries in ((0.0, 10), (0.5, 25), (0.2, 100)):
+        x = rng.normal(effect, 1, (samples, queries))
+        low, high = sig.effect_interval(sig.effect_of_mean(x), queries)
+        yield covers("effect size d_z", f"true {effect:g}, {queries} queries", (low <= effect) & (effect <= high))
+    for queries in (10, 50):
+        x = rng.normal(0, 0.1, (samples, queries))
+        planned, truth = sig.queries_for_difference(x, 0.05), 34  # the t-test finds an effect of 1/2 with 34
+        yield covers(
+            "queries needed", f"from {queries} queries", (planned.low <= truth) & (truth <= planned.high), WHOLE
+        )
+        detected, truth = sig.detectable_difference(x), 0.1 * _detectable(queries)
+        holds = (detected.low <= truth) & (truth <= detected.high)
+        yield covers("detectable difference", f"with {queries} queries", holds)
+
+
+def _detectable(queries: int) -> float:
+    """Effect that the t-test finds with a power of .8, by bisection."""
+    low, high = 0.0, 5.0
+    critical = stats.t.isf(ALPHA / 2, queries - 1)
+    for _ in range(60):
+        middle = (low + high) / 2
+        t = stats.nct(queries - 1, middle * queries**0.5)
+        low, high = (low, middle) if t.sf(critical) >= 0.8 else (middle, high)
+    return high
+
+
+def clusters(samples: int, rng: Generator) -> Iterator[Row]:
+    """Queries of a group alike."""
+    for what, sizes in {
+        "5 groups of 20 queries": [20] * 5,
+        "10 groups of 1 to 40": [1, 1, 2, 2, 3, 5, 8, 13, 25, 40],
+        "30 groups of 1 to 20": [1] * 20 + [5] * 5 + [20] * 5,
+    }.items():
+        groups = np.repeat(np.arange(len(sizes)), sizes)
+        x = 0.5 * rng.normal(size=(samples, len(sizes)))[:, groups] + rng.normal(size=(samples, len(groups)))
+        result = sig.clustered_t_test(x, groups)
+        yield covers("t, groups as units: interval", what, (result.low <= 0) & (result.high >= 0), FEW)
+        parts = [
+            sig.clustered_bootstrap(part, groups, n_resamples=RESAMPLES, seed=i)
+            for i, part in enumerate(np.array_split(x, BLOCKS))
+        ]
+        result = sig.TestResult.concatenate(parts)
+        holds = (result.low <= 0) & (result.high >= 0)
+        limit = "groups of very unequal size; the t interval holds" if sizes[0] < sizes[-1] else ""
+        yield covers("bootstrap of groups: interval", what, holds, FEW, limit)
+
+
+# -- best sets, ranks, many collections ------------------------------------------------------------
+
+
+def best(samples: int, rng: Generator) -> Iterator[Row]:
+    """Who may be the best, and ranks, of nearly equal runs and of runs a step apart."""
+    for over, collections, runs, queries in (
+        ("queries", 1, 6, 5),
+        ("queries", 1, 17, 16),
+        ("queries", 1, 6, 50),
+        ("queries", 3, 6, 20),
+        ("collections", 2, 6, 50),
+        ("collections", 3, 17, 50),
+        ("collections", 8, 6, 50),
+    ):
+        between = 0.03 if over == "collections" else 0.0
+        for step in (0.0005, 0.01):
+            world = World([queries] * collections, [0.3 + step * s for s in range(runs)], between)
+            kept, ranked, first = [], [], []
+            for sample in range(samples):
+                x = world.collections(rng, rng.normal(0, between, (runs, collections)))
+                found = sig.studentised_deviations(x, over, n_resamples=499, seed=sample)
+                kept.append(sig.best_set(found)[-1] > ALPHA)
+                low, high = sig.rank_intervals(found)
+                true = np.arange(runs, 0, -1)
+                ranked.append(((low <= true) & (true <= high)).mean())
+                first.append(low[-1] == 1)
+            setting = f"over {over}: {collections} x {queries} queries, {runs} runs {step:g} apart"
+            yield covers("best set: the best run is kept", setting, np.array(kept), JOINT)
+            yield covers("rank intervals: the best run may be first", setting, np.array(first), RANKS)
+            yield covers("rank intervals: true rank", setting, np.array(ranked), RANKS)
+
+
+def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
+    """Macro means, differences and random effects."""
+    for over in ("queries", "collections"):
+        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
+        for queries in ([50] * 2, [50] * 3, [10] * 5, [50] * 8):
+            world = World(queries, [0.30, 0.34, 0.38], 0.03)
+            of_means, of_differences, of_effects = [], [], []
+            for sample in range(samples):
+                gains = rng.normal(0, world.between, (3, len(queries)))
+                x = world.collections(rng, gains if over == "queries" else None)
+                truth = np.array(world.quality) + (gains.mean(axis=1) if over == "queries" else 0)
+                both = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
+                truth = np.concatenate([truth, truth[1:] - truth[0]])
+                resamples = resample(both, n_resamples=499, seed=sample)
+                error = inference.macro_error(both, over)
+                low, high, _ = inference.studentised_interval(inference.macro_means(both), error, resamples, ALPHA)
+                holds = ~((low > truth) | (high < truth))
+                of_means.append(holds[:3].mean())
+                of_differences.append(holds[3:].mean())
+                if over == "collections":
+                    y = np.stack([part[3:].mean(axis=1) for part in both], axis=1)
+                    v = np.stack([inference.macro_error([part[3:]], "queries") ** 2 for part in both], axis=1)
+                    combined = inference.random_effects(y, v, np.array(queries))
+                    of_effects.append(((combined.low <= truth[3:]) & (truth[3:] <= combined.high)).mean())
+            setting = f"over {over}: {len(queries)} x {queries[0]} queries"
+            reason = "few collections" if over == "collections" else ""
+            yield covers("macro mean", setting, np.array(of_means), reason)
+            yield covers("macro difference", setting, np.array(of_differences), reason)
+            if of_effects:
+                yield covers("random effects", setting, np.array(of_effects), reason)
+
+
+def replicability(samples: int, rng: Generator) -> Iterator[Row]:
+    """Claims about single collections and ranks over collections."""
+    test = SignificanceTest("t")
+    for better in (0, 3):  # of 8 collections
+        x = differences(rng, (samples, 4, 8, 50))
+        x[:, :, :better] += 0.15
+        p = sig.margin_test(test, x.reshape(-1, 50), 0.0).better.reshape(samples, 4, 8)
+        p_u = inference.partial_conjunction(p.reshape(-1, 8)).reshape(samples, 4, 8)
+        adjusted = np.array([sig.corrected(row, "holm", ALPHA)[0] for row in p_u[:, :, better]])
+        setting = f"4 rivals, better on {better} of 8 collections"
+        yield false("better on at least: one too many, any rival", setting, (adjusted <= ALPHA).any(axis=1), FAMILY)
+    for collections in (8, 15):
+        said = [
+            (inference.wilcoxon_of_pairs(rng.normal(size=(collections, 5)))[1] <= ALPHA).any() for _ in range(samples)
+        ]
+        yield false("Wilcoxon with Holm: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY)
+        said = [(inference.nemenyi(rng.normal(size=(collections, 5)))[1] <= ALPHA).any() for _ in range(samples // 4)]
+        yield false("Nemenyi: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY)
+
+
+TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
+    means,
+    tests,
+    margins,
+    effects,
+    clusters,
+    best,
+    many_collections,
+    replicability,
+]
+
+
+# -- output ----------------------------------------------------------------------------------------
+
+
+def page(rows: Sequence[Row]) -> str:
+    """The table as reStructuredText."""
+    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 40 9 9 24", ""]
+    head = ("Statement", "Setting", "Nominal", "Measured", "Remark")
+    cells = [(r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", r.remark) for r in rows]
+    for row in (head, *cells):
+        lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(row)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Print the rows, and write the page; 1 if any row is off."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--samples", type=int, default=1000, help="simulations a row (default: 1000)")
+    parser.add_argument("--only", default="", help="functions of TABLE whose name holds this")
+    parser.add_argument("--page", type=Path, help="file to write the table to")
+    options = parser.parse_args()
+    rows = []
+    for simulate in TABLE:
+        if options.only in simulate.__name__:
+            for row in simulate(options.samples, np.random.default_rng(1)):
+                rows.append(row)
+                print(f"{row.statement:45} {row.setting:55} {row.level:.2f} {row.share:.3f} {row.remark}", flush=True)
+    if options.page:
+        options.page.write_text(page(rows), encoding="utf-8")
+    return any(row.remark == "off" for row in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
