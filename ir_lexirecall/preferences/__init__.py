@@ -1,6 +1,1 @@
-"""Comparing runs by exact preferences between their rankings."""
-
-from ir_lexirecall.preferences.comparison import compare
-from ir_lexirecall.preferences.result import Preferences
-
-__all__ = ["Preferences", "compare"]
+"""Which of two rankings is better, exactly: preferences of aligned runs, their counts, and what decided."""

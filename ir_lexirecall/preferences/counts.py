@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints, levelled
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import cached_property
-from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance, score_standing
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance
 
 _BLOCK = 2**22  # preferences that are held at once
 
@@ -38,15 +37,11 @@ class PreferenceCounts:
     Attributes:
         runs: the aligned runs by name, all with the same judgments.
         rel, cutoff: what counts as relevant, and as retrieved.
-        values: of the measures among the preferences, for every run and query of the judgments, shape ``(S, Q)``.
-        smaller_is_better: the measures of which the smaller value is preferred.
     """
 
     runs: Mapping[str, AlignedRun]
-    rel: float
-    cutoff: int | None
-    values: Mapping[str, Floats]
-    smaller_is_better: frozenset[str] = frozenset()
+    rel: float = 1
+    cutoff: int | None = None
     _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -63,20 +58,6 @@ class PreferenceCounts:
     def positions(self) -> Positions:
         """Ranks of the relevant documents of all runs on these queries."""
         return Positions.from_runs(list(self.runs.values()), self.rel, self.cutoff, self.queries)
-
-    def rising(self, measure: str) -> Floats:
-        """Values of a measure, to be compared, shape ``(S, Q)``: the larger is better, and what differs by rounding is equal.
-
-        They are negated where the smaller one is better; see ``levelled``.
-        """
-        if measure not in self._rising:
-            values = levelled(self.values[measure])
-            self._rising[measure] = -values if measure in self.smaller_is_better else values
-        return self._rising[measure]
-
-    @cached_property
-    def _rising(self) -> dict[str, Floats]:
-        return {}
 
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
@@ -96,11 +77,7 @@ class PreferenceCounts:
             step = max(1, _BLOCK // len(self.runs))
             for start in range(0, standing.shape[1], step):
                 block = slice(start, start + step)
-                standing[:, block] = (
-                    STANDINGS[preference](self.positions.part(block))
-                    if preference in STANDINGS
-                    else score_standing(self.rising(preference)[:, self.queries[block]])
-                )
+                standing[:, block] = STANDINGS[preference](self.positions.part(block))
             self._standings[preference] = standing
         return self._standings[preference]
 
@@ -171,7 +148,7 @@ class PreferenceCounts:
         standing = self._standing(preference)
         return np.sign(standing[b] - standing[a]).astype(np.float64)
 
-    def of_pairs(self, preference: str, a: Sequence[int], b: Sequence[int]) -> Iterator[Floats]:
+    def of_pairs(self, preference: str, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Preferences of pairs of runs, some pairs ``(p, Q)`` at a time; what is not comparable counts as 0."""
         if is_pairwise(preference):
             out = np.empty((len(a), len(self.queries)))
@@ -235,13 +212,6 @@ class PreferenceCounts:
             mean=total / max(1, queries),
             against_others=against_others,
         )
-
-
-def all_pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """The pairs compared: all, in the order of the runs, or all others with the baseline."""
-    if baseline is None:
-        return list(combinations(names, 2))
-    return [(name, baseline) for name in names if name != baseline]
 
 
 def is_pairwise(preference: str) -> bool:

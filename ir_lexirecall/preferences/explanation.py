@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import PAIRWISE, Positions
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FROM_THE_END = "lexirecall"
 _FROM_THE_TOP = ("lexiprecision", "rrlexiprecision")
 
 
-def explain(
-    preference: str,
-    names: tuple[str, str],
-    pair: tuple[int, int],
-    systems: Sequence[AlignedRun],
-    positions: Positions,
-    query_ids: Sequence[str],
-    values: Floats,
-    scores: Floats | None,
-) -> pd.DataFrame:
-    """A row per query; ``values`` are the preferences of the first over the second system, see ``Preferences.explain``."""
-    import pandas as pd
+def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], values: Floats) -> dict[str, Any]:
+    """What decided a preference between two runs, as columns with a row per query; see ``Comparison.explain``.
 
-    winner = [names[0] if value > 0 else names[1] if value < 0 else None for value in values.tolist()]
-    table: dict[str, Any] = {"query_id": list(query_ids), "winner": winner, "preference": values}
-    if scores is not None:
-        table |= {"value_a": scores[pair[0]], "value_b": scores[pair[1]]}
-    elif preference == _FROM_THE_END or preference in _FROM_THE_TOP:
+    Args:
+        preference: its name.
+        counts: the preferences between the runs.
+        pair: the two runs, by their place among all.
+        values: the preference of the first over the second on each query.
+    """
+    positions, table = counts.positions, {}
+    runs = list(counts.runs.values())
+    if preference == _FROM_THE_END or preference in _FROM_THE_TOP:
         level, tied = _deciding_levels(positions, pair, values, from_the_end=preference == _FROM_THE_END)
         table["level"] = _whole(level)
         table["tied_levels"] = tied
-        rank, doc_id = zip(*(_at_level(positions, systems[s], s, level) for s in pair), strict=True)
+        rank, doc_id = zip(*(_at_level(positions, runs[s], s, level) for s in pair), strict=True)
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
         table["other_doc_id"] = np.where(a_wins, doc_id[1], doc_id[0])
     elif preference in PAIRWISE:
-        ahead = [_levels_ahead(positions, q, pair) for q in range(len(query_ids))]
+        ahead = [_levels_ahead(positions, q, pair) for q in range(len(values))]
         table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
-    return pd.DataFrame(table)
+    return table
 
 
 def _deciding_levels(p: Positions, pair: tuple[int, int], values: Floats, *, from_the_end: bool) -> tuple[Ints, Ints]:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.data.aligned_run import AlignedRun
 
 Ranks = NDArray[np.signedinteger[Any]]
 _ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
@@ -167,11 +167,6 @@ def _split(value: NDArray[Any]) -> Ints:
     out = np.empty(value.shape, dtype=np.int64)
     np.put_along_axis(out.T, order, place, axis=1)
     return out
-
-
-def score_standing(scores: Floats) -> Ints:
-    """Number of systems with a larger score, for scores of shape ``(S, Q)``."""
-    return _split(-scores)
 
 
 def rrlexiprecision(ranks: Ranks, m: Ints) -> Floats:

@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences import counts
 
 pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
@@ -132,7 +134,7 @@ class BruteForce:
     @cached_property
     def values(self) -> dict[str, dict[str, dict[str, float]]]:
         """Values of the measures by system, measure, and query."""
-        judgments = irl.Judgments.from_qrels(self.qrels)
+        judgments = Judgments.from_qrels(self.qrels)
         return {name: irl.evaluate(MEASURES, judgments, run).to_dict() for name, run in self.runs.items()}
 
     def found(self, name: str, q: str) -> list[int]:
@@ -183,21 +185,32 @@ def as_float(value: Any) -> float:
 # -- the whole result --------------------------------------------------------------------------------
 
 
+def tensor_of(compared: Comparison, name: str) -> np.ndarray:
+    """Preference of every pair on every query, shape ``(Q, S, S)``; of a measure the sign of its gain."""
+    criterion = compared.criterion(name)
+    if criterion.is_measure:
+        values = criterion.standings.T
+        return np.sign(values[:, :, None] - values[:, None, :])
+    return criterion.preferences.tensor(name)
+
+
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff).table()
+    table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant").table()
     pairs = list(itertools.combinations(runs, 2))
-    keys = list(zip(table["preference"], table["run_a"], table["run_b"], strict=True))
+    keys = list(zip(table["criterion"], table["run_a"], table["run_b"], strict=True))
     assert keys == [(preference, *pair) for preference in PREFERENCES for pair in pairs]
     for row in table.itertuples():
-        values = brute.preferences(row.preference, row.run_a, row.run_b)
+        values = brute.preferences(row.criterion, row.run_a, row.run_b)
         signs = [None if value is None else sign(value) for value in values]
         expected = [signs.count(outcome) for outcome in (1, -1, 0, None)]
         assert [row.wins, row.losses, row.ties, row.incomparable] == expected, row
-        assert row.mean == near(mean(values)), row
+        decided = sum(expected)
+        assert row.net_wins == near((expected[0] - expected[1]) / max(1, decided)), row
+        assert row.criterion in MEASURES or row.difference == near(mean(values)), row
 
 
 @given(comparisons(), RELS, CUTOFFS)
@@ -205,25 +218,20 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
 def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
-    assert compared.query_ids == brute.queries
-    assert compared.excluded == len(qrels) - len(brute.queries)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    assert compared.criterion().query_ids == brute.queries
+    assert compared.query_ids == sorted(qrels)
     for preference in PREFERENCES:
         values = {pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)}
         by_query = [[[as_float(values[a, b][q]) for b in runs] for a in runs] for q in range(len(brute.queries))]
-        assert_near(compared.tensor(preference), np.reshape(by_query, (-1, len(runs), len(runs))))
+        assert_near(tensor_of(compared, preference), np.reshape(by_query, (-1, len(runs), len(runs))))
 
+        if preference in MEASURES:
+            continue
         matrix = compared.matrix(preference)
         assert (list(matrix.index), list(matrix.columns)) == (list(runs), list(runs))
         assert_near(matrix, [[mean(values[a, b]) for b in runs] for a in runs])
-
-        pairs = list(itertools.combinations(runs, 2))
-        rows = compared.per_query(preference)
-        keys = list(zip(rows["query_id"], rows["run_a"], rows["run_b"], strict=True))
-        assert keys == [(q, *pair) for q in brute.queries for pair in pairs]
-        assert_near(rows["preference"], [as_float(values[p][q]) for q in range(len(brute.queries)) for p in pairs])
-
-        scores = compared.scores(preference)
+        scores = compared.per_query(preference)
         assert (list(scores.index), list(scores.columns)) == (brute.queries, list(runs))
         for q, row in enumerate(scores.to_numpy()):
             assert_near(row, [mean([values[a, b][q] for b in runs if b != a]) for a in runs])
@@ -234,7 +242,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
     a, b = list(runs)[:2]
     for preference in PREFERENCES:
         rows = compared.explain(a, b, preference).to_dict("records")
@@ -281,7 +289,7 @@ def test_results_do_not_depend_on_how_many_preferences_are_held_at_once(comparis
         patch.setattr(counts, "_BLOCK", 1)
         in_blocks = compare(*comparison, PREFERENCES)
         for preference in PREFERENCES:
-            assert np.array_equal(in_blocks.tensor(preference), at_once.tensor(preference), equal_nan=True)
+            assert np.array_equal(tensor_of(in_blocks, preference), tensor_of(at_once, preference), equal_nan=True)
         assert in_blocks.table().equals(at_once.table())
 
 
@@ -354,7 +362,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
         subsets = itertools.chain.from_iterable(itertools.combinations(ranks, size) for size in range(1, relevant + 1))
         served.append(sorted(EXPOSURES[exposure](max(subset)) for subset in subsets))
     runs = {str(number): run_with(found) for number, found in enumerate(rankings)}
-    preferences = compare(judged(relevant), runs).tensor()[0]
+    preferences = tensor_of(compare(judged(relevant), runs), "lexirecall")[0]
     leximin = [[(a > b) - (a < b) for b in served] for a in served]
     assert preferences.tolist() == leximin
 
@@ -365,9 +373,9 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_preferences_are_antisymmetric(comparison, rel, cutoff):
-    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
     for preference in PREFERENCES:
-        tensor = compared.tensor(preference)
+        tensor = tensor_of(compared, preference)
         assert np.array_equal(tensor, -tensor.transpose(0, 2, 1), equal_nan=True)
 
 
@@ -375,11 +383,11 @@ def test_preferences_are_antisymmetric(comparison, rel, cutoff):
 @settings(max_examples=40)
 def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
     qrels, runs = comparison
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff)
+    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
     brute = BruteForce(qrels, runs, rel, cutoff)
     same = [[[brute.ranks(a, q) == brute.ranks(b, q) for b in runs] for a in runs] for q in brute.queries]
     for preference in PREFERENCES:
-        tensor = compared.tensor(preference)
+        tensor = tensor_of(compared, preference)
         assert preference == "dominance" or not np.isnan(tensor).any()
         if preference in ("lexirecall", "lexiprecision", "rrlexiprecision"):
             assert (tensor == 0).tolist() == same
@@ -389,9 +397,9 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 @settings(max_examples=40)
 def test_orders_are_transitive(comparison, rel, cutoff):
     orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
-    compared = compare(*comparison, orders, rel=rel, cutoff=cutoff)
+    compared = compare(*comparison, orders, rel=rel, cutoff=cutoff, queries="relevant")
     for order in orders:
-        for values in compared.tensor(order):
+        for values in tensor_of(compared, order):
             for i, j, k in itertools.product(range(len(values)), repeat=3):
                 if values[i, j] >= 0 and values[j, k] >= 0:
                     assert values[i, k] == max(values[i, j], values[j, k])
@@ -400,7 +408,7 @@ def test_orders_are_transitive(comparison, rel, cutoff):
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_a_ranking_that_dominates_loses_by_no_preference(comparison, rel, cutoff):
-    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff)
-    dominates = compared.tensor("dominance") >= 0
+    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    dominates = tensor_of(compared, "dominance") >= 0
     for preference in BY_RANKS:
-        assert (compared.tensor(preference)[dominates] >= 0).all()
+        assert (tensor_of(compared, preference)[dominates] >= 0).all()

@@ -19,7 +19,7 @@ def compared(data):
 def test_lexirecall_prefers_the_published_number_of_times(data, compared):
     published = data.vectors("robust2003-lexirecall-pairs.json")["pairs"]
     table = compared.table()
-    table = table[table["preference"] == "lexirecall"]
+    table = table[table["criterion"] == "lexirecall"]
     found = {
         f"{row.run_a}:{row.run_b}": {"wins": row.wins, "losses": row.losses, "ties": row.ties}
         for row in table.itertuples()
@@ -30,5 +30,7 @@ def test_lexirecall_prefers_the_published_number_of_times(data, compared):
 def test_mean_preferences_are_the_published_ones(data, compared):
     published = data.vectors("robust2003-preferences.json")["pairs"]
     expected = {(pair, name): mean for pair, means in published.items() for name, mean in means.items()}
-    found = {(f"{row.run_a}:{row.run_b}", row.preference): row.mean for row in compared.table().itertuples(index=False)}
+    found = {
+        (f"{row.run_a}:{row.run_b}", row.criterion): row.difference for row in compared.table().itertuples(index=False)
+    }
     assert found == pytest.approx(expected, rel=0, abs=1e-12)

@@ -12,6 +12,7 @@ import pytest
 import reference
 
 import ir_lexirecall as irl
+from ir_lexirecall.io import trec
 
 TOP = 100
 SYSTEMS = 4
@@ -30,11 +31,11 @@ def reranked(rankings: dict[str, list[str]], seed: int) -> dict[str, dict[str, f
 @pytest.fixture(scope="module")
 def robust(data):
     """Judgments and rankings of a run of TREC 2003 Robust."""
-    table = irl.trec.read_qrels(data.path("robust2003/qrels.txt.gz"))
+    table = trec.read_qrels(data.path("robust2003/qrels.txt.gz"))
     qrels: dict[str, dict[str, float]] = {}
     for q, doc, grade in table.select("query_id", "doc_id", "relevance").iter_rows():
         qrels.setdefault(q, {})[doc] = grade
-    table = irl.trec.read_run(data.path("robust2003/runs/InexpC2.gz"))
+    table = trec.read_run(data.path("robust2003/runs/InexpC2.gz"))
     scores: dict[str, dict[str, float]] = {}
     for q, doc, score in table.select("query_id", "doc_id", "score").iter_rows():
         scores.setdefault(q, {})[doc] = score
@@ -53,10 +54,12 @@ def synthetic():
 def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(collection, request):
     qrels, rankings = request.getfixturevalue(collection)
     runs = {f"system {seed}": reranked(rankings, seed) for seed in range(SYSTEMS)}
-    compared = irl.compare(qrels, runs, ["lexirecall", "LR"])
+    compared = irl.compare(qrels, runs, ["lexirecall", "LR"], queries="relevant")
 
     exact, by_float = [], []
-    tensor, float_tensor = compared.tensor("lexirecall"), compared.tensor("LR")
+    tensor = compared.criterion("lexirecall").preferences.tensor("lexirecall")
+    values = compared.criterion("LR").standings.T
+    float_tensor = np.sign(values[:, :, None] - values[:, None, :])
     for place, q in enumerate(compared.query_ids):
         found = [reference.positions(reference.order(run[q]), qrels[q]) for run in runs.values()]
         for a, b in itertools.combinations(range(SYSTEMS), 2):
