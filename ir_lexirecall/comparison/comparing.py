@@ -1,0 +1,276 @@
+"""``compare``: from qrels and runs to a ``Comparison``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.margins import MarginLike, margins_of
+from ir_lexirecall.comparison.result import Comparison
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
+from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
+from ir_lexirecall.preferences.counts import PreferenceCounts
+from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import SignificanceTest
+
+CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
+"""A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
+
+QUERIES = ("all", "relevant")
+_COLUMNS = frozenset(
+    [
+        "criterion",
+        "run",
+        "run_a",
+        "run_b",
+        "query_id",
+        "collection",
+        "mean",
+        "mean_a",
+        "mean_b",
+        "difference",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "p",
+        "p_corrected",
+        "verdict",
+        "wins",
+        "losses",
+        "ties",
+        "incomparable",
+        "net_wins",
+        "effect_size",
+    ]
+)
+
+
+@entry
+def compare(
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    by: CriteriaLike = "lexirecall",
+    *,
+    baseline: str | None = None,
+    test: str | SignificanceTest | None = None,
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    margin: MarginLike | None = None,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    queries: str = "all",
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
+    allow_empty: bool = False,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare runs on one collection, query by query: by measures, by exact preferences between their rankings, or both.
+
+    Args:
+        qrels: judgments in any form that ``evaluate`` takes, or a collection's id.
+        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
+        by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'`` prefers more relevant
+            documents, then the earlier last one, then the one before it, ...; ``'lexiprecision'`` the same from the top;
+            ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
+            ``'dominance'`` (a partial order).
+        baseline: compare every other run with this one, instead of all pairs.
+        test: ``'t'``, ``'sign'`` (exact, without ties), ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'``, ``'tukey'``
+            (randomised Tukey HSD), or a ``SignificanceTest``, which brings its own options. By default ``'t'`` for measures
+            and ``'sign'`` for preferences.
+        correction: for the comparisons of one criterion: ``'holm'``, another of statsmodels' ``multipletests``, or None.
+        alpha: significance level, and 1 - confidence of the intervals.
+        margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
+            mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.
+        rel: smallest grade that counts as relevant for preferences; by default the collection's own threshold, else 1.
+        cutoff: what is ranked below counts as not retrieved, for preferences.
+        queries: ``'all'``: a measure counts every query of the qrels, a preference those with relevant documents;
+            ``'relevant'``: those with relevant documents for all criteria.
+        judged_only: take documents without a judgment out of the rankings first (condensed lists).
+        exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
+        rules: apply the collection's own rules, as in ``evaluate``.
+        allow_empty: take a run that retrieves nothing for any query of the qrels, whose ids are mostly of another collection.
+        n_resamples, seed: of intervals and tests by resampling.
+        progress: show progress bars; by default on a terminal only.
+
+    Returns:
+        ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is an empty ranking.
+
+    Raises:
+        ValueError: bad input, fewer than two runs, or an unknown criterion, baseline, test or correction.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
+    doi 10.1145/3728373.
+
+    >>> qrels = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}}
+    >>> good = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> weak = {"q1": {"a": 3.0, "c": 2.0, "b": 1.0}, "q2": {"a": 2.0, "b": 1.0}}
+    >>> table = compare(qrels, {"good": good, "weak": weak}).table()
+    >>> table[["run_a", "run_b", "wins", "losses", "ties", "difference"]]
+      run_a run_b  wins  losses  ties  difference
+    0  good  weak     1       0     1         0.5
+    """
+    result = compare_runs(
+        Judgments.from_qrels(qrels, exclude, rules=rules),
+        runs,
+        parse_criteria(by),
+        baseline=baseline,
+        test=coerce_test(test, correction, alpha, n_resamples, seed, progress),
+        margin=margin,
+        rel=rel,
+        cutoff=cutoff,
+        queries=queries,
+        judged_only=judged_only,
+        allow_empty=allow_empty,
+    )
+    if result.scored is not None:
+        result.scored.check_defined()
+    return result
+
+
+def coerce_test(
+    test: str | SignificanceTest | None,
+    correction: str | None,
+    alpha: float,
+    n_resamples: int,
+    seed: int,
+    progress: bool | None,
+) -> SignificanceTest:
+    """A test by its name with its options, or as it was given."""
+    if isinstance(test, SignificanceTest):
+        return test
+    return SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
+
+
+def compare_runs(
+    judgments: Judgments,
+    runs: Mapping[str, RunLike],
+    by: Mapping[str, str | IRMeasure],
+    *,
+    baseline: str | None,
+    test: SignificanceTest,
+    margin: MarginLike | None = None,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    queries: str = "all",
+    judged_only: bool = False,
+    allow_empty: bool = False,
+    least: int = 2,
+) -> Comparison:
+    """``compare`` with the input read; ``by`` as from ``parse_criteria``, ``least`` the number of runs that are needed."""
+    check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries, least=least)
+    rel = judgments.threshold if rel is None else rel
+    measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
+    scored = ScoredRuns.from_runs(
+        measures, judgments, runs, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
+    )
+    return comparison_of(
+        scored, by, baseline=baseline, test=test, margin=margin, rel=rel, cutoff=cutoff, queries=queries
+    )
+
+
+def check_options(
+    runs: Mapping[str, Any],
+    *,
+    baseline: str | None,
+    rel: float | None,
+    cutoff: int | None,
+    queries: str,
+    least: int = 2,
+) -> None:
+    """Refuse what can be refused before any run is read.
+
+    Raises:
+        ValueError: too few runs, two of one name, an unknown baseline, or an option out of range.
+    """
+    if rel is not None:
+        check_number("rel", rel, above=0)
+    if cutoff is not None:
+        check_integer("cutoff", cutoff)
+    check_choice("queries", queries, QUERIES)
+    check_runs(runs, least)
+    if baseline is not None:
+        check_choice("baseline", baseline, [str(name) for name in runs])
+
+
+def comparison_of(
+    scored: ScoredRuns,
+    by: Mapping[str, str | IRMeasure],
+    *,
+    baseline: str | None = None,
+    test: SignificanceTest | None = None,
+    margin: MarginLike | None = None,
+    rel: float = 1,
+    cutoff: int | None = None,
+    queries: str = "all",
+) -> Comparison:
+    """Compare runs that are aligned and scored already with the measures among the criteria."""
+    counts = PreferenceCounts(scored.runs, rel, cutoff)
+    counted = np.arange(len(scored.judgments)) if queries == "all" else counts.queries
+    query_ids = [scored.judgments.query_ids[q] for q in counted]
+    criteria: dict[str, Criterion] = {}
+    for name, criterion in by.items():
+        if isinstance(criterion, str):
+            criteria[name] = PreferenceCriterion(name, criterion, counts)
+            continue
+        values = np.ascontiguousarray(scored.values[name][:, counted])
+        means = np.array([aggregate(criterion, row) for row in values])
+        criteria[name] = MeasureCriterion(name, values, query_ids, means, smaller_is_better(criterion))
+    margins = None
+    if margin is not None:
+        if baseline is None:
+            raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
+        margins = margins_of(margin, criteria, scored.names.index(baseline))
+    return Comparison(scored.names, criteria, baseline, test or SignificanceTest(), margins, scored)
+
+
+def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
+    """Criteria by their names: preferences as their names, measures as objects.
+
+    >>> parse_criteria(["rpp", "AP"])
+    {'rpp': 'rpp', 'AP': AP}
+
+    Raises:
+        ValueError: no criterion, an unknown one, or a name of one's own that means something else.
+    """
+    named = dict(by) if isinstance(by, Mapping) else {_name(item): item for item in _several(by)}
+    if not named:
+        raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
+    if isinstance(by, Mapping):
+        for label, item in named.items():
+            if label in _COLUMNS or (label in NAMES and item != label):
+                what = "a column of the tables" if label in _COLUMNS else "a preference"
+                raise ValueError(f"{label!r} is the name of {what}; call {item} otherwise")
+    preferences = {name: item for name, item in named.items() if isinstance(item, str) and item in NAMES}
+    try:
+        measures = parse_measures({name: item for name, item in named.items() if name not in preferences})
+    except ValueError as error:
+        texts = [item for item in named.values() if isinstance(item, str)]
+        close = [meant for text in texts for meant in difflib.get_close_matches(text, NAMES, 1, 0.8)]
+        if close:
+            before = f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
+            raise ValueError(f"{before} the preference {close[0]!r}?") from None
+        raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
+    return {str(name): preferences.get(name, measures.get(name)) for name in named}
+
+
+def _several(by: Any) -> Iterable[Any]:
+    return [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
+
+
+def _name(criterion: Any) -> str:
+    try:
+        return str(criterion)
+    except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
+        raise ValueError(f"the measure {criterion.NAME} has no parameter {error}") from None

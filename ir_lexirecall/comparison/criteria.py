@@ -1,0 +1,137 @@
+"""Criteria: what ranks runs. A measure does by its values, a preference by comparing two rankings; results ask both the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.preferences.counts import Counts, PreferenceCounts
+
+_BLOCK = 2**22  # differences that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureCriterion:
+    """A measure: runs differ by its values.
+
+    Attributes:
+        name: of the measure, as tables show it.
+        values: of S runs on the Q queries that count, shape ``(S, Q)``.
+        query_ids: these queries.
+        means: the value of each run over all queries, as the measure aggregates it, shape ``(S,)``.
+        smaller_is_better: whether the smaller value is the better one.
+    """
+
+    name: str
+    values: Floats = field(repr=False)
+    query_ids: list[str] = field(repr=False)
+    means: Floats = field(repr=False)
+    smaller_is_better: bool = False
+
+    is_measure = True
+    bounds = None
+
+    @property
+    def quantity(self) -> str:
+        """What its table of means shows."""
+        return f"mean {self.name}"
+
+    @property
+    def sign(self) -> int:
+        """-1 where the smaller value is better, else 1."""
+        return -1 if self.smaller_is_better else 1
+
+    @cached_property
+    def levelled(self) -> Floats:
+        """The values, those of a query that differ by rounding only made equal."""
+        return levelled(self.values)
+
+    @property
+    def standings(self) -> Floats:
+        """Values in which the larger is better, shape ``(S, Q)``."""
+        return self.sign * self.levelled
+
+    def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+        """value_a - value_b of pairs of runs by their places, some pairs ``(p, Q)`` at a time."""
+        for some in _blocks(len(a), len(self.query_ids)):
+            yield self.levelled[a[some]] - self.levelled[b[some]]
+
+    def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
+        """On how many queries the first run of each pair is better, worse, and not comparable."""
+        wins, losses = (np.zeros(len(a), dtype=np.int64) for _ in range(2))
+        for some, x in zip(_blocks(len(a), len(self.query_ids)), self.differences(a, b), strict=True):
+            wins[some], losses[some] = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+        return (losses, wins, wins * 0) if self.smaller_is_better else (wins, losses, wins * 0)
+
+    def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
+        """mean_a - mean_b of each pair."""
+        return self.means[a] - self.means[b]
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceCriterion:
+    """A preference: runs differ by which of two rankings is better, query by query.
+
+    Attributes:
+        name: of the criterion, as tables show it.
+        preference: which preference, such as ``'lexirecall'``.
+        preferences: the preferences between all runs.
+    """
+
+    name: str
+    preference: str
+    preferences: PreferenceCounts = field(repr=False)
+
+    is_measure = False
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    smaller_is_better = False
+    sign = 1
+
+    @property
+    def quantity(self) -> str:
+        """What its table of means shows."""
+        return f"mean preference over all other runs by {self.name}"
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """The queries that count: those with a relevant document."""
+        return [self.preferences.judgments.query_ids[q] for q in self.preferences.queries]
+
+    @property
+    def _counted(self) -> Counts:
+        return self.preferences.count(self.preference)
+
+    @property
+    def standings(self) -> Floats:
+        """Mean preference of each run over all others, per query, shape ``(S, Q)``."""
+        return self._counted.against_others.T
+
+    @cached_property
+    def means(self) -> Floats:
+        """Mean preference of each run over all others, shape ``(S,)``; NaN without queries."""
+        return self.standings.mean(axis=1) if self.query_ids else np.full(len(self.standings), np.nan)
+
+    def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
+        """Preferences of the first over the second run of pairs, some pairs ``(p, Q)`` at a time; 0 where not comparable."""
+        return self.preferences.of_pairs(self.preference, a, b)
+
+    def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
+        """On how many queries the first run of each pair is better, worse, and not comparable."""
+        return self._counted.wins[a, b], self._counted.losses[a, b], self._counted.incomparable[a, b]
+
+    def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
+        """The mean preference of each pair."""
+        return self._counted.mean[a, b]
+
+
+Criterion: TypeAlias = MeasureCriterion | PreferenceCriterion
+
+
+def _blocks(pairs: int, queries: int) -> Iterator[slice]:
+    step = max(1, _BLOCK // max(1, queries))
+    return (slice(start, min(pairs, start + step)) for start in range(0, pairs, step))

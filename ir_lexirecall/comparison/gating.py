@@ -1,0 +1,217 @@
+"""``gate``: does a change make rankings worse?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import check_choice, entry
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.comparison.result import Comparison
+from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE, two_sided
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.margins import falls_by_more
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
+
+RULES = ("evidence", "drop")
+
+
+@dataclass(frozen=True, eq=False)
+class Gate:
+    """What ``gate`` found.
+
+    Attributes:
+        comparison: of the candidate with the baseline.
+        rule: ``'evidence'`` or ``'drop'``.
+        strict: whether what is undecided does not pass.
+    """
+
+    comparison: Comparison = field(repr=False)
+    rule: str
+    strict: bool = False
+
+    @property
+    def baseline(self) -> str:
+        """Name of the run to compare with."""
+        return str(self.comparison.baseline)
+
+    @cached_property
+    def candidate(self) -> str:
+        """Name of the run that must not be worse."""
+        return next(run for run in self.comparison.runs if run != self.baseline)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin`` and ``fails``: whether the criterion stops the change.
+
+        By evidence a criterion fails where the verdict is *worse*; by the rule ``'drop'`` where a mean fell by more than the
+        margin, or the test finds a preference for the baseline.
+        """
+        import pandas as pd
+
+        result = self.comparison
+        table = result.table()
+        table["test"] = [result.test_of(name).name for name in table["criterion"]]
+        table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
+        table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]
+        if self.rule == "evidence":
+            return table.assign(fails=table["verdict"] == WORSE)
+        by = [result.by[name] for name in table["criterion"]]
+        gain = np.array([c.sign for c in by]) * table["difference"].to_numpy()
+        scale = table[["mean_a", "mean_b"]].abs().max(axis=1).fillna(1.0).to_numpy()
+        reject = (table["p_corrected"] <= result.test.alpha).to_numpy()
+        against = np.array(two_sided(reject, np.array([c.sign for c in by]) * table["estimate"].to_numpy())) == WORSE
+        falls = np.where([c.is_measure for c in by], falls_by_more(gain, table["margin"].to_numpy(), scale), against)
+        return table.assign(fails=pd.Series(falls, dtype=bool))
+
+    @property
+    def failed(self) -> list[str]:
+        """The criteria that stop the change."""
+        return self.table["criterion"][self.table["fails"]].tolist()
+
+    @property
+    def undecided(self) -> list[str]:
+        """The criteria of which the evidence does not say."""
+        table = self.table
+        return table["criterion"][(table["verdict"] == UNDECIDED) & ~table["fails"]].tolist()
+
+    @property
+    def outcome(self) -> str:
+        """``'worse'``, ``'undecided'`` (only where that does not pass), or ``'passed'``."""
+        if self.failed:
+            return WORSE
+        return UNDECIDED if self.strict and self.rule == "evidence" and self.undecided else "passed"
+
+    @property
+    def exit_code(self) -> int:
+        """0 passed, 3 worse, 4 undecided where that does not pass."""
+        return {"passed": 0, WORSE: 3, UNDECIDED: 4}[self.outcome]
+
+    @entry
+    def lost(self, most: int | None = None) -> pd.DataFrame:
+        """The queries that the candidate loses by the first criterion, the largest losses first, and what decided: see ``explain``."""
+        result = self.comparison
+        name = result.criteria[0]
+        table = result.explain(self.candidate, self.baseline, name)
+        lost = table[(table["winner"] == self.baseline).to_numpy()]
+        losses = lost["preference"]
+        if "value_a" in lost:
+            losses = result.by[name].sign * (lost["value_a"] - lost["value_b"])
+        return lost.loc[losses.sort_values(kind="stable").index].head(len(lost) if most is None else most)
+
+    def __str__(self) -> str:
+        return str(present.gate_text(self))
+
+    def __repr__(self) -> str:
+        return f"<Gate: {self.candidate} beside {self.baseline}: {self.outcome}; print() shows what it says>"
+
+
+@entry
+def gate(
+    qrels: QrelsLike,
+    baseline: RunLike,
+    candidate: RunLike,
+    by: CriteriaLike,
+    *,
+    margin: MarginLike = 0.01,
+    rule: str = "evidence",
+    strict: bool = False,
+    names: tuple[str, str] = ("baseline", "candidate"),
+    test: str | SignificanceTest | None = None,
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
+    allow_empty: bool = False,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+) -> Gate:
+    """Say whether a candidate is worse than a baseline, from evidence: what stops a change before it is merged.
+
+    A criterion is *worse* where the one-sided test finds a loss (corrected over all criteria), *not worse* where it finds that
+    the loss is less than the margin, else *undecided*. So a change without an effect is called worse in at most alpha of the
+    cases, all criteria together, and one that loses as much as the margin is called not worse in at most alpha for each.
+
+    Args:
+        qrels, baseline, candidate: judgments and two runs, in any form that ``evaluate`` takes.
+        by: criteria, as in ``compare``.
+        margin: a loss that does not matter, as in ``compare``.
+        rule: ``'evidence'``; or ``'drop'``: worse where a mean fell by more than the margin, whatever chance has to do with it.
+        strict: whether what is undecided does not pass.
+        names: what the two runs are called.
+        test, correction, alpha, rel, cutoff, judged_only, exclude, rules, allow_empty, n_resamples, seed: as in ``compare``.
+
+    Returns:
+        ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a summary in Markdown.
+
+    Raises:
+        ValueError: bad input, or no query has a relevant document.
+
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(30)}
+    >>> before = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    >>> after = {q: {"b": 2.0, "a": 1.0} if q < "q2" else {"a": 2.0, "b": 1.0} for q in qrels}
+    >>> gate(qrels, before, before, "RR").outcome, gate(qrels, before, after, "RR").outcome
+    ('passed', 'worse')
+    """
+    check_choice("rule", rule, RULES)
+    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
+    return gate_runs(
+        judgments,
+        {names[0]: baseline, names[1]: candidate},
+        parse_criteria(by),
+        margin=margin,
+        rule=rule,
+        strict=strict,
+        test=coerce_test(test, correction, alpha, n_resamples, seed, None),
+        rel=rel,
+        cutoff=cutoff,
+        judged_only=judged_only,
+        allow_empty=allow_empty,
+    )
+
+
+def gate_runs(
+    judgments: Judgments,
+    runs: Mapping[str, RunLike],
+    by: Mapping[str, Any],
+    *,
+    margin: MarginLike,
+    rule: str,
+    strict: bool,
+    test: SignificanceTest,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    judged_only: bool = False,
+    allow_empty: bool = False,
+) -> Gate:
+    """``gate`` with the input read; the first of the runs is the baseline."""
+    if not judgments.m(judgments.threshold if rel is None else rel).any():
+        raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
+    result = compare_runs(
+        judgments,
+        runs,
+        by,
+        baseline=next(iter(runs)),
+        test=test,
+        margin=margin,
+        rel=rel,
+        cutoff=cutoff,
+        judged_only=judged_only,
+        allow_empty=allow_empty,
+    )
+    return Gate(result, rule, strict)

@@ -1,0 +1,629 @@
+"""``Comparison``: runs on one collection, compared by one or several criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, check_number, entry
+from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.provenance import versions
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.judging import of_comparisons
+from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    detectable_difference,
+    effect_interval,
+    preference_interval,
+    queries_for_difference,
+    queries_for_margin,
+)
+from ir_lexirecall.significance.deviations import best_set, studentised_deviations
+from ir_lexirecall.significance.margins import MarginTest, margin_test, margin_test_of_all, margin_verdicts
+from ir_lexirecall.significance.over_collections import mean_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
+plots: Any = LazyModule("ir_lexirecall.plots")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
+
+    Methods take ``by``, a criterion (the first one by default), and give plain tables with the provenance in ``attrs``.
+
+    Attributes:
+        runs: names of the runs, in order.
+        by: the criteria by name: measures, preferences, or both.
+        baseline: the run that all others are compared with, or None for all pairs.
+        test: how differences are tested, its level and correction.
+        margins: by criterion the difference that does not matter; None where verdicts know no margin.
+        scored: the aligned runs with their values; None where only values were given.
+    """
+
+    runs: list[str]
+    by: Mapping[str, Criterion] = field(repr=False)
+    baseline: str | None = None
+    test: SignificanceTest = field(default_factory=SignificanceTest)
+    margins: Mapping[str, float] | None = None
+    scored: ScoredRuns | None = field(default=None, repr=False)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Comparison:
+        return self  # nothing in it changes; tables that carry it in their attrs are copied often
+
+    @property
+    def criteria(self) -> list[str]:
+        """Names of the criteria, in order."""
+        return list(self.by)
+
+    @property
+    def measures(self) -> list[str]:
+        """Names of the criteria that are measures."""
+        return [name for name, criterion in self.by.items() if criterion.is_measure]
+
+    @cached_property
+    def query_ids(self) -> list[str]:
+        """All queries of the qrels."""
+        if self.scored is not None:
+            return list(self.scored.judgments.query_ids)
+        return max((criterion.query_ids for criterion in self.by.values()), key=len)
+
+    def criterion(self, by: str | None = None) -> Criterion:
+        """A criterion by its name; the first one by default.
+
+        Raises:
+            ValueError: no such criterion.
+        """
+        return self.by[self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)]
+
+    def test_of(self, by: str | None = None) -> SignificanceTest:
+        """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference."""
+        return self.test.named(measure=self.criterion(by).is_measure)
+
+    @property
+    def source(self) -> str:
+        """What the judgments are called: a data set's id, or a file's name; empty where they have no name."""
+        return "" if self.scored is None else self.scored.judgments.source
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """What was compared, and with what: in the ``attrs`` of every table."""
+        preferences = [c.preferences for c in self.by.values() if isinstance(c, PreferenceCriterion)]
+        resampled = any(self.test_of(name).resampled for name in self.criteria)
+        return {
+            "criteria": self.criteria,
+            "baseline": self.baseline,
+            "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
+            "rel": preferences[0].rel if preferences else None,
+            "cutoff": preferences[0].cutoff if preferences else None,
+            "rules": (self.scored and self.scored.judgments.rules) or None,
+            "metadata": (self.scored and self.scored.metadata) or None,
+            "test": {name: self.test_of(name).name for name in self.criteria},
+            "correction": self.test.counted_correction,
+            "alpha": self.test.alpha,
+            "margin": self.margins,
+            "n_resamples": self.test.n_resamples if resampled or self.measures else None,
+            "seed": self.test.seed if resampled or self.measures else None,
+            "versions": versions(),
+        }
+
+    def _frame(self, columns: Any) -> pd.DataFrame:
+        """A table with the provenance."""
+        import pandas as pd
+
+        table = pd.DataFrame(columns)
+        table.attrs.update(self.provenance)
+        return table
+
+    def _stacked(self, tables: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+        """The columns of each criterion, one below the other, under its name."""
+        import pandas as pd
+
+        parts = [pd.DataFrame({"criterion": name, **columns}) for name, columns in tables.items()]
+        return self._frame(pd.concat(parts, ignore_index=True))
+
+    # -- means -------------------------------------------------------------------------------------
+
+    @entry
+    def means(self, by: str | None = None) -> pd.DataFrame:
+        """Mean of each run with its interval at 1 - alpha: ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``.
+
+        Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the studentised bootstrap. Of a
+        preference: the mean preference over all other runs and queries, with an interval that holds its level near -1 and 1.
+
+        Args:
+            by: the criterion; by default all.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> result = compare("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, "nDCG@10")
+        >>> result.means().round(3)
+          criterion   run   mean  ci_low  ci_high
+        0   nDCG@10  bm25  0.578   0.456    0.700
+        1   nDCG@10    ql  0.565   0.448    0.683
+        """
+        names = self.criteria if by is None else [self.criterion(by).name]
+        return self._stacked({name: self._means[name] for name in names})
+
+    @cached_property
+    def _means(self) -> dict[str, dict[str, Any]]:
+        means = {}
+        for name, criterion in self.by.items():
+            low, high = self._intervals(criterion)
+            means[name] = {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
+        return means
+
+    def _intervals(self, criterion: Criterion) -> tuple[Floats, Floats]:
+        test = self.test
+        if not criterion.query_ids or not np.isfinite(criterion.standings).all():
+            unknown = np.full(len(self.runs), np.nan)
+            return unknown, unknown
+        if isinstance(criterion, MeasureCriterion):
+            low, high = mean_interval(criterion.values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
+            return (np.maximum(low, 0.0) if (criterion.values >= 0).all() else low), high
+        return preference_interval(criterion.standings, test.alpha)
+
+    @entry
+    def ranking(self, by: str | None = None) -> pd.DataFrame:
+        """The rows of ``means`` for one criterion, the best run first; what differs by rounding only keeps its order."""
+        criterion = self.criterion(by)
+        table = self.means(criterion.name)
+        order = best_first(criterion.sign * criterion.means)
+        return self._frame(table.iloc[order].reset_index(drop=True))
+
+    @entry
+    def per_query(self, by: str | None = None) -> pd.DataFrame:
+        """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
+        import pandas as pd
+
+        criterion = self.criterion(by)
+        values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+        table = pd.DataFrame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
+        table.attrs.update(self.provenance)
+        return table
+
+    @entry
+    def matrix(self, by: str | None = None) -> pd.DataFrame:
+        """Mean difference (of a preference: mean preference) of the run of the row over that of the column."""
+        import pandas as pd
+
+        place = np.arange(len(self.runs))
+        a, b = (side.ravel() for side in np.meshgrid(place, place, indexing="ij"))
+        means = self.criterion(by).mean_differences(a, b).reshape(len(place), -1)
+        table = pd.DataFrame(means, index=self.runs, columns=self.runs)
+        table.attrs.update(self.provenance)
+        return table
+
+    # -- differences -------------------------------------------------------------------------------
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs compared: all, in the order of the runs, or every other run with the baseline."""
+        return all_pairs(self.runs, self.baseline)
+
+    @cached_property
+    def places(self) -> tuple[Any, Any]:
+        """The runs of every pair by their place among the runs."""
+        place = {name: i for i, name in enumerate(self.runs)}
+        a, b = ([place[pair[side]] for pair in self.pairs] for side in (0, 1))
+        return np.array(a, dtype=np.int64), np.array(b, dtype=np.int64)
+
+    @entry
+    def table(self, by: str | None = None) -> pd.DataFrame:
+        """A row per criterion and pair of runs: how often each wins, by how much, and whether that is more than chance.
+
+        Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse,
+        neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins - losses) / queries; ``mean_a``,
+        ``mean_b`` (of a measure) and ``difference``, mean_a - mean_b, of a preference the mean preference; what the test estimates
+        (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0 exactly where ``p`` is at most
+        alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
+        noncentral t; none of Wilcoxon's); with a margin ``worse_p``, of no loss, one-sided and corrected over all
+        criteria and pairs, and ``within_p``, of a loss or a gain of at least the margin; and the ``verdict`` on ``run_a``. Where the smaller value is better,
+        differences are those of the values all the same, and wins and verdicts say who is better.
+
+        Args:
+            by: the criterion; by default all.
+
+        Raises:
+            ValueError: a measure is not a finite number for a run on a query.
+        """
+        names = self.criteria if by is None else [self.criterion(by).name]
+        table = self._stacked({name: self._tested(name) for name in names})
+        return table if any(name == "dominance" for name in names) else table.drop(columns="incomparable")
+
+    def _tested(self, name: str) -> dict[str, Any]:
+        """The columns of ``table`` for one criterion."""
+        if name not in self._known:
+            self._known[name] = self._test(self.by[name])
+        return self._known[name]
+
+    @cached_property
+    def _known(self) -> dict[str, dict[str, Any]]:
+        return {}
+
+    def _test(self, criterion: Criterion) -> dict[str, Any]:
+        self._check_defined(criterion)
+        a, b = self.places
+        test, queries = self.test_of(criterion.name), len(criterion.query_ids)
+        tested = self._two_sided(criterion, test)
+        wins, losses, incomparable = criterion.counts(a, b)
+        adjusted, reject = test.corrected(tested.p)
+        means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
+        effect_low, effect_high = _effect_ends(test, tested, queries)
+        return {
+            "run_a": [first for first, _ in self.pairs],
+            "run_b": [second for _, second in self.pairs],
+            "wins": wins,
+            "losses": losses,
+            "ties": queries - wins - losses - incomparable,
+            "incomparable": incomparable,
+            "net_wins": (wins - losses) / max(1, queries),
+            "mean_a": means[a],
+            "mean_b": means[b],
+            "difference": criterion.mean_differences(a, b),
+            "estimate": tested.estimate,
+            "ci_low": tested.low,
+            "ci_high": tested.high,
+            "p": tested.p,
+            "p_corrected": adjusted,
+            "effect_size": tested.effect_size,
+            "effect_low": effect_low,
+            "effect_high": effect_high,
+            **(self._with_margin[criterion.name] if self.margins is not None else {}),
+        } | ({} if self.margins is not None else {"verdict": two_sided(reject, criterion.sign * tested.estimate)})
+
+    def _two_sided(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
+        """The test of every pair's difference."""
+        a, b = self.places
+        if test.name == "tukey":
+            values, sign = (
+                (criterion.standings, criterion.sign) if criterion.query_ids else (np.zeros((len(self.runs), 0)), 1)
+            )
+            return turned(test.of_all(values.T, bounds=_twice(criterion.bounds))[a, b], sign)
+        blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
+        return TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
+
+    @cached_property
+    def _with_margin(self) -> dict[str, dict[str, Any]]:
+        """The columns that a margin adds, by criterion; what says *worse* is corrected over all criteria and pairs."""
+        tested = {name: self._margin_test(criterion) for name, criterion in self.by.items()}
+        worse, _ = self.test.corrected(np.concatenate([one.worse for one in tested.values()]))
+        columns = {}
+        for name, part in zip(tested, np.split(worse, len(tested)), strict=True):
+            verdicts = margin_verdicts(replace(tested[name], worse=part), self.test.alpha)
+            columns[name] = {"worse_p": part, "within_p": tested[name].within, "verdict": verdicts.tolist()}
+        return columns
+
+    def better_p(self, by: str) -> dict[str, float]:
+        """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
+        tested = self._margin_test(self.criterion(by))
+        return dict(zip((a for a, _ in self.pairs), tested.better.tolist(), strict=True))
+
+    def _margin_test(self, criterion: Criterion) -> MarginTest:
+        self._check_defined(criterion)
+        assert self.margins is not None
+        a, b = self.places
+        test, margin = self.test_of(criterion.name), self.margins[criterion.name]
+        if test.name == "tukey":
+            tested = margin_test_of_all(test, criterion.standings.T, margin)
+            return MarginTest(*(p[a, b] for p in vars(tested).values()))
+        blocks = [vars(margin_test(test, criterion.sign * x, margin)).values() for x in criterion.differences(a, b)]
+        return MarginTest(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+    def _check_defined(self, criterion: Criterion) -> None:
+        """Refuse a measure whose values are not all finite numbers."""
+        if isinstance(criterion, MeasureCriterion) and self.scored is not None:
+            self.scored.with_measures([criterion.name]).check_defined()
+
+    @entry
+    def verdicts(self, by: str | None = None) -> pd.DataFrame:
+        """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
+
+        ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates; else ``undecided``. With a
+        margin, by one-sided tests: ``worse``, ``better``, ``within margin``, ``not worse`` (by more than the margin),
+        ``undecided``, the first that holds. All that says better or worse (sentences, marks, colours, exit codes) reads this.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25").verdicts()["verdict"].tolist()
+        ['undecided', 'undecided', 'undecided', 'worse']
+        """
+        columns = ["criterion", "run_a", "run_b", "verdict", "p_corrected", "difference"]
+        return self._frame(self.table(by)[columns])
+
+    def verdicts_by(self, by: str | None = None) -> Verdicts:
+        """The verdicts of one criterion by pair of runs."""
+        return Verdicts(dict(zip(self.pairs, self._tested(self.criterion(by).name)["verdict"], strict=True)))
+
+    @entry
+    def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
+        """Which runs may be the best: ``run``, ``p_best`` and ``may_be_best``, in the order of ``ranking``.
+
+        With a confidence of 1 - alpha the best run is among those that may be it: ``p_best``, of the hypothesis that no run has a
+        better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run.
+
+        Args:
+            by: the criterion; by default the first one.
+            alpha: 1 - confidence; by default that of the comparison.
+
+        Raises:
+            ValueError: values that are not finite numbers, or alpha out of range.
+
+        Sources: Hsu, Multiple Comparisons, 1996; Mogstad, Romano, Shaikh, Wilhelm, Inference for Ranks with Applications to
+        Mobility across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 2024.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> best = compare("lexirecall/demo", demo.runs(), "AP").best_set()
+        >>> best["run"][best["may_be_best"]].tolist()
+        ['bm25', 'tfidf', 'ql', 'bm25_rerank']
+        """
+        criterion = self.criterion(by)
+        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        self._check_defined(criterion)
+        if criterion.name not in self._best:
+            deviations = studentised_deviations(
+                [criterion.standings],
+                n_resamples=self.test.n_resamples,
+                seed=self.test.seed,
+                progress=self.test.progress,
+            )
+            self._best[criterion.name] = best_set(deviations)
+        p = self._best[criterion.name]
+        order = best_first(criterion.sign * criterion.means)
+        return self._frame({"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha})
+
+    @cached_property
+    def _best(self) -> dict[str, Floats]:
+        return {}
+
+    @entry
+    def queries_needed(self, difference: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
+        """How many queries like these a t-test needs to find a difference that you name, of each pair of runs.
+
+        Name a difference that would matter, in the criterion's unit, before you look at those observed: the power to find an
+        observed difference says no more than its p. The interval is that of the variance, which these queries only estimate.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``, ``ci_low``, ``ci_high``.
+        """
+        check_number("difference", difference, above=0)
+        return self._planned(
+            by, {"difference": difference, "power": power}, "queries", queries_for_difference, difference, power
+        )
+
+    @entry
+    def queries_for_margin(self, margin: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
+        """How many queries like these show, with a probability of ``power``, that a run as good is not worse by more than a margin.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``margin``, ``power``, ``queries``, ``ci_low``, ``ci_high``.
+        """
+        check_number("margin", margin, above=0)
+        return self._planned(by, {"margin": margin, "power": power}, "queries", queries_for_margin, margin, power)
+
+    @entry
+    def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
+        """The smallest difference that a t-test would find on as many queries with a probability of ``power``.
+
+        Returns:
+            A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``, ``ci_high``.
+        """
+        return self._planned(by, {"power": power}, "difference", detectable_difference, power)
+
+    def _planned(
+        self, by: str | None, settings: dict[str, float], name: str, plan: Any, *numbers: float
+    ) -> pd.DataFrame:
+        """What is planned for each pair by the differences that were observed."""
+        criterion = self.criterion(by)
+        check_number("power", settings["power"], above=0, below=1)
+        if len(criterion.query_ids) < 2:
+            raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
+        self._check_defined(criterion)
+        parts = [plan(x, *numbers, self.test.alpha) for x in criterion.differences(*self.places)]
+        ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
+        columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **settings}
+        return self._frame(columns | dict(zip((name, "ci_low", "ci_high"), ends, strict=True)))
+
+    @entry
+    def with_test(self, test: str | SignificanceTest) -> Comparison:
+        """The same comparison, tested otherwise; a name keeps the level, the correction and the seed."""
+        return replace(self, test=test if isinstance(test, SignificanceTest) else replace(self.test, name=test))
+
+    @entry
+    def with_baseline(self, baseline: str | None) -> Comparison:
+        """The same comparison against another baseline, or of all pairs."""
+        if baseline is not None:
+            check_choice("baseline", baseline, self.runs)
+        margins = self.margins if baseline == self.baseline else None  # they are those of a baseline
+        return replace(self, baseline=baseline, margins=margins)
+
+    # -- what decided ------------------------------------------------------------------------------
+
+    @entry
+    def explain(self, a: str, b: str, by: str | None = None) -> pd.DataFrame:
+        """Per query: which of two runs is better, and what decided.
+
+        Columns: ``query_id``, ``winner`` (missing: a tie, or not comparable), ``preference`` of ``a`` over ``b`` (of a measure:
+        the sign of its gain); for ``lexirecall`` and the two lexiprecisions ``level`` (the recall level that decided: i, for the
+        i-th relevant document), ``tied_levels`` (how many levels were equal before), ``doc_id`` (the winner's document at that
+        level), ``rank_a`` and ``rank_b`` (where each run reaches the level, missing where it does not), ``other_doc_id`` (the
+        loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is ahead); for
+        measures ``value_a`` and ``value_b``.
+        """
+        import pandas as pd
+
+        criterion = self.criterion(by)
+        pair = self.runs.index(check_choice("run", a, self.runs)), self.runs.index(check_choice("run", b, self.runs))
+        if isinstance(criterion, MeasureCriterion):
+            (differences,) = next(criterion.differences(*np.array(pair)[:, None]))
+            ways = np.sign(criterion.sign * differences)
+            decided = {"value_a": criterion.values[pair[0]], "value_b": criterion.values[pair[1]]}
+        else:
+            ways = criterion.preferences.of_pair(criterion.preference, *pair)
+            decided = explain(criterion.preference, criterion.preferences, pair, ways)
+        winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
+        columns = {"query_id": criterion.query_ids, "winner": pd.Series(winner, dtype=object), "preference": ways}
+        return self._frame(columns | decided)
+
+    # -- what judgments could change ---------------------------------------------------------------
+
+    @entry
+    def bounds(
+        self, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None, unretrieved: int = 0
+    ) -> pd.DataFrame:
+        """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
+
+        An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
+        retrieved at the same rank cancels. Of a preference: ``certain_wins`` (queries on which ``run_a`` can win under some judging and
+        ``run_b`` cannot), ``certain_losses``, ``open`` (either can), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
+        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too. ``exact``: whether some judging reaches the
+        bounds; ``depth``: down to which rank unjudged documents count.
+
+        Args:
+            by: the criterion; by default all.
+            depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
+            max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
+            unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
+
+        Raises:
+            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
+        """
+        names = self.criteria if by is None else [self.criterion(by).name]
+        table = of_comparisons.bounds(self, names, depth, max_rel, unretrieved)
+        table.attrs = {**self.provenance, **table.attrs}
+        return table
+
+    @entry
+    def to_judge(
+        self, n: int = 100, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None
+    ) -> pd.DataFrame:
+        """The n unjudged documents whose judgment decides most between the runs, by one criterion.
+
+        Columns: ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), ``rank_NAME`` for every run. Documents that
+        cannot change who is better are left out: judging all of them leaves nothing open.
+
+        Args:
+            n: how many at most.
+            by: the criterion; by default the first one.
+            depth, max_rel: as in ``bounds``.
+        """
+        return self._frame(of_comparisons.to_judge(self, n, self.criterion(by).name, depth, max_rel))
+
+    @entry
+    def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:
+        """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
+
+        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries; missing: never), ``queries``, and ``e``, the
+        evidence then: decided where it reached 1 / alpha. It does not cure an order that is not random, nor asking again on
+        the same queries.
+
+        Args:
+            by: the criterion; by default the first one.
+            alpha: by default the test's.
+            seed: of the order.
+        """
+        alpha = self.test.alpha if alpha is None else alpha
+        return self._frame(of_comparisons.sequential(self, self.criterion(by).name, alpha, seed))
+
+    # -- for readers -------------------------------------------------------------------------------
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
+        return [*present.comparison_caveats(self)]
+
+    @entry
+    def summary(self) -> str:
+        """The result in a few sentences: who leads, who may lead as well, what differs, what to be careful about."""
+        return str(present.comparison_finding(self))
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.runs)} runs by {', '.join(self.criteria)}; print() shows what it says>"
+
+    @entry
+    def to_markdown(self, places: int = 4) -> str:
+        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test."""
+        return str(present.comparison_table(self, places).markdown())
+
+    @entry
+    def to_latex(self, places: int = 4, *, label: str = "tab:comparison") -> str:
+        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows as in ``to_markdown``."""
+        return str(present.comparison_table(self, places).latex(label=label))
+
+    def _repr_html_(self) -> str:
+        return str(plots.notebook(self))
+
+    @entry
+    def plot(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the means with their intervals, best first; returns the axes."""
+        return plots.means(self, by, ax=ax)
+
+    @entry
+    def plot_differences(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences of all runs to the baseline, or to the leader; returns the axes."""
+        return plots.differences(self, by, ax=ax)
+
+    @entry
+    def plot_pairs(self, by: str | None = None, ax: Any = None) -> Any:
+        """Heatmap of the differences of all pairs, best runs first, the verdicts marked; returns the axes."""
+        return plots.heatmap(self, by, ax=ax)
+
+    @entry
+    def plot_pair(self, a: str, b: str, by: str | None = None, ax: Any = None) -> Any:
+        """Query by query, where two runs differ; returns the axes."""
+        return plots.pair(self, a, b, by, ax=ax)
+
+    @entry
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes."""
+        return plots.rank_profile(self, query_id, ax=ax)
+
+
+_NOISE = 1e-12  # of sums in another order
+
+
+def best_first(means: Sequence[float] | Floats) -> Any:
+    """The places of means in their order, the largest first; what differs by rounding only stays as it is.
+
+    >>> best_first([0.25, 0.1 + 0.2, 0.3]).tolist()
+    [1, 2, 0]
+    """
+    means = np.asarray(means, dtype=np.float64)
+    finite = np.where(np.isfinite(means), means, 0.0)
+    step = _NOISE * np.abs(finite).max(initial=0.0) or 1.0
+    rounded = np.where(np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means))
+    return np.argsort(-rounded, kind="stable")
+
+
+def _effect_ends(test: SignificanceTest, tested: TestResult, queries: int) -> tuple[Floats, Floats]:
+    """The interval of the effect size: that of the estimate for the sign test, of d_z for tests of means."""
+    if test.name == "sign":
+        return tested.low, tested.high
+    if test.name == "wilcoxon" or queries < 2:
+        unknown = np.full(len(tested.p), np.nan)
+        return unknown, unknown
+    return effect_interval(tested.effect_size, queries, test.alpha)
+
+
+def _twice(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The bounds of a difference of two numbers with these bounds."""
+    return None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+
+
+def turned(result: TestResult, sign: int) -> TestResult:
+    """The result of the differences times a sign."""
+    if sign > 0:
+        return result
+    return TestResult(-result.estimate, -result.high, -result.low, result.p, -result.effect_size)

@@ -1,0 +1,72 @@
+"""Better, worse, level or undecided: the one place where a comparison of two runs is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats
+
+BETTER, WORSE, WITHIN, NOT_WORSE, UNDECIDED = "better", "worse", "within margin", "not worse", "undecided"
+_TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}
+
+
+def two_sided(reject: Bools, gain: Floats) -> list[str]:
+    """Verdicts without a margin: better or worse where the corrected test rejects, by the sign of what it estimates.
+
+    Args:
+        reject: of each pair, whether the corrected p is at most alpha.
+        gain: what the test estimates, turned so that it is positive where the first run is better.
+
+    >>> two_sided(np.array([True, True, False]), np.array([0.1, -0.2, 0.3]))
+    ['better', 'worse', 'undecided']
+    """
+    return [
+        UNDECIDED if not rejected or not way else BETTER if way > 0 else WORSE
+        for rejected, way in zip(reject.tolist(), np.sign(gain).tolist(), strict=True)
+    ]
+
+
+def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    """The pairs compared: all, in the order of the runs, or every other run with the baseline.
+
+    >>> all_pairs(["a", "b", "c"], None), all_pairs(["a", "b", "c"], "b")
+    ([('a', 'b'), ('a', 'c'), ('b', 'c')], [('a', 'b'), ('c', 'b')])
+    """
+    if baseline is None:
+        return list(combinations(runs, 2))
+    return [(run, baseline) for run in runs if run != baseline]
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The verdicts of one criterion, by pair of runs.
+
+    Attributes:
+        pairs: the verdict on the first run of each pair that was compared, beside the second.
+
+    >>> verdicts = Verdicts({("a", "b"): "better"})
+    >>> verdicts.on("a", "b"), verdicts.on("b", "a"), verdicts.on("a", "c")
+    ('better', 'worse', None)
+    """
+
+    pairs: Mapping[tuple[str, str], str] = field(repr=False)
+
+    def on(self, run: str, beside: str) -> str | None:
+        """The verdict on a run beside another; None where the two were not compared."""
+        if (run, beside) in self.pairs:
+            return self.pairs[run, beside]
+        verdict = self.pairs.get((beside, run))
+        return None if verdict is None else _TURNED.get(verdict, UNDECIDED)
+
+    def beaten(self, run: str, others: Sequence[str]) -> list[str]:
+        """Those of some runs that a run is better than."""
+        return [other for other in others if self.on(run, other) == BETTER]
+
+    @property
+    def decided(self) -> int:
+        """How many pairs differ significantly."""
+        return sum(verdict in (BETTER, WORSE) for verdict in self.pairs.values())
