@@ -13,8 +13,10 @@ import ir_measures
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, RBU, TSE, LexiRecall
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.preferences import Preferences
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.criteria import PreferenceCriterion
+from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.significance import tukey_hsd
 from tests.benchmarks import data, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
@@ -120,15 +122,19 @@ def _import(_: None) -> Any:
 
 def _compare(preference: str) -> Callable[[Systems], Any]:
     def matrix(systems: Systems) -> Any:
-        result = Preferences.from_runs(systems.ranks, [preference])
-        vars(result.counts)["positions"] = systems.positions  # the loop is given its rank lists, too
-        return result.matrix()
+        counts = PreferenceCounts(systems.ranks, 1, None)
+        vars(counts)["positions"] = systems.positions  # the loop is given its rank lists, too
+        return _comparison(preference, counts).matrix()
 
     return matrix
 
 
+def _comparison(preference: str, counts: PreferenceCounts) -> Comparison:
+    return Comparison(list(counts.runs), {preference: PreferenceCriterion(preference, preference, counts)})
+
+
 def _compare_to_table(systems: Systems) -> Any:
-    return Preferences.from_runs(systems.ranks).table()
+    return _comparison("lexirecall", PreferenceCounts(systems.ranks, 1, None)).table()
 
 
 def _compare_files(paths: Files) -> Any:

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-import ir_lexirecall as irl
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences.functions import Positions
 
 _ROBUST = Path(__file__).parents[3] / "shared" / "data" / "robust2003"  # no part of the project
@@ -196,7 +196,7 @@ def systems(size: Size, folder: Path) -> Systems:
     if size == ROBUST_2003 and _ROBUST.is_dir():
         paths = comparison_files(size, folder)
         judgments = Judgments.from_qrels(paths.qrels)
-        return _systems(judgments, {name: irl.align(judgments, path) for name, path in paths.runs.items()})
+        return _systems(judgments, {name: align(judgments, path) for name, path in paths.runs.items()})
     return _synthetic_systems(size)
 
 

@@ -26,6 +26,9 @@ import numpy as np
 import polars as pl
 
 import ir_lexirecall as irl
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 from tests.benchmarks.data import Size
 
 MEASURES = ["nDCG@10", "AP", "R@1000", "TSE", "LR"]
@@ -77,9 +80,9 @@ def _write(path: Path, docs: Any, values: dict[str, Any]) -> None:
 def align_all(suite: Suite) -> None:
     """Read and align every run, and keep nothing: what no benchmark can do without."""
     for qrels, runs in suite.values():
-        judgments = irl.Judgments.from_qrels(qrels)
+        judgments = Judgments.from_qrels(qrels)
         for run in runs.values():
-            irl.align(judgments, run)
+            align(judgments, run)
 
 
 def compare_each(suite: Suite) -> None:
@@ -88,21 +91,18 @@ def compare_each(suite: Suite) -> None:
         irl.compare(qrels, runs, ["lexirecall", *MEASURES], baseline=next(iter(runs)), progress=False).table()
 
 
-def benchmark_all(suite: Suite) -> irl.BenchmarkSuite:
+def benchmark_all(suite: Suite) -> Benchmark:
     """One ``benchmark`` call, and all tables that it gives collection by collection."""
     baseline = next(iter(next(iter(suite.values()))[1]))
     result = irl.benchmark(
         {name: qrels for name, (qrels, _) in suite.items()},
         {name: runs for name, (_, runs) in suite.items()},
-        MEASURES,
+        ["lexirecall", *MEASURES],
         baseline=baseline,
         n_resamples=RESAMPLES,
         progress=False,
     )
-    assert isinstance(result, irl.BenchmarkSuite)
-    for preferences in result.preferences.values():
-        assert preferences is not None
-        preferences.table()
+    result.table()
     return result
 
 

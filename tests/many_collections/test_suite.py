@@ -14,9 +14,11 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmark import inference
-from ir_lexirecall.benchmark import suite as suite_module
-from ir_lexirecall.significance import TESTS
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.benchmarks import result as result_module
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.significance import over_collections as inference
 
 MEASURES = ["nDCG@10", "LR"]
 RUNS = {name: run for name, run in demo.runs().items() if name in ("bm25", "ql", "tfidf")}
@@ -33,64 +35,59 @@ def dicts(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
     return {q: {d: int(g) for (_, d), g in rows.items()} for q, rows in best.groupby("query_id")}
 
 
+CRITERIA = [*MEASURES, "lexirecall", "rpp"]
+
+
 @pytest.fixture(scope="module")
-def suite() -> irl.BenchmarkSuite:
-    runs = dict.fromkeys(PARTS, RUNS)
-    result = irl.benchmark(PARTS, runs, MEASURES, preference=["lexirecall", "rpp", "AP"], baseline="bm25", **OPTIONS)
-    assert isinstance(result, irl.BenchmarkSuite)
-    return result
+def suite() -> Benchmark:
+    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), CRITERIA, baseline="bm25", **OPTIONS)
 
 
-def test_each_collection_is_as_alone(suite: irl.BenchmarkSuite) -> None:
-    assert suite.collections == list(PARTS)
+def test_each_collection_is_as_alone(suite: Benchmark) -> None:
+    assert list(suite) == list(PARTS)
+    assert len(suite) == 3
     for name, qrels in PARTS.items():
-        alone = irl.benchmark(qrels, RUNS, MEASURES, preference=["lexirecall", "rpp", "AP"], baseline="bm25", **OPTIONS)
-        assert suite.table.loc[name].equals(alone.table)
-        assert suite.per_query.loc[name].equals(alone.per_query)
-        preferences = suite.preferences[name]
-        assert preferences is not None
-        assert preferences.table().equals(alone.preferences.table())
+        alone = irl.compare(qrels, RUNS, CRITERIA, baseline="bm25", **OPTIONS)
+        assert suite[name].table().equals(alone.table())
+        assert suite[name].means().equals(alone.means())
+        for table in ("means", "table", "verdicts"):
+            part = getattr(suite, table)()
+            part = part[part["collection"] == name].drop(columns="collection").reset_index(drop=True)
+            pd.testing.assert_frame_equal(part, getattr(alone, table)())
 
 
-def test_overall_is_computed_from_the_values(suite: irl.BenchmarkSuite) -> None:
-    overall = suite.overall().set_index(["measure", "run"])
-    assert list(overall.index.unique("measure")) == [*MEASURES, "pref:lexirecall", "pref:rpp", "pref:AP"]
-    for measure in MEASURES:
-        macro = suite.table[measure].groupby("run", sort=False).mean()
+def test_overall_is_computed_from_the_values(suite: Benchmark) -> None:
+    overall = suite.overall().set_index(["criterion", "run"])
+    assert list(overall.index.unique("criterion")) == CRITERIA
+    means = suite.means().set_index(["criterion", "collection", "run"])["mean"]
+    for criterion in CRITERIA:
+        macro = means[criterion].groupby("run", sort=False).mean()
+        ranks = means[criterion].groupby("collection").rank(ascending=False).groupby("run").mean()
         for run in RUNS:
-            assert overall.loc[(measure, run), "mean"] == pytest.approx(macro[run])
-            assert overall.loc[(measure, run), "mean_rank"] == pytest.approx(
-                np.mean(
-                    [1 + (t > t[run]).sum() + ((t == t[run]).sum() - 1) / 2 for _, t in _by_collection(suite, measure)]
-                )
-            )
-        for run in ("ql", "tfidf"):
-            difference = overall.loc[(measure, run), "difference"]
-            assert difference == pytest.approx(macro[run] - macro["bm25"])
-    for name in ("lexirecall", "rpp", "AP"):
-        for run in ("ql", "tfidf"):
-            means = [p.matrix(name).loc[run, "bm25"] for p in suite.preferences.values() if p is not None]
-            assert overall.loc[(f"pref:{name}", run), "difference"] == pytest.approx(np.mean(means))
-
-
-def _by_collection(suite: irl.BenchmarkSuite, measure: str) -> list[tuple[str, pd.Series]]:
-    return [(name, suite.table[measure].loc[name]) for name in suite.collections]
+            assert overall.loc[(criterion, run), "mean"] == pytest.approx(macro[run])
+            assert overall.loc[(criterion, run), "mean_rank"] == pytest.approx(ranks[run])
+    for run in ("ql", "tfidf"):
+        for criterion in MEASURES:
+            macro = means[criterion].groupby("run", sort=False).mean()
+            assert overall.loc[(criterion, run), "difference"] == pytest.approx(macro[run] - macro["bm25"])
+        for criterion in ("lexirecall", "rpp"):
+            head_to_head = [result.matrix(criterion).loc[run, "bm25"] for result in suite.values()]
+            assert overall.loc[(criterion, run), "difference"] == pytest.approx(np.mean(head_to_head))
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])
-def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -> None:
+def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
     overall = suite.overall(over)
-    rows = overall[overall["measure"] == "LR"].set_index("run")
-    values = [suite.per_query["LR"].loc[name].unstack("query_id").loc[list(RUNS)].to_numpy() for name in PARTS]
+    rows = overall[overall["criterion"] == "LR"].set_index("run")
+    values = [suite[name].per_query("LR")[list(RUNS)].to_numpy().T for name in PARTS]
     resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
     differences = [x[1:] - x[0] for x in values]
     resamples = resample(differences, n_resamples=300, seed=0)
     mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
     low, high, p = inference.studentised_interval(mean, error, resamples, 0.05)
     np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "p"], p)
-    widest = max(x.max() for x in values) - min(x.min() for x in values)
-    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_low"], np.maximum(low, -widest), rtol=1e-9)
-    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_high"], np.minimum(high, widest), rtol=1e-9)
+    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_low"], low, rtol=1e-9)
+    np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "difference_high"], high, rtol=1e-9)
     assert np.isnan(rows.loc["bm25", "p"])
     assert (rows["rank_low"] <= rows["rank_high"]).all()
     if over == "collections":
@@ -101,12 +98,13 @@ def test_overall_is_what_inference_gives(suite: irl.BenchmarkSuite, over: str) -
         np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "i2"], expected.i2)
 
 
-def test_differences_over_collections_are_corrected_whatever_the_test(suite: irl.BenchmarkSuite) -> None:
+def test_differences_over_collections_are_corrected_whatever_the_test(suite: Benchmark) -> None:
     tukey = irl.benchmark(PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test="tukey", **OPTIONS).overall()
-    columns = ["p", "p_corrected", "reject"]
+    columns = ["p", "p_corrected", "verdict"]
     expected = suite.overall()
     pd.testing.assert_frame_equal(
-        tukey[tukey["measure"] == "LR"][columns], expected[expected["measure"] == "LR"][columns]
+        tukey[tukey["criterion"] == "LR"][columns].reset_index(drop=True),
+        expected[expected["criterion"] == "LR"][columns].reset_index(drop=True),
     )
     assert (tukey["p_corrected"] > tukey["p"]).any()
     assert tukey.attrs["correction"] == "holm"
@@ -118,19 +116,18 @@ def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkey
     parts = PARTS | {"two": pd.concat([PARTS["two"], PARTS["one"].head(1).assign(query_id="none", relevance=0)])}
 
     def overall() -> pd.DataFrame:
-        result = irl.benchmark(parts, lambda name: RUNS, MEASURES, baseline="bm25", **OPTIONS)
-        assert isinstance(result, irl.BenchmarkSuite)
-        return result.overall(over)
+        return irl.benchmark(parts, lambda name: RUNS, CRITERIA, baseline="bm25", **OPTIONS).overall(over)
 
     together = overall()
-    monkeypatch.setattr(suite_module, "_ROWS", 1)
+    monkeypatch.setattr(result_module, "_ROWS", 1)
     pd.testing.assert_frame_equal(overall(), together, rtol=1e-9)
 
 
-def test_friedman_and_nemenyi_use_the_means(suite: irl.BenchmarkSuite) -> None:
-    means = suite.table["nDCG@10"].unstack("run").loc[list(PARTS), list(RUNS)].to_numpy()
+def test_friedman_and_nemenyi_use_the_means(suite: Benchmark) -> None:
+    means = suite.means("nDCG@10").pivot(index="collection", columns="run", values="mean").loc[list(PARTS), list(RUNS)]
+    means = means.to_numpy()
     test = suite.friedman("nDCG@10")
-    assert (test["chi2"], test["p"]) == inference.friedman(means)
+    assert (test["chi2"], test["p"]) == pytest.approx(inference.friedman(means))
     assert test["critical_difference"] == inference.nemenyi(means)[0]
     assert test["mean_rank"].is_monotonic_increasing
 
@@ -138,7 +135,7 @@ def test_friedman_and_nemenyi_use_the_means(suite: irl.BenchmarkSuite) -> None:
 # -- forms of input ------------------------------------------------------------------------------------
 
 
-def test_all_forms_of_input_say_the_same(suite: irl.BenchmarkSuite, tmp_path: Path) -> None:
+def test_all_forms_of_input_say_the_same(suite: Benchmark, tmp_path: Path) -> None:
     for name, (run, table) in itertools.product(PARTS, RUNS.items()):
         folder = tmp_path / "suiteeval" / name
         folder.mkdir(parents=True, exist_ok=True)
@@ -159,17 +156,24 @@ def test_all_forms_of_input_say_the_same(suite: irl.BenchmarkSuite, tmp_path: Pa
     for runs in (tmp_path / "suiteeval", str(tmp_path / "tirex"), runs_of, {name: dict(RUNS) for name in PARTS}):
         for collections in (PARTS, plain):
             result = irl.benchmark(collections, runs, MEASURES, **OPTIONS)
-            ours = result.table.sort_index()
-            pd.testing.assert_frame_equal(ours, suite.table.sort_index(), check_exact=True)
+            keys = ["collection", "criterion", "run"]
+            ours, expected = (made.means().set_index(keys).sort_index() for made in (result, suite))
+            expected = expected.loc[expected.index.get_level_values("criterion").isin(MEASURES)]
+            pd.testing.assert_frame_equal(ours, expected, check_exact=True)
     assert asked == [*PARTS, *PARTS]
 
 
 def test_ids_are_collections_and_apply_their_threshold() -> None:
     by_id = irl.benchmark(["lexirecall/demo"], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS)
     by_object = irl.benchmark([irl.load("lexirecall/demo")], {"lexirecall/demo": RUNS}, MEASURES, **OPTIONS)
-    assert by_id.table.equals(by_object.table)
-    assert isinstance(irl.benchmark("lexirecall/demo", RUNS, MEASURES), irl.Benchmark)
-    assert isinstance(irl.benchmark(dicts(PARTS["one"]), RUNS, MEASURES), irl.Benchmark)
+    assert by_id.means().equals(by_object.means())
+    for single in (
+        irl.benchmark("lexirecall/demo", RUNS, MEASURES, **OPTIONS),
+        irl.benchmark(irl.load("lexirecall/demo"), RUNS, MEASURES, **OPTIONS),
+    ):
+        assert list(single) == ["lexirecall/demo"]
+        assert single.means().equals(by_id.means())
+    assert list(irl.benchmark(dicts(PARTS["one"]), RUNS, MEASURES, **OPTIONS)) == ["collection"]
 
 
 def test_folders_may_have_dashes_for_slashes(tmp_path: Path) -> None:
@@ -177,7 +181,7 @@ def test_folders_may_have_dashes_for_slashes(tmp_path: Path) -> None:
     (tmp_path / "lexirecall-demo" / "ql.run").write_bytes((demo.FOLDER / "runs" / "ql.run").read_bytes())
     result = irl.benchmark(["lexirecall/demo"], tmp_path, ["LR"], **OPTIONS)
     assert result.runs == ["ql"]
-    assert irl.benchmark("lexirecall/demo", tmp_path, ["LR"]).table.equals(result.results["lexirecall/demo"].table)
+    assert irl.benchmark("lexirecall/demo", tmp_path, ["LR"], **OPTIONS).means().equals(result.means())
 
 
 def test_runs_that_are_missing_may_be_skipped() -> None:
@@ -191,7 +195,6 @@ def test_runs_that_are_missing_may_be_skipped() -> None:
     assert result.runs == ["bm25", "tfidf"]
     assert result.lacking == {"ql": ["two"]}
     assert "ql is missing for two" in result.diagnostics[0]
-    assert "ql left out, missing for two" in result.to_markdown()
     assert set(result.overall()["run"]) == {"bm25", "tfidf"}
     with pytest.raises(ValueError, match="the baseline 'ql' is missing for collection 'two'"):
         irl.benchmark(PARTS, runs, MEASURES, missing="skip", baseline="ql", **OPTIONS)
@@ -240,26 +243,26 @@ def test_empty_and_incomplete_folders_are_named(tmp_path: Path) -> None:
 def test_a_collection_without_relevant_documents_is_named() -> None:
     collections = {"good": {"q": {"a": 1}, "r": {"a": 1}}, "bad": {"q": {"a": 0}}}
     runs = {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}}
-    result = irl.benchmark(collections, dict.fromkeys(collections, runs), ["AP"], **OPTIONS)
+    result = irl.benchmark(collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS)
     with pytest.raises(ValueError, match="no query of collection 'bad' has a relevant document"):
         result.overall()
 
 
-def test_what_overall_cannot_say_is_refused(suite: irl.BenchmarkSuite) -> None:
+def test_what_overall_cannot_say_is_refused(suite: Benchmark) -> None:
     with pytest.raises(ValueError, match="unknown over 'documents'; choose from queries, collections"):
         suite.overall("documents")
-    with pytest.raises(ValueError, match="unknown measure 'MAP'"):
+    with pytest.raises(ValueError, match="friedman: unknown criterion 'MAP'"):
         suite.friedman("MAP")
     without = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), MEASURES, **OPTIONS)
     assert "difference" not in without.overall()
-    with pytest.raises(ValueError, match="no baseline to differ from"):
+    with pytest.raises(ValueError, match="by_collection: no baseline; pass baseline= to benchmark"):
         without.by_collection()
 
 
 # -- for readers -----------------------------------------------------------------------------------------
 
 
-def test_texts_and_pictures_show_every_run(suite: irl.BenchmarkSuite) -> None:
+def test_texts_and_pictures_show_every_run(suite: Benchmark) -> None:
     for shown in (suite.to_markdown(), suite.to_latex("collections"), suite._repr_html_()):
         assert all(run in shown for run in RUNS)
     for measure in ("LR", "lexirecall"):
@@ -269,55 +272,59 @@ def test_texts_and_pictures_show_every_run(suite: irl.BenchmarkSuite) -> None:
     assert "critical difference" in suite.plot_cd().get_title("left")
 
 
-def test_provenance_is_in_every_table(suite: irl.BenchmarkSuite) -> None:
-    for table in (suite.table, suite.per_query, suite.overall(), suite.means(), suite.by_collection()):
+def test_provenance_is_in_every_table(suite: Benchmark) -> None:
+    for table in (
+        suite.table(),
+        suite.verdicts(),
+        suite.overall(),
+        suite.means(),
+        suite.by_collection(),
+        suite.best_set(),
+    ):
         assert table.attrs["collections"] == list(PARTS)
         assert table.attrs["seed"] == 0
         assert table.attrs["baseline"] == "bm25"
 
 
-# -- means of one collection -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_measures_are_tested_on_their_differences(test: str) -> None:
-    runs = demo.runs()
-    result = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], test=test, **OPTIONS)
-    tests = result.tests()
-    compared = irl.compare("lexirecall/demo", runs, ["nDCG@10", "LR"], test=test, **OPTIONS).table()
-    columns = ["run_a", "run_b", "estimate", "ci_low", "ci_high", "p", "p_corrected", "effect_size"]
-    for measure in ("nDCG@10", "LR"):
-        ours = tests[tests["measure"] == measure].reset_index(drop=True)
-        theirs = compared[compared["preference"] == measure].reset_index(drop=True)
-        pd.testing.assert_frame_equal(
-            ours[[*columns[:2], "estimate", "ci_low", "ci_high", "p"]],
-            theirs[[*columns[:2], "estimate", "ci_low", "ci_high", "p"]],
+def test_of_a_single_collection_everything_is_its_comparison() -> None:
+    single = irl.benchmark("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
+    alone = irl.compare("lexirecall/demo", RUNS, CRITERIA, baseline="bm25", **OPTIONS)
+    assert str(single) == str(alone)
+    overall = single.overall().set_index(["criterion", "run"])
+    means = alone.means().set_index(["criterion", "run"])
+    assert overall[["mean", "ci_low", "ci_high"]].equals(means[["mean", "ci_low", "ci_high"]])
+    tested = alone.table().set_index(["criterion", "run_a"])
+    for key, row in tested.iterrows():
+        assert (
+            overall.loc[key, ["difference", "p", "p_corrected", "verdict"]].tolist()
+            == row[["difference", "p", "p_corrected", "verdict"]].tolist()
         )
-        means = result.means().set_index(["measure", "run"]).loc[measure]
-        for row in ours[ours["reject"]].itertuples():
-            better, worse = (row.run_a, row.run_b) if row.estimate > 0 else (row.run_b, row.run_a)
-            assert means.loc[worse, "letter"] in means.loc[better, "better_than"]
-        assert means["better_than"].str.len().sum() == ours["reject"].sum()
 
 
-def test_marks_stand_in_markdown_and_latex() -> None:
-    result = irl.benchmark("lexirecall/demo", demo.runs(), ["LR"], test="t", **OPTIONS)
-    assert "<sup>" in result.to_markdown()
-    assert "$^{" in result.to_latex()
-    assert "t test on 16 queries, Holm's correction, alpha 0.05" in result.to_markdown()
-    alone = irl.benchmark("lexirecall/demo", {"ql": RUNS["ql"]}, ["LR"], **OPTIONS)
-    assert alone.means()["better_than"].tolist() == [""]
-    assert alone.tests().empty
+def test_one_run_has_means_and_nothing_to_compare() -> None:
+    alone = irl.benchmark("lexirecall/demo", {"ql": RUNS["ql"]}, ["LR", "lexirecall"], **OPTIONS)
+    assert alone["lexirecall/demo"].table().empty
+    assert alone.quantities == ["LR"]
     assert "ql" in alone.to_markdown()
+    assert str(alone).splitlines()[0].endswith("to 0.7261.") or "ql: mean LR" in str(alone)
+
+
+def test_the_best_set_over_collections_holds_the_leader(suite: Benchmark) -> None:
+    for over in ("queries", "collections"):
+        best = suite.best_set("LR", over)
+        means = suite.overall(over)
+        leader = means[means["criterion"] == "LR"].sort_values("mean")["run"].iloc[-1]
+        assert best["run"].iloc[0] == leader
+        assert best["may_be_best"].iloc[0]
+        assert best["p_best"].between(0, 1).all()
+        assert suite.best_set("LR", over, alpha=0.999)["may_be_best"].sum() <= best["may_be_best"].sum()
 
 
 # -- rules -----------------------------------------------------------------------------------------------
 
 
-def collection(dataset_id: str, qrels: pd.DataFrame) -> irl.Collection:
-    return irl.Collection(
-        dataset_id, {}, False, lambda: qrels, lambda: None, lambda: None, dict, list, lambda doc_ids: {}
-    )
+def collection(dataset_id: str, qrels: pd.DataFrame) -> Collection:
+    return Collection(dataset_id, {}, False, lambda: qrels, lambda: None, lambda: None, dict, list, lambda doc_ids: {})
 
 
 BRIGHT = pd.DataFrame(
@@ -333,13 +340,12 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
     assert values["nDCG@10"].tolist() == [1.0, 1.0]
     assert values.attrs == {"rules": "without documents of grade -100"}
     assert irl.evaluate("nDCG@10", bright, run, rules=False)["nDCG@10"].max() < 1
-    result = irl.benchmark(bright, {"a": run, "b": run}, ["nDCG@10"])
-    assert result.table["nDCG@10"].tolist() == [1.0, 1.0]
-    assert result.table.attrs["rules"] == "without documents of grade -100"
-    assert result.preferences.provenance["rules"] == "without documents of grade -100"
-    off = irl.benchmark(bright, {"a": run, "b": run}, ["nDCG@10"], rules=False)
-    assert "rules" not in off.table.attrs
-    assert off.table["nDCG@10"].max() < 1
+    result = irl.compare(bright, {"a": run, "b": run}, ["nDCG@10"])
+    assert result.means()["mean"].tolist() == [1.0, 1.0]
+    assert result.means().attrs["rules"] == "without documents of grade -100"
+    off = irl.compare(bright, {"a": run, "b": run}, ["nDCG@10"], rules=False)
+    assert off.provenance["rules"] is None
+    assert off.means()["mean"].max() < 1
     many = irl.benchmark([bright], {"bright/biology": {"a": run}}, ["nDCG@10"], progress=False)
     assert many.provenance["rules"] == {"bright/biology": "without documents of grade -100"}
 
@@ -365,43 +371,10 @@ def test_other_collections_have_no_rules(dataset_id: str) -> None:
 
 def test_rules_and_exclude_add_up() -> None:
     bright = collection("bright/biology", BRIGHT)
-    judgments = irl.Judgments.from_qrels(bright, {"1": ["b"]})
+    judgments = Judgments.from_qrels(bright, {"1": ["b"]})
     assert judgments.doc_ids == ["a", "c"]
     run = {"1": {"x": 9.0, "b": 8.5, "a": 8.0}, "2": {"y": 9.0, "c": 8.0}}
     assert irl.evaluate("RR", bright, run, exclude={"1": ["b"]})["RR"].tolist() == [1.0, 1.0]
-
-
-# -- power -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("test", TESTS)
-def test_power_is_that_of_significance(test: str) -> None:
-    from ir_lexirecall import significance
-
-    compared = irl.compare(
-        "lexirecall/demo", demo.runs(), ["lexirecall", "LR"], test=test, n_resamples=99, progress=False
-    )
-    power = compared.power(queries=40)
-    assert list(power.columns) == ["preference", "run_a", "run_b", "queries", "power"]
-    values = np.stack([irl.evaluate("LR", "lexirecall/demo", run)["LR"] for run in demo.runs().values()])
-    expected = significance.power_of_all(compared.test, values.T, 40)[np.triu_indices(5, 1)]
-    np.testing.assert_allclose(power[power["preference"] == "LR"]["power"], expected)
-    if test in ("sign", "t"):
-        needed = compared.queries_needed(power=0.8)
-        finite = needed[np.isfinite(needed["queries_needed"])].head(3)
-        for row in finite.itertuples():
-            again = compared.power(int(row.queries_needed)).set_index(["preference", "run_a", "run_b"])
-            assert again.loc[(row.preference, row.run_a, row.run_b), "power"] >= 0.8
-
-
-def test_power_of_a_suite_is_that_of_each_collection(suite: irl.BenchmarkSuite) -> None:
-    for table, of_one in ((suite.power(queries=30), "power"), (suite.queries_needed(power=0.9), "queries_needed")):
-        assert list(table["collection"].unique()) == list(PARTS)
-        for name, preferences in suite.preferences.items():
-            assert preferences is not None
-            expected = preferences.power(queries=30) if of_one == "power" else preferences.queries_needed(power=0.9)
-            ours = table[table["collection"] == name].drop(columns="collection").reset_index(drop=True)
-            pd.testing.assert_frame_equal(ours, expected)
 
 
 @pytest.mark.parametrize(
@@ -428,39 +401,3 @@ def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any]
     assert len(told) == (message is not None)
     assert message is None or message in told[0]
     assert not told or told[0].endswith(".")
-
-
-@pytest.mark.parametrize("tested", [irl.compare, irl.benchmark])
-def test_the_differences_of_a_measure_are_tested_not_their_signs(tested: Any) -> None:
-    from scipy import stats
-
-    runs = demo.runs()
-    options = {"baseline": "bm25", "correction": None}
-    result = irl.compare("lexirecall/demo", runs, preference="nDCG@10", test="t", **options)
-    values = {name: irl.evaluate("nDCG@10", "lexirecall/demo", run)["nDCG@10"] for name, run in runs.items()}
-    table = (
-        result.table()
-        if tested is irl.compare
-        else irl.benchmark("lexirecall/demo", runs, ["nDCG@10"], test="t", **options).tests()
-    )
-    for row in table.itertuples():
-        peer = stats.ttest_rel(values[row.run_a], values[row.run_b])
-        assert row.p == pytest.approx(peer.pvalue)
-        assert row.estimate == pytest.approx((values[row.run_a] - values[row.run_b]).mean())
-
-
-@pytest.mark.parametrize(
-    ("preference", "test", "words"),
-    [
-        ("nDCG@10", "t", "differences of nDCG@10"),
-        ("nDCG@10", "sign", "signs of differences of nDCG@10"),
-        ("lexirecall", "t", "preferences by lexirecall"),
-        (["lexirecall", "LR", "AP"], "wilcoxon", "differences of LR, AP and preferences by lexirecall"),
-    ],
-)
-def test_a_comparison_says_what_it_tests(preference: Any, test: str, words: str) -> None:
-    result = irl.compare("lexirecall/demo", RUNS, preference=preference, test=test)
-    assert result.provenance["tested"] == words
-    assert f"tested {words};" in result.to_markdown()
-    assert f"tested {words};" in result.to_latex()
-    assert result.table().attrs["tested"] == words

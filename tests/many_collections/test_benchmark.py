@@ -10,22 +10,11 @@ from ir_lexirecall import demo
 RUNS = demo.runs()
 
 
-def test_benchmark_gives_what_evaluate_and_compare_give() -> None:
-    result = irl.benchmark("lexirecall/demo", RUNS, ["LR", "AP"], preference=["lexirecall", "AP"])
-    for name, run in RUNS.items():
-        values = irl.evaluate(["LR", "AP"], demo.qrels(), run)
-        assert (result.per_query.loc[name] == values).all().all()
-        assert result.table.loc[name].tolist() == irl.evaluate(["LR", "AP"], demo.qrels(), run, aggregate=True).tolist()
-    assert result.preferences is not None
-    expected = irl.compare(demo.qrels(), RUNS, ["lexirecall", "AP"]).table()
-    assert result.preferences.table().equals(expected)
-
-
 @pytest.mark.parametrize("dataset", ["lexirecall/demo", irl.load("lexirecall/demo")])
 def test_a_collection_recommends_its_measures(dataset: object) -> None:
     result = irl.benchmark(dataset, {"ql": RUNS["ql"]})
-    assert list(result.table.columns) == [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
-    assert result.preferences is None
+    recommended = [str(measure) for measure in irl.load("lexirecall/demo").recommended()]
+    assert result.criteria == [*recommended, "lexirecall"]
 
 
 def test_the_command_line_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,9 +23,10 @@ def test_the_command_line_says_the_same(capsys: pytest.CaptureFixture[str]) -> N
     files = [str(demo.FOLDER / "runs" / f"{name}.run") for name in RUNS]
     assert main(["eval", "lexirecall/demo", *files, "--format", "tsv"]) == 0
     header, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    table = irl.benchmark("lexirecall/demo", RUNS).table
-    assert header[1:] == list(table.columns)
-    assert {row[0]: [float(cell) for cell in row[1:]] for row in rows} == {n: table.loc[n].tolist() for n in RUNS}
+    means = irl.benchmark("lexirecall/demo", RUNS).means().pivot(index="run", columns="criterion", values="mean")
+    assert {row[0]: [float(cell) for cell in row[1:]] for row in rows} == {
+        n: means.loc[n, header[1:]].tolist() for n in RUNS
+    }
 
 
 def test_an_unknown_collection_is_named() -> None:
@@ -52,6 +42,7 @@ def test_qrels_without_an_id_need_measures() -> None:
 @pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
 def test_infinite_values_are_not_tested_but_named(test: str) -> None:
     result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=test, n_resamples=99)
-    for tables in (result.tests, result.means):
-        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give n"):
-            tables()
+    for table in (result.table, lambda: result.best_set("SL3")):
+        with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"):
+            table()
+    assert "Left out, as not every value is a finite number: SL3." in result.summary()

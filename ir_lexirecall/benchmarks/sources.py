@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.collections import Collection
-from ir_lexirecall.errors import did_you_mean, is_number
-from ir_lexirecall.judgments import QrelsLike
-from ir_lexirecall.readers import run_files
+from ir_lexirecall._util.errors import did_you_mean, is_number
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.readers import run_files
 
 CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
 """One collection (an id, a ``Collection``, qrels in any form), or many: a list of ids, or a mapping of names to any of these."""
@@ -20,37 +21,47 @@ RunsLike: TypeAlias = "Mapping[str, RunLike] | Mapping[str, Mapping[str, RunLike
 """Runs by name; for many collections a mapping of collections to those, a folder, or a function of a collection's name."""
 
 
-def named_collections(collections: CollectionsLike) -> dict[str, QrelsLike] | None:
-    """Many collections by their names, None where there is one.
+def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dict[str, QrelsLike], RunsLike]:
+    """Collections by their names, and their runs by collection.
 
     A mapping is one of names to collections unless it is a dict of dicts of grades, which are the qrels of one.
 
-    >>> named_collections(["beir/scifact/test", "beir/arguana"])
-    {'beir/scifact/test': 'beir/scifact/test', 'beir/arguana': 'beir/arguana'}
-    >>> named_collections({"q1": {"d1": 1}}) is None, list(named_collections({"tiny": {"q1": {"d1": 1}}}))
-    (True, ['tiny'])
+    >>> list(named_collections(["beir/scifact/test", "beir/arguana"], "runs")[0])
+    ['beir/scifact/test', 'beir/arguana']
+    >>> named_collections({"q1": {"d1": 1}}, {"bm25": "bm25.run"})[1]
+    {'collection': {'bm25': 'bm25.run'}}
 
     Raises:
         ValueError: no collection, or a name twice.
     """
-    if isinstance(collections, Mapping):
-        if not collections:
-            raise ValueError("benchmark: there are no collections")
-        if all(map(_is_grades, collections.values())):
-            return None
-        return _distinct([(str(name), qrels) for name, qrels in collections.items()])
-    if isinstance(collections, (list, tuple)):
-        if not collections:
-            raise ValueError("benchmark: there are no collections")
-        if all(isinstance(item, (str, Collection)) for item in collections):
-            return _distinct([(item if isinstance(item, str) else item.dataset_id, item) for item in collections])
-    return None
+    if isinstance(collections, Mapping) and not all(map(_is_grades, collections.values())):
+        return _distinct([(str(name), qrels) for name, qrels in collections.items()]), runs
+    if isinstance(collections, (Mapping, list, tuple)) and not collections:
+        raise ValueError("there are no collections")
+    if isinstance(collections, (list, tuple)) and all(isinstance(item, (str, Collection)) for item in collections):
+        return _distinct([(item if isinstance(item, str) else item.dataset_id, item) for item in collections]), runs
+    name = _name_of(collections)
+    of_one: Any = {name: runs} if _is_runs_by_name(runs, name) else runs
+    qrels: Any = collections
+    return {name: qrels}, of_one
+
+
+def _name_of(collection: Any) -> str:
+    """What a single collection is called: by its id, or its file's name."""
+    if isinstance(collection, (str, os.PathLike)):
+        return os.path.basename(collection) if is_file(collection) else str(collection)
+    return str(getattr(collection, "dataset_id", "") or getattr(collection, "source", "") or "collection")
+
+
+def _is_runs_by_name(runs: Any, collection: str) -> bool:
+    """Whether the runs of a single collection are given by name, not below the collection's."""
+    return isinstance(runs, Mapping) and (len(runs) != 1 or collection not in runs)
 
 
 def _distinct(named: list[tuple[str, QrelsLike]]) -> dict[str, QrelsLike]:
     names = [name for name, _ in named]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"benchmark: two collections have the same name, {twice}")
+        raise ValueError(f"two collections have the same name, {twice}")
     return dict(named)
 
 
@@ -76,25 +87,23 @@ def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[t
             made = runs(name)
             if not isinstance(made, Mapping):
                 raise ValueError(
-                    f"benchmark: the function of runs gave {made!r} for collection {name!r}, not a mapping of names to runs"
+                    f"the function of runs gave {made!r} for collection {name!r}, not a mapping of names to runs"
                 )
             yield name, made
         return
     if not isinstance(runs, Mapping):
         raise ValueError(
-            "benchmark: give the runs of many collections as a mapping of collections to mappings of names to runs, a folder, or "
+            "give the runs of many collections as a mapping of collections to mappings of names to runs, a folder, or "
             "a function of a collection's name"
         )
     if unknown := [str(name) for name in runs if str(name) not in collections]:
-        raise ValueError(
-            f"benchmark: runs of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}"
-        )
+        raise ValueError(f"runs of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
     if missing := [name for name in collections if not runs.get(name)]:
-        raise ValueError(f"benchmark: there are no runs for collection {missing[0]!r}{_others(missing[1:])}")
+        raise ValueError(f"there are no runs for collection {missing[0]!r}{_others(missing[1:])}")
     for name in collections:
         of_collection = runs[name]
         if not isinstance(of_collection, Mapping) or any(map(is_number, of_collection.values())):
-            raise ValueError(f"benchmark: collection {name!r}: give its runs as a mapping of names to runs")
+            raise ValueError(f"collection {name!r}: give its runs as a mapping of names to runs")
         yield name, of_collection
 
 
@@ -117,10 +126,10 @@ def runs_in_folder(folder: str | os.PathLike[str], collections: Sequence[str]) -
         if place is None:
             known = sorted(item.name for item in path.iterdir() if item.is_dir())
             there = f"; there are {', '.join(known)}" if known else "; it is empty" if not any(path.iterdir()) else ""
-            raise ValueError(f"benchmark: {path} has no folder for collection {name!r}{there}")
+            raise ValueError(f"{path} has no folder for collection {name!r}{there}")
         runs[name] = run_files(place)
         if not runs[name]:
-            raise ValueError(f"benchmark: {place} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
+            raise ValueError(f"{place} has no runs, such as bm25.res.gz or bm25/run.txt.gz")
     return runs
 
 

@@ -8,6 +8,7 @@ import pytest
 from command_line import exit_code
 
 import ir_lexirecall as irl
+from ir_lexirecall.benchmarks import Benchmark
 
 QRELS = {f"q{i}": {"a": 1} for i in range(20)}
 GOOD = {q: {"a": 3.0, "x": 2.0, "y": 1.0} for q in QRELS}
@@ -15,9 +16,12 @@ BAD = {q: {"x": 3.0, "y": 2.0, "a": 1.0} for q in QRELS}
 RUNS = {"good": GOOD, "bad": BAD}
 
 
-def test_a_benchmark_marks_the_run_with_the_smaller_value() -> None:
-    result = irl.benchmark(QRELS, RUNS, ["SL3", "RR"])
-    assert result.better_than == {"SL3": ["b", ""], "RR": ["b", ""]}
+def test_a_comparison_marks_the_run_with_the_smaller_value() -> None:
+    result = irl.compare(QRELS, RUNS, ["SL3", "RR"])
+    for name in ("SL3", "RR"):
+        assert result.verdicts_by(name).on("good", "bad") == "better"
+        assert result.ranking(name)["run"].tolist() == ["good", "bad"]
+        assert result.best_set(name)["may_be_best"].tolist() == [True, False]
     assert "**0.0000**" in result.to_markdown()
 
 
@@ -26,20 +30,18 @@ def test_compare_prefers_the_smaller_value() -> None:
 
 
 @pytest.fixture(scope="module")
-def suite() -> irl.BenchmarkSuite:
+def suite() -> Benchmark:
     """Two collections of 20 queries: ``good`` finds the document at rank 1, ``fair`` at 1 or 2, ``bad`` at 3."""
     fair = {q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS}
     collections = {"one": QRELS, "two": QRELS}
     runs = {"fair": fair, **RUNS}
-    return irl.benchmark(
-        collections, lambda name: runs, ["SL3", "RR"], preference="SL3", baseline="fair", n_resamples=500
-    )
+    return irl.benchmark(collections, lambda name: runs, ["SL3", "RR"], baseline="fair", n_resamples=500)
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])
-def test_ranks_over_collections_begin_with_the_smallest_mean(suite: irl.BenchmarkSuite, over: str) -> None:
-    overall = suite.overall(over).set_index(["measure", "run"])
-    for measure in ("SL3", "RR", "pref:SL3"):
+def test_ranks_over_collections_begin_with_the_smallest_mean(suite: Benchmark, over: str) -> None:
+    overall = suite.overall(over).set_index(["criterion", "run"])
+    for measure in ("SL3", "RR"):
         rows = overall.loc[measure]
         assert rows["mean_rank"].to_dict() == {"good": 1.0, "fair": 2.0, "bad": 3.0}
         for low, high in (("rank_low", "rank_high"), ("rank_from", "rank_to")):
@@ -51,19 +53,19 @@ def test_ranks_over_collections_begin_with_the_smallest_mean(suite: irl.Benchmar
         assert overall.loc["SL3", column].tolist() == overall.loc["RR", column].tolist()
 
 
-def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: irl.BenchmarkSuite) -> None:
+def test_differences_keep_their_sign_and_marks_say_what_is_better(suite: Benchmark) -> None:
     overall = suite.overall()
-    marks = dict(zip(zip(overall["measure"], overall["run"], strict=True), suite.marks(), strict=True))
-    for measure in ("SL3", "RR", "pref:SL3"):
-        assert [marks[measure, run] for run in ("fair", "good", "bad")] == ["", "+", "-"]
-    difference = overall.set_index(["measure", "run"])["difference"]
+    verdict = overall.set_index(["criterion", "run"])["verdict"]
+    for measure in ("SL3", "RR"):
+        assert [verdict[measure, run] for run in ("good", "bad")] == ["better", "worse"]
+    difference = overall.set_index(["criterion", "run"])["difference"]
     assert difference["SL3", "good"] < 0 < difference["RR", "good"]
     rows = suite.to_markdown().splitlines()
-    assert any("| good" in row and "SL3" in row and "**0.0000**" in row and "<sup>+</sup>" in row for row in rows)
-    assert any("| bad" in row and "SL3" in row and "<sup>-</sup>" in row and "**" not in row for row in rows)
+    assert any("| good" in row and "SL3" in row and "**0.0000**" in row and "\\+" in row for row in rows)
+    assert any("| bad" in row and "SL3" in row and "**" not in row for row in rows)
 
 
-def test_friedman_and_pictures_rank_the_smallest_mean_first(suite: irl.BenchmarkSuite) -> None:
+def test_friedman_and_pictures_rank_the_smallest_mean_first(suite: Benchmark) -> None:
     for measure in ("SL3", "RR"):
         assert suite.friedman(measure)["mean_rank"].index.tolist() == ["good", "fair", "bad"]
         for picture in (suite.plot_ranks(measure), suite.plot_cd(measure)):

@@ -1,0 +1,6 @@
+"""Runs on many collections."""
+
+from ir_lexirecall.benchmarks.benchmarking import benchmark
+from ir_lexirecall.benchmarks.result import Benchmark
+
+__all__ = ["Benchmark", "benchmark"]

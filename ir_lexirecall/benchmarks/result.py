@@ -1,0 +1,446 @@
+"""``Benchmark``: runs on many collections, and what holds over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, check_number, entry
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.provenance import versions
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
+from ir_lexirecall.comparison.result import best_first
+from ir_lexirecall.comparison.verdicts import two_sided
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean
+from ir_lexirecall.significance import over_collections as inference
+from ir_lexirecall.significance.deviations import Deviations, best_set, rank_intervals, studentised_deviations
+from ir_lexirecall.significance.intervals import agreeing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
+plots: Any = LazyModule("ir_lexirecall.plots")
+
+_T = TypeVar("_T")
+OVER = ("queries", "collections")
+_SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
+_TESTED = ("difference", "p", "p_corrected", "verdict")
+_ROWS = 500  # of values that are resampled at once
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark(Mapping[str, Comparison]):
+    """What ``benchmark`` found: a mapping of collections to comparisons, with inference over all of them.
+
+    Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample: ``'queries'`` of these
+    collections, or ``'collections'``, too.
+
+    Attributes:
+        results: the comparison of each collection, by its name.
+        baseline: the run that all others are compared with, or None.
+        test: how differences are tested within a collection; its alpha, correction, n_resamples and seed also hold over
+            collections (there the correction counts for Tukey's HSD, too: what is tested is not its statistic).
+        lacking: for each run that some collections lack, these collections. What is said over collections leaves such runs out.
+    """
+
+    results: Mapping[str, Comparison] = field(repr=False)
+    baseline: str | None = None
+    test: SignificanceTest = field(default_factory=SignificanceTest)
+    lacking: Mapping[str, list[str]] = field(default_factory=dict)
+    _overall: dict[str, pd.DataFrame] = field(default_factory=dict, init=False, repr=False)
+    _resampled_deviations: dict[tuple[str, str], Deviations] = field(default_factory=dict, init=False, repr=False)
+
+    def __getitem__(self, collection: str) -> Comparison:
+        return self.results[collection]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def _first(self) -> Comparison:
+        return next(iter(self.results.values()))
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """Names of the runs that every collection has, in order."""
+        return [run for run in self._first.runs if run not in self.lacking]
+
+    @property
+    def criteria(self) -> list[str]:
+        """Names of the criteria, in order."""
+        return self._first.criteria
+
+    def criterion(self, by: str | None = None) -> Criterion:
+        """A criterion by its name, as on the first collection."""
+        return self._first.criterion(by)
+
+    # -- each collection -----------------------------------------------------------------------------
+
+    def means(self, by: str | None = None) -> pd.DataFrame:
+        """``Comparison.means`` of every collection, with a column ``collection`` before."""
+        return self._listed(lambda result: result.means(by))
+
+    def table(self, by: str | None = None) -> pd.DataFrame:
+        """``Comparison.table`` of every collection, with a column ``collection`` before."""
+        return self._listed(lambda result: result.table(by))
+
+    def verdicts(self, by: str | None = None) -> pd.DataFrame:
+        """``Comparison.verdicts`` of every collection, with a column ``collection`` before."""
+        return self._listed(lambda result: result.verdicts(by))
+
+    def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
+        import pandas as pd
+
+        parts = []
+        for name, result in self.results.items():
+            part = table(result).copy()
+            part.attrs = {}  # concat need not compare them
+            part.insert(0, "collection", name)
+            parts.append(part)
+        return self._frame(pd.concat(parts, ignore_index=True))
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What was evaluated, and how: in the ``attrs`` of every table."""
+        each = {name: result.provenance for name, result in self.results.items()}
+        rules = {name: facts["rules"] for name, facts in each.items() if facts["rules"]}
+        metadata = {name: facts["metadata"] for name, facts in each.items() if facts["metadata"]}
+        return {
+            "collections": list(self.results),
+            "criteria": self.criteria,
+            "queries": {name: len(result.query_ids) for name, result in self.results.items()},
+            "baseline": self.baseline,
+            "test": self._first.provenance["test"],
+            "correction": self.test.correction,
+            "alpha": self.test.alpha,
+            "n_resamples": self.test.n_resamples,
+            "seed": self.test.seed,
+            "rules": rules or None,
+            "lacking": dict(self.lacking) or None,
+            "metadata": metadata or None,
+            "versions": versions(),
+        }
+
+    def _frame(self, columns: Any, **facts: Any) -> pd.DataFrame:
+        import pandas as pd
+
+        table = pd.DataFrame(columns)
+        table.attrs.update(self.provenance | facts)
+        return table
+
+    # -- over collections ----------------------------------------------------------------------------
+
+    @entry
+    def overall(self, over: str = "queries") -> pd.DataFrame:
+        """What holds over all collections: a row per criterion and run, each collection counting once.
+
+        Columns: ``criterion``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
+        ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean, ``rank_low``,
+        ``rank_high``, which holds for all runs at once and where many are nearly equal; ``rank_from``, ``rank_to``: from where to
+        where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a preference: the mean preference
+        over the baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over the runs of one
+        criterion) and the ``verdict``. Ranks and verdicts know of which measures the smaller value is better; differences are
+        those of the values. Of a single collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of the differences, ``effect``, with its interval,
+        ``tau2`` (variance of the true differences between collections), ``i2`` (share of the variance not explained by sampling
+        queries) and ``p_heterogeneity``.
+
+        Args:
+            over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
+                they are a sample of tasks, collections are resampled, then the queries of each.
+
+        Raises:
+            ValueError: ``over`` is neither, no run is common to all collections, or a collection has no query that counts.
+            ModuleNotFoundError: random effects without statsmodels.
+        """
+        import pandas as pd
+
+        check_choice("over", over, OVER)
+        if over not in self._overall:
+            if not self.runs:
+                raise ValueError("no run is common to all collections")
+            tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
+            self._overall[over] = self._frame(pd.concat(tables, ignore_index=True), over=over)
+        return self._overall[over].copy()
+
+    def values_of(self, by: str | None = None) -> list[Floats]:
+        """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""
+        arrays = []
+        for name, result in self.results.items():
+            criterion = result.criterion(by)
+            place = [result.runs.index(run) for run in self.runs]
+            x = (criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings)[place]
+            if not x.shape[1]:
+                raise ValueError(f"no query of collection {name!r} has a relevant document")
+            if not np.isfinite(x).all():
+                run, query = np.argwhere(~np.isfinite(x))[0].tolist()
+                raise ValueError(
+                    f"collection {name!r}: {criterion.name} is {'not a number' if np.isnan(x[run, query]) else 'infinite'} "
+                    f"for run {self.runs[run]!r} on query {criterion.query_ids[query]!r}; leave this measure out"
+                    + (", or give it n, the number of documents" if np.isinf(x[run, query]) else "")
+                )
+            arrays.append(np.ascontiguousarray(x))
+        return arrays
+
+    def differences_of(self, by: str | None = None) -> list[Floats]:
+        """Differences of all other runs to the baseline per collection (of a preference: over it), ``(S - 1, Q_d)`` each."""
+        if self.baseline is None:
+            raise ValueError("no baseline; pass baseline= to benchmark")
+        arrays = []
+        for result in self.results.values():
+            place = np.array([result.runs.index(run) for run in self._others], dtype=np.int64)
+            base = np.full(len(place), result.runs.index(self.baseline))
+            arrays.append(np.concatenate([*result.criterion(by).differences(place, base)]))
+        return arrays
+
+    @property
+    def _others(self) -> list[str]:
+        """The runs that differ from a baseline."""
+        return [] if self.baseline is None else [run for run in self.runs if run != self.baseline]
+
+    @property
+    def quantities(self) -> list[str]:
+        """The criteria that are summed up over collections: of a single run no preferences."""
+        return [name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure]
+
+    def _resampled(self, values: list[Floats], over: str) -> inference.Resamples:
+        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
+        return resample(values, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress)
+
+    def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
+        """Of each criterion its values, its differences, and resamples of both, one below the other.
+
+        Drawing queries costs as much as a matrix product, so the same draws serve many rows at once.
+        """
+        parts = []
+        for name in self.quantities:
+            values = self.values_of(name)
+            differences = self.differences_of(name) if self._others else [np.zeros((0, x.shape[1])) for x in values]
+            parts.append((name, values, differences))
+        # Preferences leave out queries without relevant documents, measures do not.
+        for _, similar in groupby(parts, key=lambda part: [x.shape[1] for x in part[1]]):
+            for group in _portions(list(similar), _ROWS // (len(self.runs) + len(self._others))):
+                stacked = [np.concatenate(rows) for rows in zip(*(x for _, *both in group for x in both), strict=True)]
+                resamples = self._resampled(stacked, over)
+                end = 0
+                for name, values, differences in group:
+                    start, end = end, end + len(values[0]) + len(differences[0])
+                    some = inference.Resamples(resamples.mean[start:end], resamples.error[start:end])
+                    yield name, values, differences, some
+
+    def _overall_of(
+        self, by: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
+        resamples = inference.Resamples(both.mean[:size], both.error[:size])
+        mean = inference.macro_means(values)
+        low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
+        least = 0.0 if all((x >= 0).all() for x in values) else -np.inf
+        rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
+        rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
+        columns: dict[str, Any] = {
+            "criterion": by,
+            "run": self.runs,
+            "mean": mean,
+            "ci_low": np.maximum(low, least),
+            "ci_high": high,
+            "mean_rank": np.mean([inference.ranks(sign * x.mean(axis=1)) for x in values], axis=0),
+            "rank_low": rank_low,
+            "rank_high": rank_high,
+            "rank_from": rank_from,
+            "rank_to": rank_to,
+        }
+        if single := len(self) == 1 and over == "queries":  # its own mean, interval and test are the only ones
+            columns |= {name: self._first.means(by)[name] for name in ("mean", "ci_low", "ci_high")}
+        table = pd.DataFrame(columns)
+        if not self._others:
+            return table
+        if single:
+            numbers = self._first.table(by).rename(columns=_SINGLE)[[*_SINGLE.values(), *_TESTED]]
+            return table.merge(numbers, on="run", how="left")
+        of_differences = inference.Resamples(both.mean[size:], both.error[size:])
+        numbers = pd.DataFrame({"run": self._others, **self._macro_differences(by, differences, of_differences, over)})
+        return table.merge(numbers, on="run", how="left")
+
+    def _macro_differences(
+        self, by: str, differences: list[Floats], resamples: inference.Resamples, over: str
+    ) -> dict[str, Any]:
+        """The columns on differences to the baseline."""
+        alpha, criterion = self.test.alpha, self.criterion(by)
+        mean = inference.macro_means(differences)
+        error = inference.macro_error(differences, over)
+        low, high, p = inference.studentised_interval(mean, error, resamples, alpha)
+        effect = effect_of_mean(np.concatenate(differences, axis=1))
+        tested = agreeing(TestResult(mean, low, high, p, effect), alpha, criterion.bounds)
+        adjusted, reject = corrected(p, self.test.correction, alpha)
+        columns: dict[str, Any] = {
+            "difference": mean,
+            "difference_low": tested.low,
+            "difference_high": tested.high,
+            "p": p,
+            "p_corrected": adjusted,
+            "verdict": two_sided(reject, criterion.sign * mean),
+        }
+        if over == "collections":
+            means = np.stack([x.mean(axis=1) for x in differences], axis=1)
+            variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
+            combined = inference.random_effects(means, variance, np.array([x.shape[1] for x in differences]), alpha)
+            widest = criterion.bounds or (-np.inf, np.inf)
+            columns |= {
+                "effect": combined.mean,
+                "effect_low": np.clip(combined.low, *widest),
+                "effect_high": np.clip(combined.high, *widest),
+                "tau2": combined.tau2,
+                "i2": combined.i2,
+                "p_heterogeneity": combined.p_heterogeneity,
+            }
+        return columns
+
+    def _deviations(self, by: str, over: str) -> Deviations:
+        """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
+        if (by, over) not in self._resampled_deviations:
+            values = [self.criterion(by).sign * x for x in self.values_of(by)]
+            self._resampled_deviations[by, over] = studentised_deviations(
+                values, over, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress
+            )
+        return self._resampled_deviations[by, over]
+
+    @entry
+    def best_set(self, by: str | None = None, over: str = "queries", alpha: float | None = None) -> pd.DataFrame:
+        """Which runs may be the best over all collections: ``run``, ``p_best``, ``may_be_best``, best first; see ``Comparison.best_set``.
+
+        Args:
+            by: the criterion; by default the first one.
+            over: what is a sample, as in ``overall``.
+            alpha: 1 - confidence; by default that of the test.
+        """
+        name = self.criterion(by).name
+        check_choice("over", over, OVER)
+        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        p = best_set(self._deviations(name, over))
+        order = best_first(self.criterion(name).sign * inference.macro_means(self.values_of(name)))
+        columns = {"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha}
+        return self._frame(columns, over=over)
+
+    @entry
+    def by_collection(self, by: str | None = None) -> pd.DataFrame:
+        """Differences to the baseline on each collection: the rows of ``table`` for the runs that all collections have."""
+        if self.baseline is None:
+            raise ValueError("no baseline; pass baseline= to benchmark")
+        table = self.table(self.criterion(by).name)
+        return self._frame(table[table["run_a"].isin(self.runs)].reset_index(drop=True))
+
+    @entry
+    def replicated(self, by: str | None = None) -> pd.DataFrame:
+        """On how many collections each run is better than the baseline, at least: a row per run.
+
+        Columns: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha; ``p_1`` ... ``p_D``: p of "better on at
+        least u of the D collections" from the one-sided p of each (partial conjunction).
+
+        Source: Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for Natural Language Processing, TACL 2017,
+        doi 10.1162/tacl_a_00074.
+        """
+        name = self.criterion(by).name
+        if self.baseline is None:
+            raise ValueError("no baseline; pass baseline= to benchmark")
+        p = np.ones((len(self._others), len(self)))
+        for d, result in enumerate(self.results.values()):
+            margins = dict.fromkeys(result.criteria, 0.0)
+            tested = replace(result.with_baseline(self.baseline), margins=margins)
+            better = tested.better_p(name)
+            p[:, d] = [better[run] for run in self._others]
+        p_u = inference.partial_conjunction(p)
+        columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
+        least = inference.better_on_at_least(p_u, self.test.alpha)
+        return self._frame({"run": self._others, "better_on_at_least": least, **columns})
+
+    @entry
+    def friedman(self, by: str | None = None) -> dict[str, Any]:
+        """Friedman's test that all runs rank alike over collections, and Nemenyi's comparison of all pairs after it.
+
+        Returns:
+            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs), ``critical_difference`` of mean ranks at alpha,
+            ``mean_rank`` (a Series, best first) and ``p_pairs`` (a DataFrame, by Nemenyi), which depends on all runs that are
+            there; beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over collections, Holm-corrected.
+        """
+        import pandas as pd
+
+        criterion = self.criterion(by)
+        means = criterion.sign * np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)])
+        chi2, p = inference.friedman(means)
+        difference, pairs = inference.nemenyi(means, self.test.alpha)
+        mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)
+        return {
+            "criterion": criterion.name,
+            "chi2": chi2,
+            "p": p,
+            "critical_difference": difference,
+            "mean_rank": pd.Series(mean_rank, index=self.runs, name="mean_rank").sort_values(kind="stable"),
+            "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
+            "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means)[1], index=self.runs, columns=self.runs),
+        }
+
+    # -- for readers -----------------------------------------------------------------------------------
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
+        return [*present.benchmark_caveats(self)]
+
+    @entry
+    def summary(self, over: str = "queries") -> str:
+        """The result in a few sentences: what was evaluated on which collections, who leads over all of them, what differs."""
+        return str(present.benchmark_finding(self, check_choice("over", over, OVER)))
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        what = f"{len(self.runs)} runs on {len(self)} collections by {', '.join(self.criteria)}"
+        return f"<Benchmark of {what}; print() shows what it says>"
+
+    @entry
+    def to_markdown(self, over: str = "queries", places: int = 4) -> str:
+        """``overall`` in Markdown, the best mean of a criterion bold, marked by the verdicts."""
+        return str(present.benchmark_table(self, over, places).markdown())
+
+    @entry
+    def to_latex(self, over: str = "queries", places: int = 4, *, label: str = "tab:benchmark") -> str:
+        """``overall`` as a LaTeX ``table`` with caption, label and notes."""
+        return str(present.benchmark_table(self, over, places).latex(label=label))
+
+    def _repr_html_(self) -> str:
+        return str(plots.benchmark_notebook(self))
+
+    @entry
+    def plot(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences to the baseline, per collection and over all; returns the axes."""
+        return plots.forest(self, by, ax=ax)
+
+    @entry
+    def plot_ranks(self, by: str | None = None, ax: Any = None, over: str = "queries") -> Any:
+        """Ranks by macro mean with their intervals, best first; returns the axes."""
+        return plots.rank_intervals(self, by, over, ax=ax)
+
+    @entry
+    def plot_cd(self, by: str | None = None, ax: Any = None) -> Any:
+        """Critical-difference diagram of mean ranks (Demsar 2006); returns the axes."""
+        return plots.critical_differences(self, by, ax=ax)
+
+
+def _portions(several: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
+    """Parts of a sequence of at most ``most`` items, at least one."""
+    step = max(1, most)
+    return (several[start : start + step] for start in range(0, len(several), step))
