@@ -1,0 +1,184 @@
+"""What a benchmark says: who leads over all collections, who may be the best as well, who differs from the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ir_lexirecall.comparison.verdicts import UNDECIDED
+from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
+from ir_lexirecall.present.comparisons import MAY_BE_BEST, SIGNS, comparison_finding, verdict_words
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
+from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.text import format_number, format_p
+from ir_lexirecall.present.words import confidence_words, correction_words, count, listed, number_and_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_lexirecall.benchmarks import Benchmark
+
+_RESAMPLED = {
+    "queries": "stratified bootstrap over queries",
+    "collections": "two-level bootstrap over collections",
+}
+
+
+def benchmark_caveats(result: Benchmark) -> list[Note]:
+    """What to be careful about, the gravest first; of a single collection what its comparison says."""
+    if len(result) == 1:
+        return comparison_caveats(next(iter(result.values())))
+    notes = [
+        Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
+        for run, names in result.lacking.items()
+    ]
+    if len(result) < 5:
+        notes.append(
+            Note(f"Only {count(len(result), 'collection')}: little can be said of others (over='collections').")
+        )
+    small = [name for name, comparison in result.items() if len(comparison.query_ids) < 25]
+    if small:
+        notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
+    for name, comparison in result.items():
+        notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
+    return gravest_first(notes)
+
+
+def benchmark_finding(result: Benchmark, over: str = "queries") -> Finding:
+    """What a benchmark says.
+
+    Args:
+        result: the benchmark.
+        over: what is a sample, as in ``overall``. On a single collection, a benchmark says what its comparison says.
+    """
+    if len(result) == 1 and over == "queries":
+        return comparison_finding(next(iter(result.values())))
+    names, notes = list(result), grouped(benchmark_caveats(result))
+    queries = sum(len(comparison.query_ids) for comparison in result.values())
+    head = (
+        f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; "
+        f"{count(queries, 'query')}), by {listed(result.quantities)}; each collection counts once."
+    )
+    if not result.runs:
+        return Finding([head, "No run is common to all collections."], notes)
+    try:
+        overall = result.overall(over)
+    except ValueError as error:
+        return Finding([head, f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}."], notes)
+    tables = [ordered(result, overall[overall["criterion"] == name]) for name in result.quantities]
+    sentences = [head, *_leading(result, tables, over)]
+    if result.baseline is not None:
+        sentences.append(_against_baseline(result, tables))
+    first, *further = tables
+    name = str(first["criterion"].iloc[0])
+    ranking = first[["run", "mean", "ci_low", "ci_high"]].rename(columns={"mean": name})
+    ranking["rank"] = [f"{low} to {high}" for low, high in zip(first["rank_low"], first["rank_high"], strict=True)]
+    for table in further:
+        means = table.set_index("run")["mean"]
+        ranking[str(table["criterion"].iloc[0])] = means.reindex(ranking["run"]).to_numpy()
+    ranking.attrs = dict(overall.attrs)
+    best = may_be_best(result, first, over)
+    marks = ["", *(MAY_BE_BEST if run in best else "" for run in first["run"].iloc[1:])]
+    legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
+    return Finding(
+        sentences, notes, ranking, marks, f"Ranking by macro mean {name}, best first{legend}:", result.quantities
+    )
+
+
+def ordered(result: Benchmark, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of ``overall`` for one criterion, the best run first."""
+    criterion = result.criterion(str(rows["criterion"].iloc[0]))
+    return rows.sort_values("mean", ascending=criterion.smaller_is_better, kind="stable").reset_index(drop=True)
+
+
+def may_be_best(result: Benchmark, table: pd.DataFrame, over: str = "queries") -> list[str]:
+    """The runs of a table of ``ordered`` that may be the best over all collections, the leader first; none where all share one mean."""
+    means = table["mean"].to_numpy()
+    if len(means) > 1 and np.isclose(means, means[0], rtol=1e-12, atol=0).all():
+        return []
+    best = result.best_set(str(table["criterion"].iloc[0]), over).set_index("run")["may_be_best"]
+    leader, *others = map(str, table["run"])
+    return [leader, *(run for run in others if best[run])]
+
+
+def _leading(result: Benchmark, tables: Sequence[pd.DataFrame], over: str) -> list[str]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for table in tables:
+        groups.setdefault(tuple(may_be_best(result, table, over)), []).append(str(table["criterion"].iloc[0]))
+    sentences = []
+    for group, names in groups.items() if len(result.runs) > 1 else ():
+        if not group:
+            sentences.append(f"By {listed(names)}, all runs are level.")
+            continue
+        leader, *others = group
+        what = f"leads; {listed(others)} may be the best as well" if others else "leads all others"
+        sentences.append(f"By {listed(names)}, {leader} {what}.")
+    confidence = confidence_words(result.provenance)
+    sentences.append(f"(Macro means; {_RESAMPLED[over]}; {confidence} confidence for each criterion.)")
+    return sentences
+
+
+def _against_baseline(result: Benchmark, tables: Sequence[pd.DataFrame]) -> str:
+    parts = []
+    for table in tables:
+        groups: dict[str, list[str]] = {"better": [], "worse": [], UNDECIDED: []}
+        for run, verdict in zip(table["run"], table["verdict"], strict=True):
+            if run != result.baseline:
+                groups.setdefault(str(verdict), []).append(str(run))
+        facts = [f"{len(runs)} {verdict_words(verdict)} ({listed(runs)})" for verdict, runs in groups.items() if runs]
+        parts.append(f"by {table['criterion'].iloc[0]}, {', '.join(facts)}")
+    return f"Against the baseline {result.baseline} ({how_resampled(result)}): {'; '.join(parts)}."
+
+
+def how_resampled(result: Benchmark) -> str:
+    """How differences to the baseline over all collections were tested, in a few words."""
+    comparisons = len(result.runs) - 1
+    correction = result.test.correction if comparisons > 1 else None
+    what = f", {correction_words(correction)} for {comparisons:,} comparisons" if correction else ""
+    return f"p <= {result.test.alpha:g}{what}"
+
+
+def benchmark_table(result: Benchmark, over: str = "queries", places: int = PLACES) -> Shown:
+    """``overall`` for a paper: numbers with their intervals in one cell, the best mean of a criterion bold."""
+    overall = result.overall(over)
+    parts = [ordered(result, overall[overall["criterion"] == name]) for name in result.quantities]
+
+    def cells(value: str, low: str, high: str) -> list[str]:
+        rows = (row for part in parts for row in zip(part[value], part[low], part[high], strict=True))
+        return [number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows]
+
+    def texts(name: str) -> list[str]:
+        return [str(value) for part in parts for value in part[name]]
+
+    best = [
+        mark
+        for name, part in zip(result.quantities, parts, strict=True)
+        for mark in best_marks(part["mean"], smaller_is_better=result.criterion(name).smaller_is_better)
+    ]
+    ranks = [
+        f"{low} to {high}" for part in parts for low, high in zip(part["rank_low"], part["rank_high"], strict=True)
+    ]
+    columns = [
+        Column("criterion", texts("criterion")),
+        Column("run", texts("run")),
+        Column("mean (interval)", cells("mean", "ci_low", "ci_high"), True, best if any(best) else ()),
+        Column("mean rank", [f"{value:.2f}" for part in parts for value in part["mean_rank"]], True),
+        Column("rank", ranks),
+    ]
+    if "difference" in overall:
+        signs = [SIGNS.get(str(verdict), "") for part in parts for verdict in part["verdict"]]
+        differences = cells("difference", "difference_low", "difference_high")
+        columns.append(Column(f"difference to {result.baseline}", differences, True, signs if any(signs) else ()))
+        p = [format_p(float(value)) for part in parts for value in part["p_corrected"]]
+        columns.append(Column("p corrected", p, True))
+    if "effect" in overall:
+        columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
+        columns.append(Column("I2", [format_number(float(value), 2) for part in parts for value in part["i2"]], True))
+    confidence = confidence_words(result.provenance)
+    notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_RESAMPLED[over]}."]
+    if result.baseline is not None:
+        notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
+    return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)

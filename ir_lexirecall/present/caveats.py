@@ -1,0 +1,205 @@
+"""When not to trust a comparison: notes on its queries, rankings, ties and leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
+from ir_lexirecall.evaluation.tie_audits import tie_warnings
+from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first
+from ir_lexirecall.present.text import format_p
+from ir_lexirecall.present.words import correction_words, count, enumerated, listed
+from ir_lexirecall.significance import smallest_p
+
+if TYPE_CHECKING:
+    from ir_lexirecall._util.arrays import Floats
+    from ir_lexirecall.comparison import Comparison
+    from ir_lexirecall.comparison.criteria import Criterion
+    from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+
+OUTNUMBERED = "Has the higher mean but loses more queries than it wins"  # kind of a note
+_MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
+
+
+def comparison_caveats(result: Comparison) -> list[Note]:
+    """What to be careful about, the gravest first."""
+    tested = [name for name, criterion in result.by.items() if is_defined(criterion)]
+    return gravest_first([*_on_leaders(result, tested), *_on_tests(result, tested), *caveats_on_data(result)])
+
+
+def caveats_on_data(result: Comparison) -> list[Note]:
+    """The notes on queries, rankings and values alone, which need no test."""
+    notes = [*_on_queries(result), *_on_pairs(result), *_on_zeros(result)]
+    if result.scored is not None:
+        notes += [*_on_runs(result), *tie_notes(result.scored.with_measures(result.measures))]
+    return gravest_first(notes)
+
+
+def is_defined(criterion: Criterion) -> bool:
+    """Whether there are queries, and all values are finite numbers."""
+    return bool(criterion.query_ids) and bool(np.isfinite(criterion.standings).all())
+
+
+def tie_notes(scored: ScoredRuns) -> list[Note]:
+    """A note for every mean that documents of equal score could change by more than 0.005."""
+    return [
+        Note(f"{run}: {said}", DOUBTFUL, _MOVED, f"{name} of {run} ({ends})", runs=(run,), fact=f"{name} ({ends})")
+        for run, name, ends, said in tie_warnings(scored)
+    ]
+
+
+def _on_queries(result: Comparison) -> Iterator[Note]:
+    queries = len(result.query_ids)
+    preferences = _preferences(result)
+    if preferences is not None and (excluded := queries - len(preferences.query_ids)):
+        has, takes = ("has", "takes") if excluded == 1 else ("have", "take")
+        rel = f" (rel={preferences.preferences.rel:g})"
+        what = "for preferences" if result.measures else "in the comparison"
+        yield Note(f"{count(excluded, 'query')} {has} no relevant document{rel} and {takes} no part {what}.", ASIDE)
+    if queries < 25:
+        sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
+        yield Note(sentence, DOUBTFUL, FEW_QUERIES, count(queries, "query"))
+    if preferences is not None and preferences.query_ids:
+        median = np.median(preferences.preferences.positions.m)
+        if median < 3:
+            documents = "document" if median == 1 else "documents"
+            yield Note(f"Half of the queries have at most {median:g} relevant {documents}: few levels to compare.")
+
+
+def _preferences(result: Comparison) -> PreferenceCriterion | None:
+    """A preference among the criteria."""
+    return next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
+
+
+def _on_runs(result: Comparison) -> Iterator[Note]:
+    """Notes on rankings that are too short, or not there."""
+    assert result.scored is not None
+    judgments = result.scored.judgments
+    m = judgments.m(judgments.threshold)
+    counted = m > 0
+    queries = int(counted.sum())
+    if not queries:
+        return
+    for name, run in result.scored.runs.items():
+        relevant = run.relevant(judgments.threshold, None)
+        depth, found = run.depth[counted], relevant.r[counted]
+        missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
+        if (shallow := int(missed.sum())) > queries / 2:
+            median = f"median depth {np.median(depth):g}"
+            yield Note(
+                f"{name}: {shallow} of {queries} rankings are shallow ({median}) and miss relevant documents.",
+                DOUBTFUL,
+                "Shallow rankings that miss relevant documents",
+                f"{name} ({shallow} of {queries} queries, {median})",
+                runs=(name,),
+            )
+        if absent := int((depth == 0).sum()):
+            yield Note(
+                f"{name}: no documents at all for {absent} of {queries} queries.",
+                BROKEN,
+                "No documents at all",
+                f"{name} (on {absent} of {queries} queries)",
+                runs=(name,),
+            )
+
+
+def _on_pairs(result: Comparison) -> Iterator[Note]:
+    """Notes on pairs that are mostly ties, or mostly not comparable."""
+    a, b = result.places
+    for name, criterion in result.by.items():
+        queries = len(criterion.query_ids)
+        if not is_defined(criterion) or not len(a):
+            continue
+        wins, losses, incomparable = criterion.counts(a, b)
+        ties = queries - wins - losses - incomparable
+        for what, numbers in (("ties", ties), ("not comparable", incomparable)):
+            for place in np.flatnonzero(numbers > queries / 2).tolist():
+                first, second = result.pairs[place]
+                share = f"{numbers[place]} of {queries} queries"
+                yield Note(
+                    f"{name}, {first} and {second}: {share} are {what}.",
+                    kind=f"Mostly {what} by {name}",
+                    subject=f"{first} and {second} ({share})",
+                    runs=(first, second),
+                )
+
+
+def _on_zeros(result: Comparison) -> Iterator[Note]:
+    """Notes on measures that are 0 on most queries even of the leader: few queries decide."""
+    for name, criterion in result.by.items() if len(result.runs) > 1 else ():
+        if not isinstance(criterion, MeasureCriterion) or criterion.smaller_is_better or not is_defined(criterion):
+            continue
+        queries = len(criterion.query_ids)
+        leader = int(criterion.means.argmax())
+        zeros = queries - np.count_nonzero(criterion.values[leader])
+        differ = int((criterion.levelled != criterion.levelled[0]).any(axis=0).sum())
+        if queries / 2 < zeros < queries:
+            where = f"{zeros} of {queries} queries of {result.runs[leader]}"
+            yield Note(
+                f"{name} is 0 on {where}, which leads by it; the runs differ on {count(differ, 'query')}.",
+                DOUBTFUL,
+                "0 on most queries even of the leader",
+                f"{name} ({where})",
+            )
+
+
+def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
+    """Notes on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
+    for name in tested if len(result.runs) > 1 else ():
+        criterion, verdicts = result.by[name], result.verdicts_by(name)
+        leader = str(result.ranking(name)["run"].iloc[0])
+        place = result.runs.index(leader)
+        level = np.isclose(criterion.means, criterion.means[place], rtol=1e-12, atol=0)
+        others = [
+            i
+            for i, run in enumerate(result.runs)
+            if verdicts.on(leader, run) not in (None, BETTER, WORSE) and not level[i]
+        ]
+        wins, losses, _ = criterion.counts(np.full(len(others), place), np.array(others, dtype=np.int64))
+        against = [
+            (result.runs[i], w, x) for i, w, x in zip(others, wins.tolist(), losses.tolist(), strict=True) if x > w
+        ]
+        if against:
+            facts = [f"{run} (wins {w}, loses {x})" for run, w, x in against]
+            runs = listed([run for run, *_ in against])
+            yield Note(
+                f"{leader} has the higher mean {name}, but loses more queries than it wins against {enumerated(facts)}: "
+                "no significant difference.",
+                DOUBTFUL,
+                OUTNUMBERED,
+                f"{leader} by {name}, against {runs}",
+                runs=(leader,),
+                fact=f"by {name}, against {runs}",
+            )
+
+
+def _on_tests(result: Comparison, tested: list[str]) -> Iterator[Note]:
+    """The smallest p of a test, where it cannot reject, or queries are few."""
+    seen = set()
+    for name in tested if len(result.runs) > 1 else ():
+        test, queries = result.test_of(name), len(result.by[name].query_ids)
+        if (test.name, queries) in seen:
+            continue
+        seen.add((test.name, queries))
+        least = smallest_p(test, queries)
+        family: Floats = np.full(len(result.pairs), least)
+        adjusted = float(test.corrected(family)[0].max(initial=least))
+        shown = count(queries, "query")
+        sentence = f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
+        if adjusted > least:
+            correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"
+            sentence += f" ({format_p(adjusted)} after {correction})"
+        if adjusted > test.alpha:
+            corrected = "corrected " if adjusted > least else ""
+            yield Note(
+                f"{sentence}: it cannot reject at alpha {test.alpha:g}.",
+                BROKEN,
+                f"The {test.name} test cannot reject at alpha {test.alpha:g}",
+                f"{shown} (smallest {corrected}p {format_p(adjusted)})",
+            )
+        elif queries < 25 and adjusted > test.alpha / 10:
+            yield Note(f"{sentence}.", ASIDE)

@@ -1,0 +1,386 @@
+"""What a comparison says in sentences: who leads, who may be the best as well, what differs. All of it reads the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.present.caveats import comparison_caveats, is_defined
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.tables import BEST, PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.text import format_number
+from ir_lexirecall.present.words import (
+    FEW_NAMES,
+    confidence_words,
+    count,
+    how_tested,
+    interval,
+    listed,
+    p_words,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ir_lexirecall.comparison import Comparison
+
+MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
+SIGNS = {BETTER: "+", WORSE: "-"}
+NO_DIFFERENCE = "not significantly different"
+
+_TURNED = {
+    "run_a": "run_b",
+    "run_b": "run_a",
+    "wins": "losses",
+    "losses": "wins",
+    "mean_a": "mean_b",
+    "mean_b": "mean_a",
+}
+_TURNED |= {"ci_low": "ci_high", "ci_high": "ci_low"}
+_SIGNED = ["net_wins", "difference", "estimate", "ci_low", "ci_high", "effect_size"]
+
+
+def verdict_words(verdict: str | None) -> str:
+    """A verdict in words; those of two runs that were not compared, too.
+
+    >>> verdict_words("worse"), verdict_words("undecided"), verdict_words(None)
+    ('worse', 'not significantly different', 'not compared')
+    """
+    return "not compared" if verdict is None else NO_DIFFERENCE if verdict == UNDECIDED else verdict
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How the runs of a comparison stand by one criterion."""
+
+    result: Comparison
+    name: str
+
+    @cached_property
+    def ranking(self) -> pd.DataFrame:
+        """``run``, ``mean``, ``ci_low``, ``ci_high``, best first."""
+        return self.result.ranking(self.name)
+
+    @cached_property
+    def runs(self) -> list[str]:
+        """Names of the runs, best first."""
+        return list(map(str, self.ranking["run"]))
+
+    @cached_property
+    def leaders(self) -> list[str]:
+        """The runs that share the best mean."""
+        means = self.ranking["mean"].to_numpy()
+        same = np.isclose(means, means[0], rtol=1e-12, atol=0)
+        return [run for run, alike in zip(self.runs, same, strict=True) if alike]
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether all runs share one mean."""
+        return len(self.leaders) == len(self.runs)
+
+    @cached_property
+    def may_be_best(self) -> list[str]:
+        """The runs that may be the best at 1 - alpha, best first; the leaders among them."""
+        best = self.result.best_set(self.name).set_index("run")["may_be_best"]
+        return [run for run in self.runs if best[run] or run in self.leaders]
+
+    @cached_property
+    def verdicts(self) -> Any:
+        """The verdicts by pair of runs."""
+        return self.result.verdicts_by(self.name)
+
+    def beside(self, reference: str) -> pd.DataFrame:
+        """The rows of ``table`` that compare a run with all others, turned so that they speak of those; best first."""
+        import pandas as pd
+
+        table = self.result.table(self.name)
+        turned = table[table["run_a"] == reference].rename(columns=_TURNED)[table.columns]
+        turned[_SIGNED] = -turned[_SIGNED]
+        turned["verdict"] = [self.verdicts.on(run, reference) for run in turned["run_a"]]
+        both = pd.concat([turned, table[table["run_b"] == reference]]).set_index("run_a")
+        return both.loc[[run for run in self.runs if run in both.index]].rename_axis("run").reset_index()
+
+    def against(self, baseline: str) -> dict[str, list[str]]:
+        """The other runs by the verdict on them beside the baseline, best first."""
+        groups: dict[str, list[str]] = {}
+        for run in self.runs:
+            if run != baseline:
+                groups.setdefault(self.verdicts.on(run, baseline) or UNDECIDED, []).append(run)
+        return groups
+
+    @property
+    def beaten_by(self) -> list[str]:
+        """Runs that are significantly better than the leader by what was tested: wins and means may disagree."""
+        return [run for run in self.runs[1:] if self.verdicts.on(run, self.runs[0]) == BETTER]
+
+
+def comparison_finding(result: Comparison) -> Finding:
+    """What a comparison says."""
+    head = _head(result)
+    notes = grouped(comparison_caveats(result))
+    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
+    left_out = [name for name in result.measures if name not in names and result.by[name].query_ids]
+    if not names:
+        nothing = "No query has a relevant document" if result.query_ids else "There are no queries"
+        sentence = (
+            f"Not every value is a finite number: {listed(left_out)}."
+            if left_out
+            else f"{nothing}: nothing can be compared."
+        )
+        return Finding([head, sentence], notes, names=result.criteria)
+    without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
+    standings = [Standing(result, name) for name in names]
+    ranking, marks, title = ranked(result, standings)
+    return Finding([head, *without, *_leading(result, standings)], notes, ranking, marks, title, result.criteria)
+
+
+def _head(result: Comparison) -> str:
+    what = [f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), 'query')}"]
+    what += [f"of {result.source}"] if result.source else []
+    provenance = result.provenance
+    what += [provenance["rules"]] if provenance["rules"] else []
+    what += [f"down to rank {provenance['cutoff']}"] if provenance["cutoff"] is not None else []
+    return f"{' '.join(what)}, by {listed(result.criteria)}."
+
+
+def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+    """Sentences on who leads, who may be the best as well, and what differs."""
+    if len(result.runs) == 1:
+        first = standings[0]
+        return [f"{first.runs[0]}: {_mean(first, first.runs[0])}."]
+    if len(result.runs) == 2:
+        return [_two(standings, standing) for standing in standings] + [f"({_how(result, standings)}.)"]
+    sentences = [_leads(standings[0])] if len(standings) == 1 else [_leaders(standings)]
+    if result.baseline is not None:
+        return [*sentences, _against_baseline(result, standings)]
+    best = _best(standings)
+    sentences += [best] if best else []
+    if len(standings) == 1:
+        first = standings[0]
+        if first.beaten_by and not first.all_alike:
+            better = "is" if len(first.beaten_by) == 1 else "are"
+            sentences.append(f"But {listed(first.beaten_by)} {better} significantly better than it, pair by pair.")
+        number = f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')}"
+        return [*sentences, f"{number} differ significantly ({_how(result, standings)})."]
+    differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
+    return [
+        *sentences,
+        f"Significantly different pairs, of {len(result.pairs):,} ({_how(result, standings)}): {differ}.",
+    ]
+
+
+def _how(result: Comparison, standings: Sequence[Standing]) -> str:
+    return how_tested({standing.name: result.test_of(standing.name) for standing in standings}, len(result.pairs))
+
+
+def _mean(standing: Standing, run: str) -> str:
+    row = standing.ranking.set_index("run").loc[run]
+    within = interval(row["ci_low"], row["ci_high"])
+    confidence = f"{confidence_words(standing.ranking.attrs)} interval"
+    quantity = standing.result.by[standing.name].quantity
+    return f"{quantity} {format_number(float(row['mean']), 4)}{'' if within == '-' else f', {confidence} {within}'}"
+
+
+def _two(standings: Sequence[Standing], standing: Standing) -> str:
+    """Which of two runs is better, as tested."""
+    first, second = standing.runs
+    row = standing.result.table(standing.name).iloc[0]
+    by = f"By {standing.name}, " if len(standings) > 1 else ""
+    p = p_words(float(row["p_corrected"]))
+    verdict = standing.verdicts.on(first, second)
+    if verdict in (BETTER, WORSE):
+        better, worse = (first, second) if verdict == BETTER else (second, first)
+        counter = "" if verdict == BETTER or standing.all_alike else f", although {first} has the higher mean"
+        return f"{by}{better} is significantly better than {worse} ({p}){counter}."
+    if standing.all_alike and row["wins"] == row["losses"] == 0:
+        return f"{by}{'the' if by else 'The'} two are level on every query."
+    if standing.all_alike:
+        return f"{by}{'the' if by else 'The'} two have the same mean ({p})."
+    return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
+
+
+def _leads(standing: Standing) -> str:
+    number = _mean(standing, standing.runs[0])
+    if standing.all_alike:
+        return f"All runs are level ({number})."
+    verb = "leads" if len(standing.leaders) == 1 else "lead"
+    return f"{listed(standing.leaders)} {verb} ({number})."
+
+
+def _grouped(standings: Sequence[Standing], key: Callable[[Standing], Any]) -> dict[Any, list[str]]:
+    """The names of criteria by what they have in common."""
+    groups: dict[Any, list[str]] = {}
+    for standing in standings:
+        groups.setdefault(key(standing), []).append(standing.name)
+    return groups
+
+
+def _leaders(standings: Sequence[Standing]) -> str:
+    groups = _grouped(standings, lambda standing: () if standing.all_alike else tuple(standing.leaders))
+    if len(groups) == 1:
+        (leaders,) = groups
+        if not leaders:
+            return f"All runs are level by {listed(groups[leaders])}."
+        return f"{listed(leaders)} {'leads' if len(leaders) == 1 else 'lead'} by {listed(groups[leaders])}."
+    parts = [
+        f"by {listed(names)}, {listed(leaders) if leaders else 'all are level'}" for leaders, names in groups.items()
+    ]
+    return f"Who leads depends on the criterion: {'; '.join(parts)}."
+
+
+def _best(standings: Sequence[Standing]) -> str:
+    """Which runs may be the best, with the confidence of that; empty where all runs are level."""
+    some = [standing for standing in standings if not standing.all_alike]
+    if not some:
+        return ""
+    confidence = confidence_words(some[0].ranking.attrs)
+    if len(standings) == 1:
+        (standing,) = some
+        others = [run for run in standing.may_be_best if run not in standing.leaders]
+        if not others:
+            none = "No other run" if len(standing.leaders) == 1 else "No run beside these"
+            return f"{none} may be the best ({confidence} confidence)."
+        every = "Every other run" if len(others) == len(standing.runs) - len(standing.leaders) else listed(others)
+        return f"{every} may be the best as well ({confidence} confidence)."
+
+    def who(standing: Standing) -> str:
+        others = [run for run in standing.may_be_best if run not in standing.leaders]
+        rest = len(standing.runs) - len(standing.leaders)
+        return "no other run" if not others else "every other run" if len(others) == rest else listed(others, FEW_NAMES)
+
+    parts = [f"by {listed(names)}, {level}" for level, names in _grouped(some, who).items()]
+    sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
+    if len(_grouped(standings, lambda standing: tuple(standing.leaders))) == 1:
+        return sentence
+    everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
+    return f"{sentence} {best_everywhere(everywhere)}"
+
+
+def best_everywhere(runs: Sequence[str]) -> str:
+    """Which runs may be the best by every criterion.
+
+    >>> best_everywhere(["bm25"]), best_everywhere([])
+    ('bm25 may be the best by every criterion.', 'No run may be the best by every criterion.')
+    """
+    return f"{listed(runs) if runs else 'No run'} may be the best by every criterion."
+
+
+def _against_baseline(result: Comparison, standings: Sequence[Standing]) -> str:
+    parts = []
+    for standing in standings:
+        groups = standing.against(str(result.baseline))
+        facts = [
+            f"{len(runs)} {verdict_words(verdict)} ({listed(runs)})"
+            for verdict, runs in sorted(groups.items(), key=lambda group: _ORDER.index(group[0]))
+        ]
+        parts.append((f"by {standing.name}, " if len(standings) > 1 else "") + ", ".join(facts))
+    return f"Against the baseline {result.baseline} ({_how(result, standings)}): {'; '.join(parts)}."
+
+
+_ORDER = [BETTER, WORSE, "within margin", "not worse", UNDECIDED]
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+def ranked(result: Comparison, standings: Sequence[Standing]) -> tuple[pd.DataFrame, list[str], str]:
+    """The ranking by the first of several criteria, with the means of the others, its marks and its title."""
+    first, *others = standings
+    ranking = first.ranking.drop(columns="criterion").rename(columns={"mean": first.name})
+    for standing in others:
+        ranking[standing.name] = standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
+    ranking.attrs.update(result.provenance)
+    marks, legend = signs_of(result, first), ""
+    if any(marks):
+        sign = f"+ better, - worse than {result.baseline}"
+        legend = f" ({sign if result.baseline else f'{MAY_BE_BEST} may be the best as well'})"
+    return ranking, marks, f"Ranking by {result.by[first.name].quantity}, best first{legend}:"
+
+
+def signs_of(result: Comparison, standing: Standing) -> list[str]:
+    """A sign for each run of a ranking: with a baseline better or worse than it, else whether the run may be the best."""
+    if result.baseline is not None:
+        return [SIGNS.get(standing.verdicts.on(run, result.baseline) or "", "") for run in standing.runs]
+    if len(standing.runs) < 3 or standing.all_alike:
+        return [""] * len(standing.runs)
+    return [MAY_BE_BEST if run in standing.may_be_best and run not in standing.leaders else "" for run in standing.runs]
+
+
+def marks_of(result: Comparison) -> dict[str, list[str]]:
+    """Marks beside the means of each criterion, in the order of the runs: ``*`` the best, ``+`` and ``-`` by the verdicts."""
+    marks = {}
+    for name, criterion in result.by.items():
+        best = best_marks(criterion.means, smaller_is_better=criterion.smaller_is_better)
+        if result.baseline is not None and is_defined(criterion):
+            verdicts = result.verdicts_by(name)
+            signs = [SIGNS.get(verdicts.on(run, result.baseline) or "", "") for run in result.runs]
+            best = [top + sign for top, sign in zip(best, signs, strict=True)]
+        marks[name] = best
+    return marks
+
+
+def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
+    """Means for a paper: a row per run, best first by the first criterion, a column per criterion, marked by the verdicts.
+
+    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than.
+    """
+    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
+    order = [result.runs.index(run) for run in result.ranking(names[0] if names else None)["run"]]
+    runs = [result.runs[place] for place in order]
+    letters = {run: letter(place) for place, run in enumerate(runs)}
+    columns = [Column("run", runs)]
+    lettered = result.baseline is None and len(runs) > 1
+    if lettered:
+        columns.insert(0, Column("", list(letters.values())))
+    marks = marks_of(result)
+    for name, criterion in result.by.items():
+        signs = [marks[name][place] for place in order]
+        if lettered and name in names:
+            verdicts, separator = result.verdicts_by(name), "" if len(runs) <= 26 else ","
+            beaten = [separator.join(letters[other] for other in verdicts.beaten(run, runs)) for run in runs]
+            signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
+        cells = [format_number(float(criterion.means[place]), places) for place in order]
+        columns.append(Column(name, cells, numeric=True, marks=signs if any(signs) else ()))
+    return Shown(columns, _paper_title(result), _paper_notes(result, names))
+
+
+def _paper_title(result: Comparison) -> str:
+    where = f" of {result.source}" if result.source else ""
+    return f"Means on {count(len(result.query_ids), 'query')}{where}."
+
+
+def _paper_notes(result: Comparison, names: Sequence[str]) -> list[str]:
+    notes = (
+        ["Bold: the best of its column."]
+        if any(BEST in sign for signs in marks_of(result).values() for sign in signs)
+        else []
+    )
+    if len(result.runs) > 1 and names:
+        how = how_tested({name: result.test_of(name) for name in names}, len(result.pairs))
+        raised = (
+            f"+, -: significantly better, worse than {result.baseline}"
+            if result.baseline is not None
+            else "Raised: significantly better than the runs of these letters"
+        )
+        notes.append(f"{raised} ({how}).")
+    return notes
+
+
+def letter(place: int) -> str:
+    """The letters of a number, as spreadsheets count their columns.
+
+    >>> letter(0), letter(25), letter(26)
+    ('a', 'z', 'aa')
+    """
+    letters = ""
+    while place >= 0:
+        place, rest = divmod(place, 26)
+        letters = chr(ord("a") + rest) + letters
+        place -= 1
+    return letters

@@ -1,0 +1,120 @@
+"""What a result says: sentences, caveats and a ranking, the same in texts, notebooks, on the command line and in reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ir_lexirecall.present import text as texts
+from ir_lexirecall.present.tables import Shown
+from ir_lexirecall.present.words import count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_NOTES = 5
+_MOST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a result says. ``str()`` is the text that ``summary()`` gives.
+
+    Attributes:
+        sentences: what was compared, who leads, what differs.
+        notes: what to be careful about, the gravest first.
+        ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``, further means; of a
+            collection or study another short table; or None.
+        marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+`` better and ``-`` worse than it.
+        title: what the ranking shows.
+        names: names of measures in it, which texts show in short where they are long; see ``in_short``.
+        explained: what these short names stand for.
+    """
+
+    sentences: Sequence[str]
+    notes: Sequence[str] = ()
+    ranking: pd.DataFrame | None = None
+    marks: Sequence[str] = ()
+    title: str = ""
+    names: Sequence[str] = ()
+    explained: str = ""
+
+    def in_short(self) -> Finding:
+        """The same with short names of measures, and what they stand for."""
+        names = texts.short_names(self.names)
+        if not names:
+            return self
+        return replace(
+            self,
+            sentences=[texts.in_short(sentence, names) for sentence in self.sentences],
+            notes=[texts.in_short(note, names) for note in self.notes],
+            ranking=None if self.ranking is None else self.ranking.rename(columns=names),
+            title=texts.in_short(self.title, names),
+            names=[],
+            explained=texts.explained_names(names),
+        )
+
+    def __str__(self) -> str:
+        if (short := self.in_short()) is not self:
+            return str(short)
+        parts = [" ".join(map(texts.printable, self.sentences))]
+        if self.notes:
+            parts.append("\n".join(["Caveats:", *(f"- {texts.printable(note)}" for note in self.shown_notes())]))
+        if self.ranking is not None and len(self.ranking):
+            title = [texts.printable(self.title)] if self.title else []
+            parts.append("\n".join([*title, self.shown_ranking().text()[0]]))
+        if self.explained:
+            parts.append(texts.printable(self.explained))
+        return "\n\n".join(parts)
+
+    def shown_notes(self, where: str = "see diagnostics") -> list[str]:
+        """The notes that texts show, and how many more there are and ``where``."""
+        more = len(self.notes) - _MOST_NOTES
+        return [*self.notes[:_MOST_NOTES], *([f"and {count(more, 'more note')}: {where}"] if more > 0 else [])]
+
+    def shown_ranking(self, places: int = 4) -> Shown:
+        """The ranking as a table: places before runs, marks beside the first number.
+
+        >>> import pandas as pd
+        >>> ranking = pd.DataFrame({"run": ["bm25", "ql"], "AP": [0.5, 0.25], "ci_low": [0.25, 0.125], "ci_high": [0.75, 0.5]})
+        >>> print(Finding([], ranking=ranking, marks=["", "="]).shown_ranking(3).text()[0])
+           run       AP  95% interval
+        1  bm25  0.500   0.250 to 0.750
+        2  ql    0.250=  0.125 to 0.500
+        """
+        assert self.ranking is not None
+        table = self.ranking
+        if "run" in table:
+            places_shown = list(range(1, len(table) + 1))
+            attrs, table = table.attrs, table.copy()
+            table.insert(0, "", places_shown)
+            table.attrs.update(attrs)
+        number = next((name for name in map(str, table.columns) if name not in ("", "run")), "")
+        return Shown.from_frame(table, {number: self.marks} if any(self.marks) else None, places, title=self.title)
+
+
+def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS) -> str:
+    """A finding as HTML for a notebook: the sentences, the caveats, the ranking, a picture.
+
+    Args:
+        finding: what to show.
+        picture: an element of HTML.
+        caption: small print.
+        most: rows of the ranking that are shown; the rest is counted.
+
+    >>> print(html(Finding(["<b> leads."])))
+    <div><p>&lt;b&gt; leads.</p></div>
+    """
+    finding = finding.in_short()
+    parts = [f"<p>{'<br>'.join(map(texts.escape_html, finding.sentences))}</p>"]
+    if finding.notes:
+        items = "".join(f"<li>{texts.escape_html(note)}</li>" for note in finding.shown_notes())
+        parts.append(f"<p><b>Caveats:</b></p><ul>{items}</ul>")
+    if finding.ranking is not None and len(finding.ranking):
+        parts.append(finding.shown_ranking().html(most))
+    parts.append(picture)
+    caption = "; ".join(filter(None, [finding.explained, caption]))
+    if caption:
+        parts.append(f"<p><small>{texts.escape_html(caption)}</small></p>")
+    return f"<div>{''.join(parts)}</div>"

@@ -1,0 +1,169 @@
+"""What a gate says: in Markdown for a pull request, in JSON and JUnit's XML for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
+from ir_lexirecall.present.caveats import comparison_caveats
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.tables import Shown, plain
+from ir_lexirecall.present.text import escape_markdown, format_number, format_p
+from ir_lexirecall.present.words import confidence_words, count, how_tested, interval, listed, p_words
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison.gating import Gate
+
+_MOST_LOST = 10
+_DECIDED = {
+    "level": "decided at level",
+    "doc_id": "document",
+    "rank_b": "its rank, {baseline}",
+    "rank_a": "rank, {candidate}",
+    "levels_b": "levels ahead, {baseline}",
+    "levels_a": "levels ahead, {candidate}",
+    "value_b": "value, {baseline}",
+    "value_a": "value, {candidate}",
+}
+"""Columns of ``Comparison.explain`` for the candidate (a) and the baseline (b), and what they are called here."""
+
+
+def gate_text(gate: Gate, most: int = _MOST_LOST) -> str:
+    """The summary in Markdown: the verdict on every criterion, the queries that lost most, the caveats."""
+    return "\n".join(_lines(gate, most))
+
+
+def _lines(gate: Gate, most: int) -> Iterator[str]:
+    yield f"### {escape_markdown(headline(gate))}"
+    yield ""
+    yield _criteria(gate).markdown()
+    lost = gate.lost()
+    if len(lost):
+        first = gate.comparison.criteria[0]
+        shown = lost.head(most)
+        number = f"{len(lost)} of {count(len(gate.comparison.by[first].query_ids), 'query')}"
+        some = f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)" if 0 < len(shown) < len(lost) else ""
+        yield ""
+        yield f"By {escape_markdown(first)}, {escape_markdown(gate.candidate)} loses {number}{some}{':' if most else '.'}"
+    if len(lost) and most:
+        yield ""
+        names = {"baseline": gate.baseline, "candidate": gate.candidate}
+        heads = {column: head.format(**names) for column, head in _DECIDED.items() if column in shown}
+        yield Shown.from_frame({"query": shown["query_id"], **{h: shown[c] for c, h in heads.items()}}).markdown()
+        if "level" in shown:
+            yield ""
+            yield (
+                "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
+                "smaller rank, or alone (-: not retrieved)."
+            )
+    if notes := grouped(comparison_caveats(gate.comparison)):
+        yield from ["", "Caveats:", "", *(f"- {escape_markdown(note)}" for note in notes)]
+
+
+def headline(gate: Gate) -> str:
+    """The outcome in a sentence.
+
+    It never says *worse* without evidence: by the rule ``'drop'`` means fell, and p says what chance has to do with it.
+    """
+    baseline, candidate = gate.baseline, gate.candidate
+    if gate.failed:
+        if gate.rule == "drop":
+            facts = "; ".join(_fall(gate, name) for name in gate.failed)
+            return f"{candidate} beside {baseline}: {facts}"
+        return f"{candidate} is worse than {baseline} by {listed(gate.failed)}"
+    if gate.rule == "drop":
+        return f"{candidate} beside {baseline}: no mean fell by more than its margin"
+    if gate.undecided:
+        return f"{candidate} is not shown to be worse than {baseline}; undecided by {listed(gate.undecided)}"
+    return f"{candidate} is not worse than {baseline} by more than the margin"
+
+
+def _fall(gate: Gate, name: str) -> str:
+    row = gate.table.set_index("criterion").loc[name]
+    if not gate.comparison.by[name].is_measure:
+        return f"{name} is significantly for {gate.baseline} ({p_words(float(row['p_corrected']))})"
+    fell = "rose" if gate.comparison.by[name].smaller_is_better else "fell"
+    by, margin = format_number(abs(float(row["difference"])), 4), format_number(float(row["margin"]), 4)
+    return f"{name} {fell} by {by}, more than {margin}; {p_words(float(row['p']))}"
+
+
+def _criteria(gate: Gate) -> Shown:
+    """A row per criterion: means, difference, interval, p, margin, verdict."""
+    table, result = gate.table, gate.comparison
+    rule = gate.rule == "drop"
+    words = ["failed" if fails else "passed" for fails in table["fails"]] if rule else list(table["verdict"])
+    columns: dict[str, Any] = {
+        "criterion": table["criterion"].tolist(),
+        gate.baseline: table["mean_b"].tolist(),
+        gate.candidate: table["mean_a"].tolist(),
+        "difference": [f"{value:+.4f}" for value in table["difference"]],
+        f"{confidence_words(result.provenance)} interval": [
+            interval(low, high) for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
+        ],
+        "p": [format_p(float(p)) for p in table["p"]],
+        "worse: p": [format_p(float(p)) for p in table["worse_p"]],
+        "margin": table["margin"].tolist(),
+        "verdict": words,
+    }
+    tests = {name: result.test_of(name) for name in result.criteria}
+    notes = [f"{how_tested(tests, 1)}; worse: one-sided, corrected over {count(len(table), 'criterion')}."]
+    return Shown.from_frame(columns, notes=[note.replace("criterions", "criteria") for note in notes])
+
+
+def gate_dict(gate: Gate, most: int = _MOST_LOST) -> dict[str, Any]:
+    """All that a gate says as plain Python, for JSON."""
+    rows = gate.table.to_dict(orient="records")
+    return {
+        "baseline": gate.baseline,
+        "candidate": gate.candidate,
+        "rule": gate.rule,
+        "outcome": gate.outcome,
+        "worse": gate.failed,
+        "undecided": gate.undecided,
+        "alpha": gate.comparison.test.alpha,
+        "correction": gate.comparison.test.counted_correction,
+        "criteria": [{str(name): plain(value) for name, value in row.items()} for row in rows],
+        "lost": [
+            {str(name): plain(value) for name, value in row.items()}
+            for row in gate.lost(most).to_dict(orient="records")
+        ],
+        "lost_queries": len(gate.lost()),
+        "diagnostics": gate.comparison.diagnostics,
+    }
+
+
+def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
+    """``gate_dict`` as JSON."""
+    return json.dumps(gate_dict(gate, most), indent=1)
+
+
+def gate_junit(gate: Gate) -> str:
+    """A test suite in JUnit's XML: a case per criterion, which fails or (undecided, where that does not pass) is an error."""
+    from xml.etree import ElementTree
+
+    table = gate.table
+    undecided = set(gate.undecided) if gate.outcome == UNDECIDED else set()
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"{gate.candidate} beside {gate.baseline}",
+        tests=str(len(table)),
+        failures=str(int(table["fails"].sum())),
+        errors=str(len(undecided)),
+    )
+    for row in table.to_dict(orient="records"):
+        name = str(row["criterion"])
+        case = ElementTree.SubElement(suite, "testcase", classname="ir-lexirecall gate", name=name)
+        low, high = row["ci_low"], row["ci_high"]
+        facts = (
+            f"difference {row['difference']:+.4f}, interval {interval(low, high)}, {p_words(float(row['p']))}, worse: "
+            f"{p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
+        )
+        if row["fails"] or name in undecided:
+            kind = "failure" if row["fails"] else "error"
+            ElementTree.SubElement(case, kind, message=WORSE if row["fails"] else UNDECIDED).text = facts
+        else:
+            ElementTree.SubElement(case, "system-out").text = facts
+    ElementTree.indent(suite, " ")
+    return ElementTree.tostring(suite, encoding="unicode")

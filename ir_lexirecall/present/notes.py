@@ -1,0 +1,99 @@
+"""Notes on what to be careful about, with how grave they are; those of one kind as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ir_lexirecall.present.words import enumerated
+
+BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
+"""How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
+
+FEW_QUERIES = "Few queries"  # kind of a note
+
+
+class Note(str):
+    """A sentence on what should be distrusted, with how grave that is.
+
+    Attributes:
+        gravity: one of ``BROKEN``, ``DOUBTFUL``, ``WEAK``, ``ASIDE``.
+        kind: what notes on several runs or pairs have in common, for ``grouped``.
+        subject: the run or pair, with its numbers.
+        runs: names of the run or the pair that it concerns; empty where it concerns the whole.
+        fact: of a note on one run, the numbers alone, for ``notes_of_run``.
+
+    >>> gravest_first([Note("few queries", WEAK), Note("no documents", BROKEN)])
+    ['no documents', 'few queries']
+    """
+
+    gravity: int
+    kind: str
+    subject: str
+    runs: tuple[str, ...]
+    fact: str
+
+    def __new__(
+        cls,
+        sentence: str,
+        gravity: int = WEAK,
+        kind: str = "",
+        subject: str = "",
+        *,
+        runs: tuple[str, ...] = (),
+        fact: str = "",
+    ) -> Note:
+        note = super().__new__(cls, sentence)
+        note.gravity, note.kind, note.subject, note.runs, note.fact = gravity, kind, subject, runs, fact
+        return note
+
+    def within(self, name: str) -> Note:
+        """The same note on a part of the result that has a name."""
+        return Note(f"{name}: {self}", self.gravity, self.kind, f"{name}: {self.subject}")
+
+
+def grouped(notes: Iterable[Note]) -> list[Note]:
+    """Notes of one kind on several runs or pairs as one note.
+
+    >>> notes = [Note(f"{run}: no documents for 2 queries.", BROKEN, "No documents", f"{run} (2 queries)") for run in ("a", "b")]
+    >>> grouped([*notes, Note("Only 3 queries.")])
+    ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.kind or str(note), []).append(note)
+    return [
+        same[0]
+        if len(same) == 1
+        else Note(f"{kind}: {enumerated([note.subject for note in same])}.", min(note.gravity for note in same))
+        for kind, same in kinds.items()
+    ]
+
+
+def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
+    """Notes on one run, in sentences that do not name it; those of one kind as one sentence.
+
+    >>> notes = [Note(f"a: ties move {name}.", kind="Ties move", runs=("a",), fact=name) for name in ("AP", "RR")]
+    >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
+    (['Ties move: AP and RR.'], ['Ties move AP.'])
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        if note.runs == (run,):
+            kinds.setdefault(note.kind if note.fact else str(note), []).append(note)
+    return [
+        _capitalised(same[0].removeprefix(f"{run}: "))
+        if len(same) == 1
+        else f"{kind}: {enumerated([note.fact for note in same])}."
+        for kind, same in kinds.items()
+    ]
+
+
+def _capitalised(sentence: str) -> str:
+    """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
+    first = sentence.partition(" ")[0]
+    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+
+
+def gravest_first(notes: Iterable[Note]) -> list[Note]:
+    """Notes without repetitions, the gravest first."""
+    return sorted(dict.fromkeys(notes), key=lambda note: note.gravity)
