@@ -3,12 +3,15 @@
 from ir_lexirecall.plots.axes import labels, new_axes
 from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
-from ir_lexirecall.plots.comparison import heatmap, pair
+from ir_lexirecall.plots.curves import recall_curves
 from ir_lexirecall.plots.forests import differences, means, means_size, rank_profile
-from ir_lexirecall.plots.inline import inline
+from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, inline, notebook
+from ir_lexirecall.plots.pairs import heatmap, pair
 from ir_lexirecall.plots.studies import plot
 
 __all__ = [
+    "benchmark_notebook",
+    "collection_notebook",
     "critical_differences",
     "differences",
     "forest",
@@ -19,9 +22,11 @@ __all__ = [
     "means",
     "means_size",
     "new_axes",
+    "notebook",
     "pair",
     "plot",
     "rank_intervals",
     "rank_profile",
+    "recall_curves",
     "relevant_documents",
 ]

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ir_lexirecall import text as texts
-from ir_lexirecall.errors import needs
+from ir_lexirecall._util.errors import needs
+from ir_lexirecall.present import text as texts
 
 SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 """Sizes of letters in points: nothing is smaller than the first."""
@@ -65,13 +65,8 @@ def _pyplot() -> Any:
 def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
     """How to draw the line at a place among so many, such that lines that coincide are told apart.
 
-    Earlier lines are wider than those drawn over them; colours, dashes and markers all change, and markers of different lines
-    stand at different points.
-
-    Args:
-        place: which line, from 0.
-        count: how many lines there are.
-        points: how many points a line has.
+    Earlier lines (``place`` counts from 0) are wider than those drawn over them; colours, dashes and markers all change, and
+    markers of different lines stand at different ones of their ``points``.
     """
     step = max(1, -(-points // 12))
     return {
@@ -159,6 +154,15 @@ def colour_bar(ax: Any, image: Any, meaning: str, limits: tuple[float, float] | 
     bar.ax.tick_params(labelsize=TEXT)
 
 
+def number_cells(ax: Any, image: Any, texts: Sequence[Sequence[str]]) -> None:
+    """Write a text into every cell of an image, black or white: whichever stands out."""
+    for i, row in enumerate(texts):
+        for j, text in enumerate(row):
+            red, green, blue, _ = image.to_rgba(image.get_array()[i, j])
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.55
+            ax.text(j, i, text, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black")
+
+
 def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] = ()) -> Any:
     """Add a title and small print (to figures of ours), and have all texts on the axes taken as they are; returns the axes.
 
@@ -187,5 +191,5 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
 
 
 def bare(ax: Any) -> None:
-    """Take the frame away but for the axes that are read."""
+    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -2,63 +2,78 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, SECOND, bare, finish, label, line_style, name_ticks, new_axes
+from ir_lexirecall.present.benchmarks import ordered
+from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
+
+if TYPE_CHECKING:
+    from ir_lexirecall.benchmarks import Benchmark
+
+_OVERALL = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high"}
 
 
-def forest(table: Any, overall: Any, measure: str, baseline: str | None, *, caption: str = "", ax: Any = None) -> Any:
-    """Differences to the baseline with their intervals, a row per collection; at the bottom, a diamond, over all of them.
+def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
+
+    Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not drawn.
 
     Args:
-        table: ``collection``, ``run``, ``difference``, ``difference_low``, ``difference_high``.
-        overall: the same without ``collection``, of all collections.
-        measure: its name.
-        baseline: name of the run that the others differ from.
-        caption: what stands below in small print.
+        result: a benchmark with a baseline.
+        by: the criterion; by default the first one.
         ax: matplotlib axes; new ones by default.
     """
-    overall = overall[overall["run"] != baseline]
-    runs = list(overall["run"])
-    names = [*dict.fromkeys(table["collection"]), "all"]
-    rows = len(names) * (len(runs) + 1)
+    criterion, table = result.criterion(by), result.by_collection(by)
+    whole = result.overall()
+    whole = whole[(whole["criterion"] == criterion.name) & (whole["run"] != result.baseline)].set_index("run")
+    runs = list(whole.index)
+    parts = [(str(name), part.set_index("run_a"), False) for name, part in table.groupby("collection", sort=False)]
+    parts.append(("all", whole.drop(columns=["ci_low", "ci_high"]).rename(columns=_OVERALL), True))
+    rows = len(parts) * (len(runs) + 1)
     ax = new_axes(ax, (7.5, min(40.0, max(3.0, 0.22 * rows + 1.4))))
     ticks, shown = [], []
     place = 0
-    for name in names:
-        part = overall if name == "all" else table[table["collection"] == name]
-        part = part.set_index("run")
+    for name, part, is_whole in parts:
+        marker, size, width = ("D", 7, 2.5) if is_whole else ("o", 4.5, 1.2)
         for number, run in enumerate(runs):
-            value, low, high = (float(part.loc[run, c]) for c in ("difference", "difference_low", "difference_high"))
-            style = line_style(number, len(runs))
-            colour = style["color"]
+            value, low, high = (float(part.loc[run, column]) for column in ("estimate", "ci_low", "ci_high"))
+            colour = line_style(number, len(runs))["color"]
             if np.isfinite([low, high]).all():
-                ax.plot([low, high], [place, place], color=colour, linewidth=2.5 if name == "all" else 1.2)
-            ax.plot(
-                [value], [place], "D" if name == "all" else "o", color=colour, markersize=7 if name == "all" else 4.5
-            )
+                ax.plot([low, high], [place, place], color=colour, linewidth=width)
+            face = colour if part.loc[run, "verdict"] in (BETTER, WORSE) else "white"
+            ax.plot([value], [place], marker, color=colour, markersize=size, markerfacecolor=face)
             ticks.append(place)
-            shown.append(f"{label(name)}: {label(run)}" if len(runs) > 1 else str(name))
+            shown.append(f"{label(name)}: {label(run)}" if len(runs) > 1 else name)
             place += 1
         place += 1 if len(runs) > 1 else 0
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     name_ticks(ax.yaxis, shown, ticks)
     ax.invert_yaxis()
-    ax.set_xlabel(f"difference of {label(measure)} to {label(baseline)}, with its interval")
+    estimate = estimate_words(next(iter(result.values())).test_of(criterion.name))
+    confidence = confidence_words(result.provenance)
+    ax.set_xlabel(
+        f"{estimate}, by {label(criterion.name)}; over all: macro difference; {confidence} intervals, uncorrected"
+    )
     bare(ax)
-    title = f"Right of 0: better than {label(baseline)}; diamonds: over all collections"
-    return finish(ax, caption, title, [measure])
+    side = "Left" if criterion.smaller_is_better else "Right"
+    title = f"{side} of 0: better than {label(str(result.baseline))}; filled: significantly"
+    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
-def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = None) -> Any:
+def rank_intervals(result: Benchmark, by: str | None = None, over: str = "queries", *, ax: Any = None) -> Any:
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
 
     Args:
-        table: ``run``, ``rank_low``, ``rank_high``, ``rank_from``, ``rank_to``; the best run in the first row.
-        measure, caption, ax: as in ``forest``.
+        result: a benchmark.
+        by, ax: as in ``forest``.
+        over: what is a sample, as in ``Benchmark.overall``.
     """
+    name, overall = result.criterion(by).name, result.overall(over)
+    table = ordered(result, overall[overall["criterion"] == name])
     ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
     place = np.arange(len(table))
     ax.hlines(place, table["rank_low"], table["rank_high"], color=FIRST, linewidth=1)
@@ -67,19 +82,19 @@ def rank_intervals(table: Any, measure: str, *, caption: str = "", ax: Any = Non
     name_ticks(ax.yaxis, list(table["run"]), fontsize=9.0)
     ax.invert_yaxis()
     ax.set_xlim(0.5, len(table) + 0.5)
-    ax.set_xlabel(f"rank by macro mean of {label(measure)}")
+    ax.set_xlabel(f"rank by macro mean of {label(name)}")
     bare(ax)
-    return finish(ax, caption, "Thin: interval of the rank; thick: where the resamples put the run", [measure])
+    title = "Thin: interval of the rank, for all runs at once; thick: where the resamples put the run"
+    return finish(ax, provenance_line(result.provenance), title, [name])
 
 
-def critical_differences(mean_rank: Any, difference: float, measure: str, *, caption: str = "", ax: Any = None) -> Any:
+def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference.
 
-    Args:
-        mean_rank: a Series by run, best first.
-        difference: Nemenyi's critical difference.
-        measure, caption, ax: as in ``forest``.
+    Args: as in ``forest``.
     """
+    test = result.friedman(by)
+    mean_rank, difference = test["mean_rank"], test["critical_difference"]
     ranks = mean_rank.to_numpy()
     ax = new_axes(ax, (7.0, min(40.0, max(2.5, 0.28 * len(ranks) + 1.5))))
     place = np.arange(len(ranks))
@@ -90,10 +105,10 @@ def critical_differences(mean_rank: Any, difference: float, measure: str, *, cap
         ax.vlines([ranks[first]], first, end + 0.35, color=SECOND, linewidth=0.6, linestyle=":")
     ax.invert_yaxis()
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
-    ax.set_xlabel(f"mean rank over collections by {label(measure)}")
+    ax.set_xlabel(f"mean rank over collections by {label(test['criterion'])}")
     bare(ax)
-    title = f"critical difference {difference:.2f}: runs under one bar are not told apart"
-    return finish(ax, caption, title, [measure])
+    title = f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+    return finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
 
 
 def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_lexirecall.plots.axes import FIRST, bare, finish, new_axes
 
+if TYPE_CHECKING:
+    from ir_lexirecall.data.collection import Collection
+
 _MOST_BARS = 30
 
 
-def relevant_documents(relevant: Sequence[int], *, ax: Any = None) -> Any:
+def relevant_documents(collection: Collection, *, ax: Any = None) -> Any:
     """How many queries have how many relevant documents: a bar for each number, or for a range of numbers.
 
     Args:
-        relevant: number of relevant documents of each query.
+        collection: the collection.
         ax: matplotlib axes; new ones by default.
     """
     ax = new_axes(ax, (5.0, 2.5))
-    numbers = np.asarray(relevant, dtype=np.int64)
+    numbers = collection.relevant_by_query.to_numpy(np.int64)
     most = int(numbers.max(initial=1))
     width = -(-(most + 1) // _MOST_BARS)
     ax.hist(numbers, bins=np.arange(0, most + 1 + width, width) - 0.5, rwidth=0.9, color=FIRST)

@@ -3,92 +3,110 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
+from ir_lexirecall.present.comparisons import Standing
+from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison import Comparison
 
 _LETTERS = 66  # in a line below the axes
 
 
-def means(ranking: Any, level: Any, quantity: str, measure: str, *, caption: str = "", ax: Any = None) -> Any:
-    """Means with their intervals, a row per run.
+def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """Means with their intervals, a row per run, best first; hollow: may be the best as well.
 
     Args:
-        ranking: ``run``, ``mean``, ``ci_low``, ``ci_high``, in the order of the rows; ``attrs`` may hold ``confidence``.
-        level: for each row, whether the run cannot be told from the first one; None where that was not tested.
-        quantity: what the means are of.
-        measure: the measure or preference in it.
-        caption: what stands below in small print.
+        result: a comparison.
+        by: the criterion; by default the first one.
         ax: matplotlib axes; new ones by default.
     """
-    runs = list(ranking["run"])
-    alike = [False] * len(runs) if level is None else list(level)
-    colours = [FIRST if i == 0 or level is None or same else GREY for i, same in enumerate(alike)]
-    filled = [not same for same in alike]
+    standing = Standing(result, result.criterion(by).name)
+    ranking, runs, quantity = standing.ranking, standing.runs, result.criterion(by).quantity
+    several = len(runs) > 1 and not standing.all_alike
+    level = (
+        [run in standing.may_be_best and run not in standing.leaders for run in runs]
+        if several
+        else [False] * len(runs)
+    )
+    colours = [FIRST if run in standing.leaders or same else GREY for run, same in zip(runs, level, strict=True)]
     ax = new_axes(ax, means_size(len(runs)))
-    _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, filled)
-    _name_axis(ax, f"{label(quantity)}, {100 * ranking.attrs.get('confidence', 0.95):g} % intervals")
-    title = f"{label(runs[0])} has the best mean" if len(runs) > 1 else ""
-    if any(alike):
-        title += f"; hollow: not told from it ({sum(alike)})"
-    return finish(ax, caption, title, [measure])
+    _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, [not same for same in level])
+    confidence = confidence_words(ranking.attrs)
+    _name_axis(ax, f"{label(quantity)}, {confidence} intervals{_cost(result, by)}")
+    title = f"{label(runs[0])} has the best mean" if several else "All runs have the same mean" if len(runs) > 1 else ""
+    if any(level):
+        title += f"; hollow: may be the best as well, {confidence} ({sum(level)})"
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
-def differences(table: Any, reference: str, quantity: str, measure: str, *, caption: str = "", ax: Any = None) -> Any:
-    """Differences to a run with their intervals, a row for each other run.
+def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
-    Args:
-        table: ``run``, ``estimate``, ``ci_low``, ``ci_high``, ``p_corrected``, ``reject``, ``better``, in the order of the rows;
-            ``attrs`` hold ``alpha``.
-        reference: the run that the others are compared with.
-        quantity: what the differences are; the measure and the reference follow.
-        measure: the measure or preference they are by.
-        caption: what stands below in small print.
-        ax: matplotlib axes; new ones by default.
+    Args: as in ``means``.
     """
-    runs = list(table["run"])
-    reject = table["reject"].to_numpy(dtype=bool)
-    colours = np.where(reject, np.where(table["better"].to_numpy(dtype=bool), SECOND, GREY), FIRST).tolist()
+    standing = Standing(result, result.criterion(by).name)
+    reference = result.baseline or standing.runs[0]
+    table = standing.beside(reference)
+    runs, verdicts = list(table["run"]), list(table["verdict"])
+    decided = [verdict in (BETTER, WORSE) for verdict in verdicts]
+    colours = [{BETTER: FIRST, WORSE: SECOND}.get(verdict, GREY) for verdict in verdicts]
     ax = new_axes(ax, means_size(len(runs)))
-    _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, reject.tolist())
+    _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, decided)
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    what = f"{quantity}, by {label(measure)}, against {label(reference)}"
-    _name_axis(ax, f"{what}; {100 * (1 - table.attrs.get('alpha', 0.05)):g} % intervals")
-    alike = int((~reject).sum())
-    title = f"Against {label(reference)}: filled differ by the corrected p, hollow do not ({alike})"
-    return finish(ax, caption, title, [measure])
+    quantity = estimate_words(result.test_of(standing.name))
+    what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
+    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected")
+    hollow = f"hollow do not ({decided.count(False)})"
+    title = f"Against {label(reference)}: blue is better, orange worse, both significantly; {hollow}"
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
-def rank_profile(ranks: Any, depths: Any, query_id: str, *, caption: str = "", ax: Any = None) -> Any:
-    """Where the relevant documents of a query stand in every ranking.
+def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
+    """Where the relevant documents of a query stand in every ranking, the best run first.
 
     Args:
-        ranks: for each run by name, the ranks of the relevant documents that it retrieved; in the order of the rows.
-        depths: for each run, how many documents it retrieved.
+        result: a comparison of rankings.
         query_id: the query.
-        caption: what stands below in small print.
         ax: matplotlib axes; new ones by default.
     """
-    runs = list(ranks)
+    if result.scored is None:
+        raise ValueError("this comparison was made of values; ranks need runs")
+    judgments = result.scored.judgments
+    query = judgments.query_ids.index(check_choice("query_id", str(query_id), judgments.query_ids))
+    runs = list(map(str, result.ranking()["run"]))
     ax = new_axes(ax, means_size(len(runs)))
-    for place, run in enumerate(runs):
-        if depths[run]:
-            ax.hlines(place, 1, depths[run], color="#d9d9d9", linewidth=1.2, zorder=1)
-            ax.plot([depths[run]], [place], "|", color=GREY, markersize=9, zorder=2)
-        found = np.asarray(ranks[run], dtype=float)
+    deepest = 10
+    for place, name in enumerate(runs):
+        run = result.scored.runs[name]
+        depth = int(run.depth[query])
+        deepest = max(deepest, depth)
+        if depth:
+            ax.hlines(place, 1, depth, color="#d9d9d9", linewidth=1.2, zorder=1)
+            ax.plot([depth], [place], "|", color=GREY, markersize=9, zorder=2)
+        found = run.rank[(run.query == query) & (run.grade >= judgments.threshold)].astype(float)
         ax.plot(found, np.full(len(found), place), "o", color=FIRST, markersize=5, alpha=0.75, zorder=3)
-        words = f" {len(found)}" if depths[run] else " no documents"
+        words = f" {len(found)}" if depth else " no documents"
         ax.annotate(words, (1, place), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=GREY)
     ax.set_xscale("log")
-    ax.set_xlim(0.85, 1.2 * max([10, *depths.values()]))
+    ax.set_xlim(0.85, 1.2 * deepest)
     ax.xaxis.set_major_formatter("{x:g}")
     name_ticks(ax.yaxis, runs)
     ax.set_ylim(len(runs) - 0.4, -0.6)
     ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
     bare(ax)
-    return finish(ax, caption, f"Relevant documents of query {label(query_id)}")
+    title = f"Relevant documents of query {label(str(query_id))}"
+    return finish(ax, provenance_line(result.provenance), title)
+
+
+def _cost(result: Comparison, by: str | None) -> str:
+    return "; smaller is better" if result.criterion(by).smaller_is_better else ""
 
 
 def _name_axis(ax: Any, words: str) -> None:

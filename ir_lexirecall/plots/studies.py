@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ir_lexirecall.plots import missing_labels
 from ir_lexirecall.plots.axes import (
     FIRST,
     GREY,
     SECOND,
-    SMALL,
     bare,
     colour_bar,
     finish,
@@ -20,12 +20,22 @@ from ir_lexirecall.plots.axes import (
     line_style,
     name_ticks,
     new_axes,
+    number_cells,
     show_legend,
     whole_numbers,
 )
 
 _MEASURES = ("measure", "measure_a", "measure_b", "target")  # columns of their names
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
+
+
+class Drawing(NamedTuple):
+    """How a study is drawn: the function, the title, and the columns whose names are the rows and columns of the picture."""
+
+    draw: Callable[[Any, Any], Any]
+    title: str
+    rows: str = ""
+    columns: str = ""
 
 
 def plot(table: Any, ax: Any = None) -> Any:
@@ -44,48 +54,72 @@ def plot(table: Any, ax: Any = None) -> Any:
     function = getattr(table, "attrs", {}).get("function")
     if function not in _DRAWN:
         raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
-    ax = _DRAWN[function](table, new_axes(ax, (_width(function, table), _height(function, table))))
+    drawing = _DRAWN[function]
+    rows, columns = (table[name].nunique() if name else 0 for name in (drawing.rows, drawing.columns))
+    width, height = np.clip(0.5 * columns + 3.5, 7.0, 24.0), np.clip(0.3 * rows + 2.2, 4.0, 24.0)
+    ax = drawing.draw(table, new_axes(ax, (float(width), float(height))))
     if not ax.images:
         bare(ax)
     measures = {name for column in _MEASURES if column in table for name in table[column]}
-    return finish(ax, title=_TITLES.get(function, ""), measures=sorted(map(str, measures)))
+    return finish(ax, title=drawing.title, measures=sorted(map(str, measures)))
 
 
-def _height(function: str, table: Any) -> float:
-    """Inches: room for a row of each property, measure or run."""
-    columns = _ROWS.get(function, ())
-    names = max((table[column].nunique() for column in columns), default=0)
-    return float(np.clip(0.3 * names + 2.2, 4.0, 24.0))
+# -- kinds of pictures -------------------------------------------------------------------------------
 
 
-def _width(function: str, table: Any) -> float:
-    """Inches: room for a column of each measure."""
-    columns = _COLUMNS.get(function, ())
-    names = max((table[column].nunique() for column in columns), default=0)
-    return float(np.clip(0.5 * names + 3.5, 7.0, 24.0))
+def _bars_of(ax: Any, names: Sequence[str], values: Any, meaning: str) -> Any:
+    """A horizontal bar for each name, the first one on top."""
+    ax.barh(range(len(names)), values, color=FIRST)
+    name_ticks(ax.yaxis, names)
+    ax.invert_yaxis()
+    ax.set_xlabel(meaning)
+    return ax
 
 
-def _bars(column: str, meaning: str | None = None) -> Callable[[Any, Any], Any]:
+def _bars(column: str, meaning: str) -> Callable[[Any, Any], Any]:
     """Draws a column as a bar per measure, the largest on top."""
 
     def draw(table: Any, ax: Any) -> Any:
-        order = table.sort_values(column, ascending=True)
-        _bars_of(ax, order["measure"].tolist(), order[column].to_numpy())
-        ax.set_xlabel(meaning or column.replace("_", " "))
-        return ax
+        order = table.sort_values(column, ascending=False)
+        return _bars_of(ax, order["measure"].tolist(), order[column].to_numpy(), meaning)
 
     return draw
 
 
-def _bars_of(ax: Any, names: list[str], values: Any) -> None:
-    """A horizontal bar for each name, the first one at the bottom."""
-    ax.barh(range(len(names)), values, color=FIRST)
-    name_ticks(ax.yaxis, names)
+def _lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], x: str, y: str, **style: Any) -> Any:
+    """A line for each name, with its points."""
+    for place, (name, across, up) in enumerate(lines):
+        ax.plot(across, up, label=legend_label(name), **line_style(place, len(lines), len(across)) | style)
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    show_legend(ax)
+    return ax
 
 
-def _matrix(
-    column: str, *, lowest: float = -1, cmap: str = "RdBu", meaning: str | None = None
-) -> Callable[[Any, Any], Any]:
+def _curves(x: str, y: str, across: str, up: str) -> Callable[[Any, Any], Any]:
+    """Draws a column against a column of whole numbers, a line per measure."""
+
+    def draw(table: Any, ax: Any) -> Any:
+        whole_numbers(ax.xaxis)
+        lines = [(name, rows[x], rows[y]) for name, rows in table.groupby("measure", sort=False)]
+        return _lines(ax, lines, across, up)
+
+    return draw
+
+
+def _grid(
+    ax: Any, values: Any, rows: Sequence[str], columns: Sequence[str], lowest: float, cmap: str, meaning: str
+) -> Any:
+    """A matrix of numbers up to 1, coloured and written."""
+    image = ax.imshow(values, cmap=cmap, vmin=lowest, vmax=1)
+    number_cells(ax, image, [[f"{value:.2f}" for value in row] for row in values.tolist()])
+    name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
+    name_ticks(ax.yaxis, rows)
+    colour_bar(ax, image, meaning)
+    return ax
+
+
+def _matrix(column: str, meaning: str, lowest: float = -1, cmap: str = "RdBu") -> Callable[[Any, Any], Any]:
     """Draws a table of pairs of measures as a matrix of one of its columns, which reaches up to 1."""
 
     def draw(table: Any, ax: Any) -> Any:
@@ -97,25 +131,18 @@ def _matrix(
             values[place[a], place[b]] = value
             if (b, a) not in pairs:
                 values[place[b], place[a]] = value
-        image = ax.imshow(values, cmap=cmap, vmin=lowest, vmax=1)
-        for (i, j), value in np.ndenumerate(values):
-            colour = "white" if abs(value) > 0.6 else "black"
-            ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, color=colour)
-        name_ticks(ax.xaxis, names, rotation=45, ha="right", rotation_mode="anchor")
-        name_ticks(ax.yaxis, names)
-        colour_bar(ax, image, meaning or column.replace("_", " "))
-        return ax
+        return _grid(ax, values, names, names, lowest, cmap, meaning)
 
     return draw
+
+
+# -- studies -----------------------------------------------------------------------------------------
 
 
 def _ties(table: Any, ax: Any) -> Any:
     """Share of tied pairs over all queries, a bar per measure."""
     totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum()
-    _bars_of(ax, totals.index.tolist(), (totals["ties"] / totals["pairs"]).to_numpy())
-    ax.invert_yaxis()
-    ax.set_xlabel("share of pairs of runs that tie")
-    return ax
+    return _bars_of(ax, totals.index.tolist(), totals["ties"] / totals["pairs"], "share of pairs of runs that tie")
 
 
 _TIE_AXES = {
@@ -131,21 +158,17 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
     if x == "depth" and (table["depth"] == table["n"]).all():
         x = "n"
     rest = [name for name in ("n", "m", "depth") if name != x and not (x == "n" and name == "depth")]
-    groups = table.groupby(["measure", *rest], sort=False)
-    for place, ((measure, *others), rows) in enumerate(groups):
+    lines = []
+    for (measure, *others), rows in table.groupby(["measure", *rest], sort=False):
         varied = [f"{name}={value:g}" for name, value in zip(rest, others, strict=True) if table[name].nunique() > 1]
-        style = line_style(place, groups.ngroups, len(rows))
-        ax.plot(rows[x], rows["probability"], label=legend_label(", ".join([measure, *varied])), **style)
+        lines.append((", ".join([measure, *varied]), rows[x], rows["probability"]))
     meaning, scale = _TIE_AXES[x]
     if scale == "linear":
         whole_numbers(ax.xaxis)
     else:
         ax.set_xscale(scale)
     ax.set_yscale("linear" if x == "depth" else "log")
-    ax.set_xlabel(meaning)
-    ax.set_ylabel("probability of a tie")
-    show_legend(ax)
-    return ax
+    return _lines(ax, lines, meaning, "probability of a tie")
 
 
 def _orientation(table: Any, ax: Any) -> Any:
@@ -158,10 +181,7 @@ def _orientation(table: Any, ax: Any) -> Any:
         ax.plot(rows["m"], rows["recall"], label=name, **style | {"linestyle": "-"})
         ax.plot(rows["m"], rows["precision"], **style | {"linestyle": "--"})
     whole_numbers(ax.xaxis)
-    ax.set_xlabel("relevant documents m")
-    ax.set_ylabel("orientation")
-    show_legend(ax)
-    return ax
+    return _lines(ax, [], "relevant documents m", "orientation")
 
 
 def _worst_case(table: Any, ax: Any) -> Any:
@@ -173,19 +193,13 @@ def _worst_case(table: Any, ax: Any) -> Any:
         places = np.arange(len(means)) + (number - (means.shape[1] - 1) / 2) * width
         ax.bar(places, means[measure], width, label=legend_label(measure), color=line_style(number, 2)["color"])
     name_ticks(ax.xaxis, means.index.tolist(), rotation=90)
-    ax.set_xlabel("run")
-    show_legend(ax)
-    ax.set_ylabel("mean value of the worst-off user")
-    return ax
+    return _lines(ax, [], "run", "mean value of the worst-off user")
 
 
 def _provider_exposure(table: Any, ax: Any) -> Any:
     """Mean over queries of the least exposure of a provider, a bar per run."""
     least = table.groupby(["run", "query_id"], sort=False)["exposure"].min().groupby("run", sort=False).mean()
-    _bars_of(ax, least.index.tolist(), least.to_numpy())
-    ax.invert_yaxis()
-    ax.set_xlabel("mean exposure of the worst-off provider")
-    return ax
+    return _bars_of(ax, least.index.tolist(), least, "mean exposure of the worst-off provider")
 
 
 def _partial_order(table: Any, ax: Any) -> Any:
@@ -205,40 +219,24 @@ def _partial_order(table: Any, ax: Any) -> Any:
     return ax
 
 
-def _balancing_index(table: Any, ax: Any) -> Any:
-    """B(n) against n, a line per measure."""
-    groups = table.groupby("measure", sort=False)
-    for place, (measure, rows) in enumerate(groups):
-        ax.plot(rows["n"], rows["B"], label=legend_label(measure), **line_style(place, groups.ngroups, len(rows)))
-    whole_numbers(ax.xaxis)
-    whole_numbers(ax.yaxis)
-    ax.set_xlabel("length of the ranking n")
-    ax.set_ylabel("balancing index B(n)")
-    show_legend(ax)
-    return ax
-
-
 def _axioms(table: Any, ax: Any) -> Any:
     """Measures in columns, properties in rows: what holds is blue, what fails red, the rest grey."""
     matrix = table.assign(colour=table["result"].map(_RESULTS)).pivot(
         index="property", columns="measure", values="colour"
     )
     matrix = matrix.loc[table["property"].drop_duplicates(), table["measure"].drop_duplicates()]
-    ax.imshow(matrix.to_numpy(), cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
+    image = ax.imshow(matrix.to_numpy(), cmap="coolwarm_r", vmin=-1.6, vmax=1.6, aspect="auto")
+    signs = {1.0: "+", -1.0: "−", 0.0: "n/a"}
+    number_cells(ax, image, [[signs[result] for result in row] for row in matrix.to_numpy().tolist()])
     name_ticks(ax.xaxis, list(matrix.columns), rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, list(matrix.index))
-    for (i, j), result in np.ndenumerate(matrix.to_numpy()):
-        ax.text(j, i, {1.0: "+", -1.0: "−", 0.0: "n/a"}[result], ha="center", va="center", fontsize=SMALL)
     return ax
 
 
 def _properties(table: Any, ax: Any) -> Any:
     """Number of properties of each source."""
     counts = table["source"].value_counts(sort=False)
-    _bars_of(ax, counts.index.tolist(), counts.to_numpy())
-    ax.invert_yaxis()
-    ax.set_xlabel("properties")
-    return ax
+    return _bars_of(ax, counts.index.tolist(), counts, "properties")
 
 
 def _fit(table: Any, ax: Any) -> Any:
@@ -253,20 +251,13 @@ def _fit(table: Any, ax: Any) -> Any:
 
 def _achieved_significance(table: Any, ax: Any) -> Any:
     """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
-    groups = table.groupby("measure", sort=False)
-    for place, (name, rows) in enumerate(groups):
-        ax.plot(
-            rows["place"],
-            rows["p"],
-            label=legend_label(f"{name} ({rows['significant'].mean():.1%})"),
-            **line_style(place, groups.ngroups, len(rows)),
-        )
+    lines = [
+        (f"{name} ({rows['significant'].mean():.1%})", rows["place"], rows["p"])
+        for name, rows in table.groupby("measure", sort=False)
+    ]
     ax.axhline(table.attrs["alpha"], color=GREY, linewidth=0.8, linestyle=":")
     whole_numbers(ax.xaxis)
-    ax.set_xlabel("pairs of runs, by p-value")
-    ax.set_ylabel(f"achieved significance level ({table.attrs['test']})")
-    show_legend(ax)
-    return ax
+    return _lines(ax, lines, "pairs of runs, by p-value", f"achieved significance level ({table.attrs['test']})")
 
 
 def _degrade(table: Any, ax: Any) -> Any:
@@ -277,133 +268,125 @@ def _degrade(table: Any, ax: Any) -> Any:
         style = line_style(i, groups.ngroups, len(mean))
         ax.plot(mean.index, mean["agreement"], label=legend_label(name), **style | {"linestyle": "-"})
         ax.plot(mean.index, mean["ties"], **style | {"linestyle": "--"})
-    ax.set_xlabel(f"fraction of relevant labels removed ({table.attrs['policy']})")
-    ax.set_ylabel("share of decisions")
-    show_legend(ax)
-    return ax
+    return _lines(ax, [], f"fraction of relevant labels removed ({table.attrs['policy']})", "share of decisions")
 
 
 def _simulate_rankings(table: Any, ax: Any) -> Any:
     """Relevant documents found by rank, on average over the queries."""
     m = table.attrs["m"]
     relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
-    groups = table.groupby("run", observed=False)
-    for place, (name, rows) in enumerate(groups):
-        rank = np.sort(rows["rank"].to_numpy())
-        style = line_style(place, groups.ngroups, len(rank))
-        ax.step(rank, np.arange(1, len(rank) + 1) / relevant, where="post", label=legend_label(name), **style)
+    ranks = {name: np.sort(rows["rank"].to_numpy()) for name, rows in table.groupby("run", observed=False)}
+    lines = [(name, rank, np.arange(1, len(rank) + 1) / relevant) for name, rank in ranks.items()]
     ax.set_xscale("log")
-    ax.set_xlabel("rank")
-    ax.set_ylabel("recall")
-    show_legend(ax)
-    return ax
-
-
-def _best_run_labels(table: Any, ax: Any) -> Any:
-    """Mean sum of labels by rank, a line per measure."""
-    groups = table.groupby("measure", sort=False)
-    for place, (measure, rows) in enumerate(groups):
-        ax.plot(rows["rank"], rows["mean"], label=legend_label(measure), **line_style(place, groups.ngroups, len(rows)))
-    whole_numbers(ax.xaxis)
-    ax.set_xlabel("rank in the best run")
-    ax.set_ylabel("mean sum of labels")
-    show_legend(ax)
-    return ax
+    return _lines(ax, lines, "rank", "recall", drawstyle="steps-post")
 
 
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
     groups = table.groupby("measure", sort=False)
-    for place, (measure, rows) in enumerate(groups):
-        values = np.sort(rows["value"].to_numpy())
-        style = line_style(place, groups.ngroups, len(rows))
-        ax.plot(np.arange(1, len(rows) + 1), values, label=legend_label(measure), **style)
-    ax.set_xlabel("queries, by what can be reached")
-    ax.set_ylabel("largest value of any ranking")
-    show_legend(ax)
-    return ax
+    lines = [(name, np.arange(1, len(rows) + 1), np.sort(rows["value"].to_numpy())) for name, rows in groups]
+    return _lines(ax, lines, "queries, by what can be reached", "largest value of any ranking")
 
 
 def _split_half(table: Any, ax: Any) -> Any:
     """Kendall's tau of the measure (row) on one half with the target (column) on the other."""
     names, targets = (list(dict.fromkeys(table[column])) for column in ("measure", "target"))
     values = table.pivot(index="measure", columns="target", values="kendall").loc[names, targets].to_numpy()
-    image = ax.imshow(values, cmap="Blues", vmin=float(np.nanmin(values, initial=0.0)), vmax=1)
-    for (i, j), value in np.ndenumerate(values):
-        colour = "white" if value > 0.6 else "black"
-        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=SMALL, color=colour)
-    name_ticks(ax.xaxis, targets, rotation=45, ha="right", rotation_mode="anchor")
-    name_ticks(ax.yaxis, names)
     ax.set_xlabel("order on the other half by")
     ax.set_ylabel("predicted by")
-    colour_bar(ax, image, "mean Kendall's tau")
+    return _grid(ax, values, names, targets, float(np.nanmin(values, initial=0.0)), "Blues", "mean Kendall's tau")
+
+
+_CONCLUSIONS = {
+    "both": "significant by both",
+    "only_a": "by the first judge only",
+    "only_b": "by the second judge only",
+    "opposite": "in opposite directions",
+    "neither": "by neither",
+}
+
+
+def _judges(table: Any, ax: Any) -> Any:
+    """Pairs of runs by what two judges conclude, a bar per measure and threshold."""
+    names = [f"{measure}, grade ≥ {rel:g}" for measure, rel in zip(table["measure"], table["rel"], strict=True)]
+    left = np.zeros(len(table))
+    colours = (FIRST, line_style(1, 5)["color"], line_style(2, 5)["color"], "#b3261e", "#d0d7de")
+    for (column, meaning), colour in zip(_CONCLUSIONS.items(), colours, strict=True):
+        ax.barh(range(len(table)), table[column], left=left, label=meaning, color=colour)
+        left += table[column].to_numpy()
+    name_ticks(ax.yaxis, names)
+    ax.invert_yaxis()
+    ax.set_xlabel("pairs of runs")
+    show_legend(ax)
     return ax
 
 
-_DRAWN: dict[str, Callable[[Any, Any], Any]] = {
-    "achieved_significance": _achieved_significance,
-    "agreement": _matrix("agreement", lowest=0, cmap="Blues", meaning="agreement of the row with the column"),
-    "axioms": _axioms,
-    "balancing_index": _balancing_index,
-    "best_run_labels": _best_run_labels,
-    "check": _axioms,
-    "correlation": _matrix("kendall", meaning="Kendall's tau"),
-    "degrade": _degrade,
-    "discriminative_power": _bars("share", "share of pairs of runs with a significant difference"),
-    "fit": _fit,
-    "orientation": _orientation,
-    "partial_order": _partial_order,
-    "per_query_kendall": _matrix("kendall", meaning="Kendall's tau"),
-    "properties": _properties,
-    "provider_exposure": _provider_exposure,
-    "reachable_maximum": _reachable_maximum,
-    "simulate_rankings": _simulate_rankings,
-    "split_half": _split_half,
-    "tie_probabilities": _tie_probabilities,
-    "ties": _ties,
-    "unanimity": _bars("unanimity"),
-    "worst_case": _worst_case,
+_HOLDS = "What measures guarantee: + holds, − fails, n/a does not apply"
+_DRAWN = {
+    "achieved_significance": Drawing(
+        _achieved_significance, "The sooner a curve falls, the more pairs of runs the measure tells apart"
+    ),
+    "agreement": Drawing(
+        _matrix("agreement", "agreement of the row with the column", lowest=0, cmap="Blues"),
+        "Of the pairs that the row decides, how many the column decides alike",
+        "measure_a",
+        "measure_a",
+    ),
+    "axioms": Drawing(_axioms, _HOLDS, "property", "measure"),
+    "balancing_index": Drawing(
+        _curves("n", "B", "length of the ranking n", "balancing index B(n)"),
+        "How many documents of the lowest relevant grade outweigh one of the top grade",
+    ),
+    "best_run_labels": Drawing(
+        _curves("rank", "mean", "rank in the best run", "mean sum of labels"),
+        "What the best run by each measure shows at each rank",
+    ),
+    "check": Drawing(_axioms, _HOLDS, "property", "measure"),
+    "correlation": Drawing(
+        _matrix("kendall", "Kendall's tau"),
+        "How alike measures order the runs: Kendall's tau",
+        "measure_a",
+        "measure_a",
+    ),
+    "degrade": Drawing(_degrade, "What incomplete judgments change: agreement (solid), ties (dashed)"),
+    "discriminative_power": Drawing(
+        _bars("share", "share of pairs of runs with a significant difference"),
+        "How many pairs of runs each measure tells apart",
+        "measure",
+    ),
+    "fit": Drawing(_fit, "The value that correlates best is marked"),
+    "judges": Drawing(_judges, "What two judges conclude about pairs of runs"),
+    "left_out": Drawing(missing_labels.left_out, "What a group of runs loses that the pool left out", "measure"),
+    "orientation": Drawing(
+        _orientation, "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)"
+    ),
+    "partial_order": Drawing(
+        _partial_order,
+        "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
+        "ranking_a",
+        "ranking_a",
+    ),
+    "per_query_kendall": Drawing(
+        _matrix("kendall", "Kendall's tau"),
+        "How alike measures order the runs of a query: mean Kendall's tau",
+        "measure_a",
+        "measure_a",
+    ),
+    "properties": Drawing(_properties, "Properties by source"),
+    "provider_exposure": Drawing(
+        _provider_exposure, "What the worst-off provider gets, on average over the queries", "run"
+    ),
+    "reachable_maximum": Drawing(_reachable_maximum, "The best value that any ranking of these documents has"),
+    "simulate_rankings": Drawing(_simulate_rankings, "Recall by rank, over all queries"),
+    "split_half": Drawing(_split_half, "How well one half of the queries predicts the other", "measure", "target"),
+    "stability": Drawing(
+        missing_labels.stability, "Which decisions survive missing labels, by which labels are missing"
+    ),
+    "tie_probabilities": Drawing(_tie_probabilities, "How likely two random rankings tie"),
+    "ties": Drawing(_ties, "How often runs tie, over all queries", "measure"),
+    "unanimity": Drawing(
+        _bars("unanimity", "unanimity"), "Agreement with what all other measures say together, in bits", "measure"
+    ),
+    "worst_case": Drawing(_worst_case, "What the worst-off user gets, on average over the queries", "", "run"),
 }
-
-_ROWS = {
-    **dict.fromkeys(("agreement", "correlation", "per_query_kendall"), ("measure_a",)),
-    **dict.fromkeys(("discriminative_power", "split_half", "ties", "unanimity"), ("measure",)),
-    **dict.fromkeys(("axioms", "check"), ("property",)),
-    "provider_exposure": ("run",),
-    "partial_order": ("ranking_a",),
-}
-"""What the rows of pictures are; _COLUMNS: their columns."""
-
-_COLUMNS = {
-    **dict.fromkeys(("agreement", "correlation", "per_query_kendall"), ("measure_a",)),
-    **dict.fromkeys(("axioms", "check"), ("measure",)),
-    "split_half": ("target",),
-    "partial_order": ("ranking_a",),
-    "worst_case": ("run",),
-}
-
-_TITLES = {
-    "achieved_significance": "The sooner a curve falls, the more pairs of runs the measure tells apart",
-    "agreement": "Of the pairs that the row decides, how many the column decides alike",
-    "axioms": "What measures guarantee: + holds, − fails, n/a does not apply",
-    "balancing_index": "How many documents of the lowest relevant grade outweigh one of the top grade",
-    "best_run_labels": "What the best run by each measure shows at each rank",
-    "check": "What measures guarantee: + holds, − fails, n/a does not apply",
-    "correlation": "How alike measures order the runs: Kendall's tau",
-    "degrade": "What incomplete judgments change: agreement (solid), ties (dashed)",
-    "discriminative_power": "How many pairs of runs each measure tells apart",
-    "fit": "The value that correlates best is marked",
-    "orientation": "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)",
-    "partial_order": "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
-    "per_query_kendall": "How alike measures order the runs of a query: mean Kendall's tau",
-    "properties": "Properties by source",
-    "provider_exposure": "What the worst-off provider gets, on average over the queries",
-    "reachable_maximum": "The best value that any ranking of these documents has",
-    "simulate_rankings": "Recall by rank, over all queries",
-    "split_half": "How well one half of the queries predicts the other",
-    "tie_probabilities": "How likely two random rankings tie",
-    "ties": "How often runs tie, over all queries",
-    "unanimity": "Agreement with what all other measures say together, in bits",
-    "worst_case": "What the worst-off user gets, on average over the queries",
-}
-"""What the picture of each study shows, in a line."""
+"""How each study is drawn, by the name of its function."""

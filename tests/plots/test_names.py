@@ -13,8 +13,8 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 
 import ir_lexirecall as irl  # noqa: E402
-from ir_lexirecall import meta, plots  # noqa: E402
-from ir_lexirecall.plots.axes import labels  # noqa: E402
+from ir_lexirecall import meta  # noqa: E402
+from ir_lexirecall.plots.axes import finish, labels, new_axes  # noqa: E402
 
 NAMES = ["a$b$c", "_x", "$\\frac{1}{2", "<b>&", "new\nline", "\x1b[31m", "文書"]
 SHOWN = ["a$b$c", "_x", "$\\frac{1}{2", "&lt;b&gt;&amp;", "new\\nline", "\\x1b[31m", "文書"]
@@ -49,7 +49,7 @@ def test_names_are_shown_as_they_are() -> None:
             assert SHOWN[NAMES.index(name)] in picture
             assert SHOWN[NAMES.index(other)] in picture
             assert "q0$x$" in picture
-    heatmap = svg(compared.plot())
+    heatmap = svg(compared.plot_pairs())
     assert all(heatmap.count(shown) >= 2 for shown in SHOWN)
 
 
@@ -79,7 +79,7 @@ def test_pictures_do_not_grow_with_names_and_runs(count: int) -> None:
     compared = irl.compare(QRELS, runs(names))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no room for the axes
-        heatmap = compared.plot()
+        heatmap = compared.plot_pairs()
         heatmap.figure.draw_without_rendering()
     for axes in (heatmap, compared.plot_pair(*names[:2])):
         assert max(axes.figure.get_size_inches()) <= 40
@@ -102,13 +102,11 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
     name = "TOMA(aspects={'credibility':2,'relevance':3})@10"
     runs = {run: demo.run(run) for run in ("bm25", "ql", "tfidf")}
     compared = irl.compare(demo.qrels(), runs, name)
-    benchmarked = irl.benchmark(demo.qrels(), runs, [name])
-    pictures = [compared.plot(), compared.plot_means(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
-    pictures += [
-        benchmarked.plot(),
-        benchmarked.plot_differences(),
-        meta.plot(meta.ties([name, "AP"], demo.qrels(), runs)),
-    ]
+    parts = {"one": demo.qrels(), "two": demo.qrels()}
+    suite = irl.benchmark(parts, dict.fromkeys(parts, runs), [name], baseline="ql", n_resamples=99, progress=False)
+    pictures = [compared.plot(), compared.plot_pairs(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
+    pictures += [suite.plot(), suite.plot_ranks(), suite.plot_cd()]
+    pictures += [meta.plot(meta.ties([name, "AP"], demo.qrels(), runs))]
     for axes in pictures:
         texts = [" ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)]
         below = [shown for shown in texts if f"TOMA(aspects=...)@10 is {name}" in shown]
@@ -130,10 +128,11 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
 
 def test_a_long_caption_takes_no_room_from_the_axes() -> None:
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"x": 2.0, "d": 1.0}}, "c": {"q": {"x": 2.0}}}
-    table = irl.compare({"q": {"d": 1}}, runs).table()
+    compared = irl.compare({"q": {"d": 1}}, runs)
     shares = []
     for caption in ("short", "a long caption, " * 60):
-        ax = plots.heatmap(irl.compare({"q": {"d": 1}}, runs).matrix(), table, "lexirecall", caption=caption)
+        ax = new_axes(None, (6.0, 5.0))
+        finish(compared.plot_pairs(ax=ax), caption)
         ax.figure.canvas.draw()
         shares.append(ax.get_position().width)
         (small,) = [text for text in ax.figure.texts if text.get_text().startswith(caption[:5])]

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ir_lexirecall.comparison import Comparison
+
 matplotlib = pytest.importorskip("matplotlib")
 
 from matplotlib import image  # noqa: E402
@@ -27,8 +29,10 @@ from matplotlib.text import Text  # noqa: E402
 
 import ir_lexirecall as irl  # noqa: E402
 from ir_lexirecall import demo, meta  # noqa: E402
+from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
 from ir_lexirecall.plots import axes  # noqa: E402
-from ir_lexirecall.plots.axes import SMALL, line_style, new_axes  # noqa: E402
+from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
+from ir_lexirecall.present.comparisons import Standing  # noqa: E402
 
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40
@@ -39,27 +43,36 @@ MEASURES = ["AP", "nDCG@10", "RR", "LR"]
 IDS = sorted(QRELS["query_id"].unique())
 
 
-@pytest.fixture(scope="module")
-def result() -> irl.Benchmark:
-    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=["lexirecall", "AP"])
+COST = "RE(n=90)"  # the smaller value is the better one
 
 
 @pytest.fixture(scope="module")
-def suite() -> irl.BenchmarkSuite:
+def result() -> Comparison:
+    return irl.compare("lexirecall/demo", RUNS, ["nDCG@10", "LR", "lexirecall", "AP", COST])
+
+
+@pytest.fixture(scope="module")
+def suite() -> Benchmark:
     parts = {f"part {i}": QRELS[QRELS["query_id"].isin(IDS[i::2])] for i in range(2)}
-    return irl.benchmark(parts, dict.fromkeys(parts, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
+    return irl.benchmark(
+        parts, dict.fromkeys(parts, RUNS), ["LR", COST], baseline="bm25", n_resamples=99, progress=False
+    )
 
 
 RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "means": lambda result, _: result.plot("nDCG@10"),
-    "differences": lambda result, _: result.preferences.plot_differences("lexirecall"),
+    "differences": lambda result, _: result.plot_differences("lexirecall"),
     "differences of a measure": lambda result, _: result.plot_differences("LR"),
-    "means of a preference": lambda result, _: result.preferences.plot_means("lexirecall"),
-    "heatmap": lambda result, _: result.preferences.plot("lexirecall"),
-    "pair": lambda result, _: result.preferences.plot_pair("bm25", "ql"),
-    "pair of a measure": lambda result, _: result.preferences.plot_pair("bm25", "ql", "AP"),
-    "query": lambda result, _: result.preferences.plot_query("q01"),
+    "differences of a cost": lambda result, _: result.plot_differences(COST),
+    "means of a preference": lambda result, _: result.plot("lexirecall"),
+    "means of a cost": lambda result, _: result.plot(COST),
+    "heatmap": lambda result, _: result.plot_pairs("lexirecall"),
+    "heatmap of a cost": lambda result, _: result.plot_pairs(COST),
+    "pair": lambda result, _: result.plot_pair("bm25", "ql", "lexirecall"),
+    "pair of a measure": lambda result, _: result.plot_pair("bm25", "ql", "AP"),
+    "query": lambda result, _: result.plot_query("q01"),
     "suite": lambda _, suite: suite.plot("LR"),
+    "suite of a cost": lambda _, suite: suite.plot(COST),
     "suite ranks": lambda _, suite: suite.plot_ranks("LR"),
     "suite critical differences": lambda _, suite: suite.plot_cd("LR"),
     "collection": lambda *_: irl.load("lexirecall/demo").plot(),
@@ -75,6 +88,8 @@ STUDIES: dict[str, Callable[[], Any]] = {
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
     "properties": meta.properties,
     "simulate rankings": lambda: meta.simulate_rankings(n=100, m=5, queries=20, depth=100).table,
+    "left out": lambda: meta.left_out(["AP", "RR"], QRELS, RUNS, {name: name for name in RUNS}, n_resamples=20),
+    "stability": lambda: meta.stability(["AP", "RR"], QRELS, RUNS, n_resamples=20, n_samples=1),
     "split half": lambda: meta.split_half(["AP", "RR"], QRELS, RUNS),
     "tie probabilities": lambda: meta.tie_probabilities(n=1000, m=range(1, 11)),
     "ties": lambda: meta.ties(MEASURES, QRELS, RUNS),
@@ -98,7 +113,7 @@ def blurred(picture: Any) -> Any:
 
 
 @pytest.fixture(scope="module", params=[*RESULTS, *STUDIES])
-def drawn(request: pytest.FixtureRequest, result: irl.Benchmark, suite: irl.BenchmarkSuite) -> Any:
+def drawn(request: pytest.FixtureRequest, result: Comparison, suite: Benchmark) -> Any:
     """Every picture, by its name."""
     name = request.param
     ax = RESULTS[name](result, suite) if name in RESULTS else meta.plot(STUDIES[name]())
@@ -149,7 +164,7 @@ def test_letters_on_axes_do_not_overlap(drawn: Any) -> None:
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_pictures_look_as_they_did(name: str, result: irl.Benchmark, suite: irl.BenchmarkSuite) -> None:
+def test_pictures_look_as_they_did(name: str, result: Comparison, suite: Benchmark) -> None:
     ax = RESULTS[name](result, suite) if name in RESULTS else meta.plot(STUDIES[name]())
     ax.figure.supxlabel("")  # it names versions
     picture = pixels(ax)
@@ -162,10 +177,9 @@ def test_pictures_look_as_they_did(name: str, result: irl.Benchmark, suite: irl.
     assert np.abs(blurred(before) - blurred(picture)).mean() < TOLERANCE
 
 
-def test_another_picture_is_noticed(result: irl.Benchmark) -> None:
+def test_another_picture_is_noticed(result: Comparison) -> None:
     stored = image.imread(BASELINES / "pair.png")[..., :3]
-    assert result.preferences is not None
-    ax = result.preferences.plot_pair("ql", "bm25")
+    ax = result.plot_pair("ql", "bm25", "lexirecall")
     ax.figure.supxlabel("")
     other = pixels(ax)
     assert stored.shape != other.shape or np.abs(blurred(stored) - blurred(other)).mean() > TOLERANCE
@@ -174,58 +188,105 @@ def test_another_picture_is_noticed(result: irl.Benchmark) -> None:
 # -- what pictures show ------------------------------------------------------------------------------
 
 
-def test_means_and_differences_are_those_of_the_standing(result: irl.Benchmark) -> None:
-    standing = result.standing("nDCG@10")
-    ax = result.plot("nDCG@10")
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == standing.runs
-    points = ax.collections[1]
-    np.testing.assert_allclose(points.get_offsets()[:, 0], standing.ranking["mean"])
-    hollow = [face[:3].tolist() == [1, 1, 1] for face in points.get_facecolors()]
-    assert hollow == [mark != "" for mark in standing.marks()]
-    ax = result.plot_differences("nDCG@10")
-    table = standing.against(standing.leader)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(table["run"])
-    np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], table["estimate"])
+def faces(ax: Any) -> list[str]:
+    """The colours of the points of a forest."""
+    return [matplotlib.colors.to_hex(face) for face in ax.collections[1].get_facecolors()]
 
 
-def test_means_beside_a_baseline_claim_nothing_of_runs_that_were_not_compared() -> None:
-    compared = irl.compare(QRELS, RUNS, baseline="overlap")
-    ax = compared.plot_means()
-    assert "hollow" not in ax.get_title(loc="left")
-    assert len({tuple(face) for face in ax.collections[1].get_facecolors().tolist()}) == 1
+@pytest.mark.parametrize("by", ["nDCG@10", "lexirecall", COST])
+def test_means_and_the_best_set_are_those_of_the_result(result: Comparison, by: str) -> None:
+    ranking, best = result.ranking(by), result.best_set(by)
+    ax = result.plot(by)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(ranking["run"])
+    np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], ranking["mean"])
+    hollow = [face == "#ffffff" for face in faces(ax)]
+    assert hollow == [False, *best["may_be_best"].iloc[1:]]
+    assert f"may be the best as well, 95% ({sum(hollow)})" in ax.get_title(loc="left")
+    assert ("smaller is better" in ax.get_xlabel()) == (by == COST)
+
+
+@pytest.mark.parametrize("by", ["nDCG@10", "lexirecall", COST])
+@pytest.mark.parametrize("baseline", [None, "ql"])
+def test_differences_are_those_of_the_table_and_their_colours_the_verdicts(
+    result: Comparison, by: str, baseline: str | None
+) -> None:
+    compared = result.with_baseline(baseline)
+    reference = baseline or compared.ranking(by)["run"].iloc[0]
+    ax = compared.plot_differences(by)
+    runs = [run for run in compared.ranking(by)["run"] if run != reference]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == runs
+    rows = {(row.run_a, row.run_b): row.estimate for row in compared.table(by).itertuples()}
+    expected = [rows[run, reference] if (run, reference) in rows else -rows[reference, run] for run in runs]
+    np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], expected)
+    verdicts = [compared.verdicts_by(by).on(run, reference) for run in runs]
+    colours = {"better": FIRST, "worse": SECOND, "undecided": "#ffffff"}
+    assert faces(ax) == [colours[verdict].lower() for verdict in verdicts]
+    assert "worse" in verdicts
+    assert ("smaller is better" in ax.get_xlabel()) == (by == COST)
+
+
+@pytest.mark.parametrize("by", ["LR", "lexirecall", COST])
+def test_colours_of_heatmaps_are_the_verdicts(result: Comparison, by: str) -> None:
+    ax, verdicts = result.plot_pairs(by), result.verdicts_by(by)
+    runs = list(result.ranking(by)["run"])
+    colours = ax.images[0].get_array()
+    for i, a in enumerate(runs):
+        for j, b in enumerate(runs):
+            way = {"better": 1, "worse": -1}.get(verdicts.on(a, b) or "", 0) if a != b else 0
+            assert np.sign(colours[i, j]) == way
+    starred = [text.get_text().endswith("*") for text in ax.texts if text.get_text()]
+    assert sum(starred) == 2 * verdicts.decided > 0
+
+
+@pytest.mark.parametrize("by", ["LR", COST])
+def test_the_better_side_of_a_forest_is_as_its_title_says(suite: Benchmark, by: str) -> None:
+    """Better systems lie right of 0, or left of it by a measure of which the smaller value is better."""
+    ax = suite.plot(by)
+    side = ax.get_title(loc="left").split()[0]
+    assert side == ("Left" if by == COST else "Right")
+    table = suite.by_collection(by)
+    points = [line for line in ax.lines if line.get_marker() == "o"]
+    values = [float(line.get_xdata()[0]) for line in points]
+    assert sorted(values) == pytest.approx(sorted(table["estimate"]))
+    overlap = table[table["run_a"] == "overlap"]
+    assert (overlap["verdict"] != "better").all()
+    assert ((overlap["estimate"] < 0) == (side == "Right")).all()
+    filled = [line.get_markerfacecolor() != "white" for line in points]
+    assert sum(filled) == table["verdict"].isin(["better", "worse"]).sum()
 
 
 @pytest.mark.parametrize("test", ["sign", "t"])
 def test_differences_are_turned_towards_the_reference(test: str) -> None:
     compared = irl.compare(QRELS, RUNS, "AP", test=test)
-    standing = compared.standing()
-    against = standing.against(standing.leader).set_index("run")
+    standing = Standing(compared, "AP")
+    leader = standing.runs[0]
+    against = standing.beside(leader).set_index("run")
     turned = {
-        (b, a): (-row.estimate, -row.ci_high, -row.ci_low)
+        (row.run_b, row.run_a): (-row.estimate, -row.ci_high, -row.ci_low, row.losses, row.p_corrected)
         for row in compared.table().itertuples()
-        for a, b in [(row.run_a, row.run_b)]
     }
     straight = {
-        (row.run_a, row.run_b): (row.estimate, row.ci_low, row.ci_high) for row in compared.table().itertuples()
+        (row.run_a, row.run_b): (row.estimate, row.ci_low, row.ci_high, row.wins, row.p_corrected)
+        for row in compared.table().itertuples()
     }
+    assert list(against.index) == standing.runs[1:]
     for run, row in against.iterrows():
-        expected = (straight | turned)[run, standing.leader]
-        assert tuple(row[["estimate", "ci_low", "ci_high"]]) == pytest.approx(expected)
+        expected = (straight | turned)[run, leader]
+        assert tuple(row[["estimate", "ci_low", "ci_high", "wins", "p_corrected"]]) == expected
 
 
-def test_the_profile_of_a_query_shows_where_its_relevant_documents_stand(result: irl.Benchmark) -> None:
-    preferences = result.preferences
-    assert preferences is not None
-    ax = preferences.plot_query("q03")
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(preferences.ranking().index)
+def test_the_profile_of_a_query_shows_where_its_relevant_documents_stand(result: Comparison) -> None:
+    ax = result.plot_query("q03")
+    best_first = list(result.ranking()["run"])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == best_first
     relevant = set(QRELS[(QRELS["query_id"] == "q03") & (QRELS["relevance"] > 0)]["doc_id"])
     dots = [line for line in ax.lines if line.get_marker() == "o"]
-    for run, line in zip(preferences.ranking().index, dots, strict=True):
+    for run, line in zip(best_first, dots, strict=True):
         ranking = RUNS[run][RUNS[run]["query_id"] == "q03"].sort_values(["score", "doc_id"], ascending=False)
         expected = [rank for rank, doc_id in enumerate(ranking["doc_id"], start=1) if doc_id in relevant]
         assert line.get_xdata().tolist() == expected
     with pytest.raises(ValueError, match=r"plot_query: .*'q99'"):
-        preferences.plot_query("q99")
+        result.plot_query("q99")
 
 
 def test_wins_stand_before_losses_by_their_size_and_the_extremes_are_named() -> None:
@@ -264,7 +325,7 @@ def test_lines_that_coincide_are_told_apart(count: int) -> None:
 # -- pyplot ------------------------------------------------------------------------------------------
 
 
-def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: irl.Benchmark) -> None:
+def test_axes_of_the_user_are_drawn_on_and_get_no_small_print(result: Comparison) -> None:
     from matplotlib.figure import Figure
 
     left, right = Figure(figsize=(12, 4)).subplots(1, 2)
@@ -284,6 +345,7 @@ def run_alone(code: str) -> str:
 
 _COMPARED = """
 import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall import demo
 compared = irl.compare(demo.qrels(), {"bm25": demo.run("bm25"), "ql": demo.run("ql")})
 """

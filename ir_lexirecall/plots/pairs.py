@@ -1,11 +1,12 @@
-"""Pictures of comparisons."""
+"""Pictures of pairs of runs: all of them, or two runs query by query."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import (
     FIRST,
     GREY,
@@ -19,71 +20,83 @@ from ir_lexirecall.plots.axes import (
     labels,
     name_ticks,
     new_axes,
+    number_cells,
 )
+from ir_lexirecall.present.words import how_tested, provenance_line
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison import Comparison
 
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
 _EXTREMES = 5  # of wins, and of losses
 
 
-def heatmap(matrix: Any, pairs: Any, preference: str, *, corrected: str = "", caption: str = "", ax: Any = None) -> Any:
-    """Mean preference of the row's run over the column's; ``*``: significant by the corrected p-value.
+def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """Mean preference (of a measure: mean difference) of the row's run over the column's; coloured where significant.
+
+    The colours are the verdicts: blue is better, orange worse, also where the smaller value of a measure is better; the deeper,
+    the larger the difference.
 
     Args:
-        matrix: mean preferences, a row and a column per run, in the order in which they are drawn.
-        pairs: a row per pair, with ``run_a``, ``run_b`` and ``reject``; ``attrs`` hold ``alpha`` and ``test``.
-        preference: its name.
-        corrected: how p-values are corrected, such as "Holm-corrected".
-        caption: what stands below in small print.
+        result: a comparison.
+        by: the criterion; by default the first one.
         ax: matplotlib axes; new ones by default.
     """
-    order = list(matrix.index)
-    mean = matrix.to_numpy()
+    criterion, verdicts = result.criterion(by), result.verdicts_by(by)
+    order = list(result.ranking(criterion.name)["run"])
+    matrix = result.matrix(criterion.name).loc[order, order].to_numpy()
+    widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
     size = max(4.5, 0.52 * len(order) + 2) + 0.07 * max(map(len, labels(order)), default=0)
     ax = new_axes(ax, (size + 1, size))
-    image = ax.imshow(np.where(np.eye(len(order), dtype=bool), np.nan, mean), cmap=diverging(), vmin=-1.25, vmax=1.25)
+    known = [[verdicts.on(row, column) for column in order] for row in order]
+    ways = np.array([[{BETTER: 1.0, WORSE: -1.0}.get(verdict or "", 0.0) for verdict in row] for row in known])
+    image = ax.imshow(ways * np.abs(matrix), cmap=diverging(), vmin=-1.25 * widest, vmax=1.25 * widest)
     name_ticks(ax.xaxis, order, rotation=45, ha="right", rotation_mode="anchor")
     name_ticks(ax.yaxis, order)
     ax.set_xlabel("over this run")
-    ax.set_ylabel("preference of this run")
-    rejected = pairs[pairs["reject"]]
-    significant = set(map(frozenset, zip(rejected["run_a"], rejected["run_b"], strict=True)))
-    for i, row in enumerate(order if len(order) <= _MOST_NUMBERED else ()):
-        for j, column in enumerate(order):
-            if i != j:
-                star = "*" if frozenset((row, column)) in significant else ""
-                ax.text(
-                    j,
-                    i,
-                    f"{mean[i, j]:.2f}{star}",
-                    ha="center",
-                    va="center",
-                    fontsize=SMALL,
-                    color="white" if mean[i, j] > 0.85 else "black",
-                )
-    colour_bar(ax, image, f"mean preference ({label(preference)})", limits=(-1, 1))
-    how = f"{corrected} " if corrected else ""
-    return finish(ax, caption, f"* {how}p ≤ {pairs.attrs['alpha']:g}, {pairs.attrs['test']} test", [preference])
+    ax.set_ylabel("this run")
+    if len(order) <= _MOST_NUMBERED:
+        numbers = [
+            [f"{x:.2f}{'*' if way else ''}" for x, way in zip(*rows, strict=True)]
+            for rows in zip(matrix, ways, strict=True)
+        ]
+        for place in range(len(order)):
+            numbers[place][place] = ""
+        number_cells(ax, image, numbers)
+    what = (
+        f"mean difference of {label(criterion.name)}"
+        if criterion.is_measure
+        else f"mean preference ({label(criterion.name)})"
+    )
+    cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
+    colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
+    how = how_tested({criterion.name: result.test_of(criterion.name)}, len(result.pairs))
+    title = f"* and colour: significantly better (blue), worse (orange); {how}"
+    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
-def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: Any = None) -> Any:
+def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
     """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
 
     For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
-    at the bottom); for the others a bar as high as the preference, or the difference of a measure. Ties are dots. Of more than
+    at the bottom); for the others a bar as high as the preference, or the gain by a measure. Ties are dots. Of more than
     60 queries, those with the largest differences are named.
 
     Args:
-        table: what ``Preferences.explain`` gave for the two runs.
-        a, b: their names.
-        preference: name of the preference.
-        caption: what stands below in small print.
+        result: a comparison.
+        a, b: names of two of its runs.
+        by: the criterion; by default the first one.
         ax: matplotlib axes; new ones by default.
     """
+    criterion, table = result.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
-    height, what = sign, f"preference ({label(preference)})"
+    height, what = sign, f"preference ({label(criterion.name)})"
     if "value_a" in table:
-        height, what = (table["value_a"] - table["value_b"]).to_numpy(), f"difference of {label(preference)}"
+        height = criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
+        what = f"difference of {label(criterion.name)}" + (
+            ", turned: up is better" if criterion.smaller_is_better else ""
+        )
     elif "rank_a" in table:
         height = np.where(sign == 0, 0.0, sign * _ratio(table))
     order = np.lexsort((-height, -np.sign(sign)))
@@ -110,7 +123,7 @@ def pair(table: Any, a: str, b: str, preference: str, *, caption: str = "", ax: 
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
     first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
     title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
-    return finish(ax, caption, title, [preference])
+    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
 def _ratio(table: Any) -> Any:

@@ -1,0 +1,86 @@
+"""Results in notebooks: what they say, a picture, how they were made."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from base64 import b64encode
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ir_lexirecall.plots.benchmarks import rank_intervals
+from ir_lexirecall.plots.collections import relevant_documents
+from ir_lexirecall.plots.forests import means, means_size
+from ir_lexirecall.present.benchmarks import benchmark_finding
+from ir_lexirecall.present.caveats import is_defined
+from ir_lexirecall.present.collections import collection_finding
+from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.findings import html
+from ir_lexirecall.present.text import escape_html
+from ir_lexirecall.present.words import provenance_line
+
+if TYPE_CHECKING:
+    from ir_lexirecall.benchmarks import Benchmark
+    from ir_lexirecall.comparison import Comparison
+    from ir_lexirecall.data.collection import Collection
+
+_MOST_DRAWN = 60  # runs in a picture
+_DPI = 110
+
+
+def inline(draw: Callable[..., Any], size: tuple[float, float], description: str = "") -> str:
+    """A picture as an element of HTML, drawn without a display and without pyplot; empty where matplotlib is not installed.
+
+    Args:
+        draw: draws on the axes that it gets as ``ax``.
+        size: of the picture, in inches.
+        description: for readers who do not see it.
+
+    >>> inline(lambda ax: ax.plot([1, 2]), (2, 1)).startswith('<img alt="" ')
+    True
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return ""
+    figure = Figure(figsize=size, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    draw(ax=figure.subplots())
+    stream = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        canvas.print_figure(stream, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=0.05)
+    data = b64encode(stream.getvalue()).decode("ascii")
+    width = round(size[0] * 96)
+    return f'<img alt="{escape_html(description)}" style="max-width:100%" width="{width}" src="data:image/png;base64,{data}">'
+
+
+def notebook(result: Comparison) -> str:
+    """A comparison as HTML."""
+    said = comparison_finding(result)
+    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
+    drawn = bool(names) and len(result.runs) <= _MOST_DRAWN
+    picture = inline(partial(means, result, names[0]), means_size(len(result.runs)), said.title) if drawn else ""
+    return html(said, picture, provenance_line(result.provenance))
+
+
+def benchmark_notebook(result: Benchmark) -> str:
+    """A benchmark as HTML; of a single collection as its comparison."""
+    if len(result) == 1:
+        return notebook(next(iter(result.values())))
+    said = benchmark_finding(result)
+    drawn = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN
+    picture = inline(partial(rank_intervals, result), (7.0, 1.5 + 0.32 * len(result.runs)), said.title) if drawn else ""
+    return html(said, picture, provenance_line(result.provenance))
+
+
+def collection_notebook(collection: Collection) -> str:
+    """A collection as HTML; where its judgments cannot be read (a download fails in many ways), that in words."""
+    try:
+        words = f"Relevant documents by query of {collection.dataset_id}"
+        picture = inline(partial(relevant_documents, collection), (5.0, 2.5), words)
+        return html(collection_finding(collection), picture)
+    except Exception:
+        return f"<p>{escape_html(str(collection))}</p>"
