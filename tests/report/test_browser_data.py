@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmark import Benchmark
 from ir_lexirecall.cli import main
-from ir_lexirecall.report import Report
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
@@ -28,16 +28,17 @@ from command_line import FILES
 from pages import browsed, ranking_in, shuffled, text_of
 
 RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-PREFERENCES = ["lexirecall", "lexiprecision", "rpp", "dominance", "AP"]
+PREFERENCES = ["lexirecall", "lexiprecision", "rpp", "dominance"]
+MEASURES = ["AP", "nDCG@10", "LR"]
 
 
 @pytest.fixture(scope="module")
-def result() -> Benchmark:
-    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=PREFERENCES)
+def result() -> Comparison:
+    return irl.compare("lexirecall/demo", RUNS, [*PREFERENCES, *MEASURES])
 
 
 @pytest.fixture(scope="module")
-def data(result: Benchmark) -> dict[str, Any]:
+def data(result: Comparison) -> dict[str, Any]:
     return browsed(Report(result, runs=RUNS).html())
 
 
@@ -67,7 +68,7 @@ def test_rankings_are_those_of_the_runs(
         assert data["rankings"][data["runs"].index(name)]["depth"] == [len(run)]
 
 
-def test_rankings_of_files_are_those_of_their_tables(tmp_path: Path, result: Benchmark, data: dict[str, Any]) -> None:
+def test_rankings_of_files_are_those_of_their_tables(tmp_path: Path, result: Comparison, data: dict[str, Any]) -> None:
     paths = {}
     for name, run in RUNS.items():
         lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} x\n" for row in run.itertuples()]
@@ -94,34 +95,43 @@ def test_relevant_documents_are_shown_however_deep() -> None:
     assert ranking_in(browsed(page), "two", "q") == [(3, "d3", 1), (700, "d700", 1)]
 
 
-def test_decisions_are_those_of_the_api(result: Benchmark, data: dict[str, Any]) -> None:
-    preferences = result.preferences
-    assert preferences is not None
+def test_decisions_are_those_of_the_api(result: Comparison, data: dict[str, Any]) -> None:
     names = data["runs"]
-    assert [preference["name"] for preference in data["preferences"]] == PREFERENCES
+    assert [criterion["name"] for criterion in data["criteria"]] == [*PREFERENCES, *MEASURES]
     assert len(data["pairs"]) == 3
     columns = {"level": "level", "tied_levels": "tied", "rank_a": "a", "rank_b": "b", "levels_a": "a", "levels_b": "b"}
     checked = 0
     for (a, b), decided in zip(data["pairs"], data["decided"], strict=True):
-        for name, packed in zip(PREFERENCES, decided, strict=True):
-            if name == "AP":
+        for name, packed in zip([*PREFERENCES, *MEASURES], decided, strict=True):
+            if name in MEASURES:
                 assert packed == {}
                 continue
-            table = preferences.explain(names[a], names[b], name)
+            table = result.explain(names[a], names[b], name)
             expected = {"preference": "v"} | {long: short for long, short in columns.items() if long in table}
             for long, short in expected.items():
                 numbers = np.array(packed[short], dtype=float)
-                np.testing.assert_allclose(numbers, table[long].to_numpy(dtype=float, na_value=np.nan), atol=1e-5)
+                np.testing.assert_array_equal(numbers, table[long].to_numpy(dtype=float, na_value=np.nan))
                 checked += 1
     assert checked == 3 * (5 + 5 + 3 + 1)
-    for name in ("nDCG@10", "LR", "AP"):
-        for run, row in zip(names, data["values"][name], strict=True):
-            source = (
-                result.values(name)[result.runs.index(run)]
-                if name != "AP"
-                else preferences.counts.values[name][preferences.runs.index(run)]
-            )
-            np.testing.assert_allclose(row, source, atol=1e-5)
+    for criterion in data["criteria"]:
+        if criterion["name"] in MEASURES:
+            assert criterion["values"] == result.per_query(criterion["name"])[names].T.to_numpy().tolist()
+        else:
+            assert criterion["values"] is None
+
+
+def test_ties_are_those_of_the_comparison() -> None:
+    """Values that differ by rounding only are level; those that differ in the seventh place are not."""
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(6)} for i in range(40)}
+    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(("one", "two", "three"))}
+    result = irl.compare(qrels, runs, ["AP", "RBP(p=0.99999)", "RE(n=1000000)"])
+    data = browsed(Report(result, progress=False).html())
+    for criterion in data["criteria"]:
+        sign = -1 if criterion["smaller"] else 1
+        for row in result.table(criterion["name"]).itertuples():
+            a, b = (criterion["values"][data["runs"].index(run)] for run in (row.run_a, row.run_b))
+            gains = [sign * (x - y) for x, y in zip(a, b, strict=True)]
+            assert (sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)) == (row.wins, row.losses)
 
 
 def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> None:
@@ -131,8 +141,8 @@ def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> No
         doc_id for run in data["runs"] for q in data["queries"] for _, doc_id, _ in ranking_in(data, run, q["id"])
     }
     relevant = set(demo.qrels().query("relevance > 0")["doc_id"])
-    assert set(data["texts"]) == ranked | relevant
-    for doc_id, text in data["texts"].items():
+    assert set(dict(data["texts"])) == ranked | relevant
+    for doc_id, text in data["texts"]:
         assert text.startswith(docs.loc[doc_id, "title"])
         assert len(text) <= 241
     assert {query["id"]: query["text"] for query in data["queries"]} == queries.to_dict()
@@ -143,7 +153,7 @@ def test_texts_can_be_given() -> None:
     runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"b": 1.0}}}
     page = Report(irl.compare(qrels, runs), texts={"a": "Title\nand   text"}, queries={"q": " what\nis it "}).html()
     data = browsed(page)
-    assert data["texts"] == {"a": "Title — and text"}
+    assert data["texts"] == [["a", "Title — and text"]]
     assert data["queries"][0]["text"] == "what is it"
     assert "name the runs" in text_of(page, ".//section[@id='queries']")
     collection = irl.load("lexirecall/demo")
@@ -182,15 +192,15 @@ def test_the_command_of_many_collections_names_documents_of_files(tmp_path: Path
 
 
 def test_pairs_of_the_best_runs_come_first_and_the_text_says_how_many() -> None:
-    preferences = irl.compare(demo.qrels(), demo.runs())
-    page = Report(preferences, details=3).html()
+    result = irl.compare(demo.qrels(), demo.runs())
+    page = Report(result, details=3).html()
     data = browsed(page)
-    best = list(preferences.ranking().index)
+    best = list(result.ranking()["run"])
     assert data["runs"] == best[:3]
     pairs = [{data["runs"][i] for i in pair} for pair in data["pairs"]]
     assert pairs == [set(pair) for pair in itertools.combinations(best[:3], 2)]
     assert "3 of 10 pairs" in text_of(page, ".//section[@id='queries']")
-    assert 'class="browser-data"' not in Report(preferences, details=0).html()
+    assert 'class="browser-data"' not in Report(result, details=0).html()
 
 
 def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> None:
@@ -204,7 +214,7 @@ def test_seventeen_runs_on_a_hundred_queries_to_depth_100_stay_below_3_mb() -> N
         for run in runs.values():
             documents = dice.permutation([*judged, *others])[:200].tolist()
             run[query_id] = dict(zip(dict.fromkeys(documents), dice.random(200).tolist(), strict=False))
-    result = irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10"])
+    result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "lexirecall"])
     page = Report(result, runs=runs, progress=False).html()
     assert len(page.encode()) < 3_000_000
     data = browsed(page)

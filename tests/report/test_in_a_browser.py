@@ -17,8 +17,8 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmark import Benchmark
-from ir_lexirecall.report import Report
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
@@ -30,12 +30,12 @@ RUNS = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
 
 
 @pytest.fixture(scope="module")
-def result() -> Benchmark:
-    return irl.benchmark("lexirecall/demo", RUNS, ["nDCG@10", "LR"], preference=["lexirecall", "rpp", "AP"])
+def result() -> Comparison:
+    return irl.compare("lexirecall/demo", RUNS, ["lexirecall", "nDCG@10", "LR", "rpp", "AP"])
 
 
 @pytest.fixture(scope="module")
-def file(result: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(result: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Report(result, runs=RUNS, title="Three runs").write(tmp_path_factory.mktemp("report") / "report.html")
 
 
@@ -44,7 +44,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """17 runs, 136 pairs, 100 queries."""
     qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(10)} for i in range(100)}
     runs = {f"run{seed}": shuffled(qrels, seed) for seed in range(17)}
-    result = irl.benchmark(qrels, runs, ["LR", "AP", "nDCG@10", "RR"], preference=["lexirecall", "rpp"])
+    result = irl.compare(qrels, runs, ["LR", "AP", "nDCG@10", "RR", "lexirecall", "rpp"])
     return Report(result, runs=runs, progress=False).write(tmp_path_factory.mktemp("many") / "report.html")
 
 
@@ -142,7 +142,7 @@ def test_collections_of_a_suite_are_browsed_in_turn(browser: Browser, suite: Pat
 def test_hostile_names_open_fit_and_do_nothing(browser: Browser, tmp_path: Path) -> None:
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    hostile = irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, preference=["lexirecall", "AP"])
+    hostile = irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
     texts = {doc_id: HOSTILE[0] for documents in qrels.values() for doc_id in documents}
     report = Report(
         hostile,
@@ -232,46 +232,46 @@ def contrast(one: str, other: str) -> float:
 
 # -- tables ------------------------------------------------------------------------------------------
 
-MEANS = "document.querySelector('table[data-file=means]')"
+MEANS = "document.querySelector('table[data-file=\"nDCG@10 by query, a column per run\"]')"
 HEAD = MEANS + ".querySelectorAll('th[scope=col]')[{}]"
 COLUMN = f"[...{MEANS}.tBodies[0].rows].map(row => row.cells[{{}}].textContent)"
 SORTED = f"[...{MEANS}.querySelectorAll('th[scope=col]')].map(head => head.getAttribute('aria-sort'))"
 
 
-def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Benchmark) -> None:
-    by_ndcg = result.table["nDCG@10"].sort_values(ascending=False)
+def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Comparison) -> None:
+    values = result.per_query("nDCG@10")["bm25"].sort_values(ascending=False, kind="stable")
     open_page(browser, file)
     browser.js(OPEN_ALL)
-    assert browser.js(SORTED) == [None, None, None]
+    assert browser.js(SORTED) == [None] * 4
     browser.click(HEAD.format(1))
-    assert browser.js(COLUMN.format(0)) == list(by_ndcg.index)
-    assert browser.js(SORTED) == [None, "descending", None]
+    assert browser.js(COLUMN.format(0)) == list(values.index)
+    assert browser.js(SORTED) == [None, "descending", None, None]
     browser.click(HEAD.format(1))
-    assert browser.js(COLUMN.format(0)) == list(by_ndcg.index)[::-1]
-    assert browser.js(SORTED) == [None, "ascending", None]
+    assert values[browser.js(COLUMN.format(0))].is_monotonic_increasing
+    assert browser.js(SORTED) == [None, "ascending", None, None]
     browser.click(HEAD.format(0))
-    assert browser.js(COLUMN.format(0)) == sorted(by_ndcg.index)
-    assert browser.js(SORTED) == ["ascending", None, None]
+    assert browser.js(COLUMN.format(0)) == sorted(values.index)
+    assert browser.js(SORTED) == ["ascending", None, None, None]
     nothing_went_wrong(browser)
 
 
 @pytest.mark.parametrize(("key", "text"), [("Enter", "\r"), (" ", " ")], ids=["Enter", "Space"])
-def test_the_keyboard_sorts(browser: Browser, file: Path, result: Benchmark, key: str, text: str) -> None:
+def test_the_keyboard_sorts(browser: Browser, file: Path, result: Comparison, key: str, text: str) -> None:
     open_page(browser, file)
     browser.js(OPEN_ALL)
     browser.js(f"{HEAD.format(1)}.querySelector('button').focus()")
     browser.press("Tab", "\t")  # on to the next head
     browser.press(key, text)
-    assert browser.js(SORTED) == [None, None, "descending"]
-    assert browser.js(COLUMN.format(0)) == list(result.table["LR"].sort_values(ascending=False).index)
+    assert browser.js(SORTED) == [None, None, "descending", None]
+    assert result.per_query("nDCG@10")[result.runs[1]][browser.js(COLUMN.format(0))].is_monotonic_decreasing
 
 
 def test_missing_values_sort_last_in_both_directions(browser: Browser, tmp_path: Path) -> None:
     same = {"q": {"a": 1.0}}
-    result = irl.benchmark({"q": {"a": 1}}, {"x": same, "y": same, "z": {"q": {"b": 1.0}}}, ["AP"], test="t")
+    result = irl.compare({"q": {"a": 1}}, {"x": same, "y": same, "z": {"q": {"b": 1.0}}}, ["AP"], test="t")
     open_page(browser, Report(result).write(tmp_path / "report.html"))
     browser.js(OPEN_ALL)
-    head = "document.querySelector('table[data-file=tests] th[data-column=effect_size]')"
+    head = "document.querySelector('table[data-file^=Differences] th[data-column=effect_size]')"
     for _ in range(2):
         browser.click(head)
         shown = browser.js(
@@ -281,28 +281,53 @@ def test_missing_values_sort_last_in_both_directions(browser: Browser, tmp_path:
         assert missing == sorted(missing)
 
 
+def saved(browser: Browser, name: str, folder: Path) -> list[dict[str, str]]:
+    """The rows of a table, saved as CSV."""
+    browser.click(f"document.querySelector('table[data-file=\"{name}\"]').nextElementSibling")
+    path = folder / (re.sub(r"[^\w@.-]+", "-", name)[:80] + ".csv")
+    wait_for(path.exists)
+    text = wait_for(lambda: path.read_text(encoding="utf-8-sig"))
+    assert "−" not in text
+    return list(csv.DictReader(text.splitlines()))
+
+
 def test_tables_are_saved_as_csv_with_all_digits(
-    browser: Browser, file: Path, result: Benchmark, tmp_path: Path
+    browser: Browser, file: Path, result: Comparison, tmp_path: Path
 ) -> None:
     open_page(browser, file)
     browser("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
     browser.js(OPEN_ALL)
-    for name in ("means", "ranking"):
-        browser.click(f"document.querySelector('table[data-file={name}]').nextElementSibling")
-        path = tmp_path / f"{name}.csv"
-        wait_for(path.exists)
-        rows = list(csv.DictReader(wait_for(lambda path=path: path.read_text(encoding="utf-8-sig")).splitlines()))
-        assert [row["run"] for row in rows] == (result.runs if name == "means" else result.standing().runs)
-        column = "nDCG@10" if name == "means" else "mean"
-        expected = result.table["nDCG@10"] if name == "means" else result.standing().ranking.set_index("run")["mean"]
-        assert [float(row[column]) for row in rows] == [expected[row["run"]] for row in rows]
-    assert "−" not in path.read_text(encoding="utf-8-sig")
-    standing = result.standing()
-    against = standing.against(standing.leader).set_index("run")
+    means = result.means()
+    rows = saved(browser, "Means, a row per criterion and run", tmp_path)
+    assert [row["run"] for row in rows] == list(means["run"])
+    for column in ("mean", "ci_low", "ci_high"):
+        assert [float(row[column]) for row in rows] == list(means[column])
+    ranking = result.ranking()
+    rows = saved(browser, "ranking by lexirecall", tmp_path)
+    assert [row["run"] for row in rows] == list(ranking["run"])
+    assert [float(row["mean"]) for row in rows] == list(ranking["mean"])
+    against = result.with_baseline(rows[0]["run"]).table("lexirecall").set_index("run_a")
     assert (against["estimate"] < 0).any()
     for row in rows[1:]:
         assert float(row["difference"]) == against.loc[row["run"], "estimate"]
-        assert float(row["p_corrected"]) == against.loc[row["run"], "p_corrected"]
+        assert float(row["p_corrected"]) in result.table("lexirecall")["p_corrected"].tolist()
+    matrix = result.matrix("LR")
+    for row in saved(browser, "differences by LR", tmp_path):
+        assert {b: float(row[b]) for b in matrix if b != row["run"]} == matrix.loc[row["run"]].drop(
+            row["run"]
+        ).to_dict()
+    nothing_went_wrong(browser)
+
+
+def test_documents_called_like_properties_of_objects_are_only_documents(browser: Browser, tmp_path: Path) -> None:
+    names = ["constructor", "toString", "__proto__", "hasOwnProperty"]
+    qrels = {query: dict.fromkeys(names, 1) for query in names}
+    runs = {name: {query: {doc: float(-i) for i, doc in enumerate(names)} for query in names} for name in names}
+    result = irl.compare(qrels, runs, ["AP", "lexirecall"])
+    texts = {"toString": "a text"}
+    open_page(browser, Report(result, runs=runs, texts=texts).write(tmp_path / "report.html"))
+    shown = "[...document.querySelectorAll('#list-a .doc')].map(item => [item.firstChild.textContent, item.querySelector('.text')?.textContent ?? null])"
+    assert dict(browser.js(shown)) == dict.fromkeys(names) | texts
     nothing_went_wrong(browser)
 
 
@@ -327,16 +352,16 @@ def shown_query(browser: Browser) -> str:
     return str(browser.js("document.getElementById('query-text').textContent.split(':')[0]"))
 
 
-def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: Path, result: Benchmark) -> None:
+def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: Path, result: Comparison) -> None:
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "ql")
     choose(browser, "by", "nDCG@10")
-    values = result.per_query["nDCG@10"]
+    values = result.per_query("nDCG@10")
     difference = values["bm25"] - values["ql"]
-    expected = difference.round(5).sort_values(ascending=False, kind="stable")
+    expected = difference.sort_values(ascending=False, kind="stable")
     shown = [title.split(":")[0] for title in browser.js(BARS)]
-    np.testing.assert_allclose(difference[shown], expected, atol=1e-4)
+    np.testing.assert_array_equal(difference[shown], expected)
     assert browser.js(OPTIONS) == shown
     wins, losses, ties = ((difference > 0).sum(), (difference < 0).sum(), (difference == 0).sum())
     assert browser.js("document.getElementById('tally').textContent").startswith(
@@ -345,24 +370,23 @@ def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: P
 
 
 @pytest.mark.parametrize("winner", ["bm25", "overlap", "neither"])
-def test_filters_by_winner(browser: Browser, file: Path, result: Benchmark, winner: str) -> None:
-    assert result.preferences is not None
+def test_filters_by_winner(browser: Browser, file: Path, result: Comparison, winner: str) -> None:
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "overlap")
     choose(browser, "winner", winner)
-    table = result.preferences.explain("bm25", "overlap")
+    table = result.explain("bm25", "overlap")
     expected = table[table["winner"].isna() if winner == "neither" else table["winner"] == winner]["query_id"]
     assert sorted(browser.js(OPTIONS)) == sorted(expected)
 
 
-def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path, result: Benchmark) -> None:
+def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path, result: Comparison) -> None:
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "overlap")
     choose(browser, "by", "nDCG@10")
     set_number(browser, "least", 0.3)
-    values = result.per_query["nDCG@10"]
+    values = result.per_query("nDCG@10")
     large = (values["bm25"] - values["overlap"]).abs() >= 0.3
     assert sorted(browser.js(OPTIONS)) == sorted(large[large].index)
     qrels = demo.qrels()
@@ -378,14 +402,13 @@ def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path,
 
 
 def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
-    browser: Browser, file: Path, result: Benchmark
+    browser: Browser, file: Path, result: Comparison
 ) -> None:
-    assert result.preferences is not None
     open_page(browser, file)
     choose(browser, "run-a", "bm25")
     choose(browser, "run-b", "ql")
     qrels = demo.qrels().groupby(["query_id", "doc_id"])["relevance"].max()
-    table = result.preferences.explain("bm25", "ql").dropna(subset=["winner"])
+    table = result.explain("bm25", "ql").dropna(subset=["winner"])
     table = table.astype({"rank_a": float, "rank_b": float})  # NaN: the run does not get there
     assert len(table) > 5
     for row in table.itertuples():
@@ -448,7 +471,7 @@ def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, fi
     nothing_went_wrong(browser)
 
 
-def test_a_pair_turned_round_says_the_same(browser: Browser, file: Path, result: Benchmark) -> None:
+def test_a_pair_turned_round_says_the_same(browser: Browser, file: Path, result: Comparison) -> None:
     open_page(browser, file)
     for by in ("lexirecall", "rpp", "AP"):
         said = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import inspect
+import json
 import os
 import re
 import sys
@@ -17,42 +19,50 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmark import Benchmark
-from ir_lexirecall.report import Report
-from ir_lexirecall.summary import grouped, listed
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.present.caveats import comparison_caveats
+from ir_lexirecall.present.comparisons import NO_DIFFERENCE, comparison_finding
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.text import printable
+from ir_lexirecall.present.words import how_tested
+from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
 
-from pages import HOSTILE, root, same_numbers, shuffled, table, text_of
+from pages import HOSTILE, browsed, root, same_numbers, shuffled, table, text_of
 
 DATE = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.timezone.utc)
 
 
+CRITERIA = ["nDCG@10", "LR", "lexirecall", "rpp", "AP"]
+RANKING = ".//section[@id='ranking']//table/tbody/tr"
+
+
 @pytest.fixture(scope="module")
-def result() -> Benchmark:
-    """Three runs on the embedded collection, three kinds of preference."""
+def result() -> Comparison:
+    """Three runs on the embedded collection, by measures and preferences."""
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    return irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"], preference=["lexirecall", "rpp", "AP"])
+    return irl.compare("lexirecall/demo", runs, CRITERIA)
 
 
 @pytest.fixture(scope="module")
-def small() -> Benchmark:
-    """Two runs, one preference."""
-    return irl.benchmark("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, ["nDCG@10", "LR"])
+def small() -> Comparison:
+    """Two runs."""
+    return irl.compare("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, ["nDCG@10", "LR"])
 
 
 @pytest.fixture(scope="module")
-def page(result: Benchmark) -> str:
+def page(result: Comparison) -> str:
     return Report(result, title="Three runs", date=DATE).html()
 
 
 @pytest.fixture(scope="module")
-def hostile() -> Benchmark:
+def hostile() -> Comparison:
     """Runs, queries and documents with names that would do harm."""
     qrels = {query: {f"{query}{i}": 1 for i in range(3)} for query in HOSTILE}
     runs = {name: shuffled(qrels, seed) for seed, name in enumerate(HOSTILE)}
-    return irl.benchmark(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR"}, preference=["lexirecall", "AP"])
+    return irl.compare(qrels, runs, {HOSTILE[0]: "AP", "LR": "LR", "lexirecall": "lexirecall"})
 
 
 def sections(page: str) -> list[str]:
@@ -62,43 +72,38 @@ def sections(page: str) -> list[str]:
 # -- the finding -------------------------------------------------------------------------------------
 
 
-def test_it_begins_with_the_summary(page: str, result: Benchmark) -> None:
+def test_it_begins_with_the_summary(page: str, result: Comparison) -> None:
     assert sections(page)[0] == "summary"
     said = text_of(page, ".//div[@class='finding']")
-    for sentence in result.finding.sentences:
+    for sentence in comparison_finding(result).sentences:
         assert sentence.replace("p <= ", "p ≤ ") in said
     assert "Holm's correction for" in said
 
 
-def test_diagnostics_stand_at_the_top_and_beside_the_run_that_they_concern(page: str, result: Benchmark) -> None:
+def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(page: str, result: Comparison) -> None:
     top = text_of(page, ".//section[@id='summary']")
-    rows = {
-        row.find("th").get("data-value"): row.text_content()
-        for row in root(page).iterfind(".//table[@class='sortable ranking']/tbody/tr")
-    }
-    for note in result.notes:
+    rows = {row.find("th").get("data-value"): row.text_content() for row in root(page).iterfind(RANKING)}
+    notes = comparison_caveats(result)
+    for note in notes:
         if len(note.runs) == 1:
             said = note.removeprefix(f"{note.runs[0]}: ").lower()
             assert said in rows[note.runs[0]].lower() or note.fact in rows[note.runs[0]]
-    assert any(note.runs for note in result.notes)
-    for sentence in grouped([note for note in result.notes if len(note.runs) < 2]):
+    assert any(note.runs for note in notes)
+    assert root(page).find_class("caveats")[0].findtext("h3") == "Caveats"
+    for sentence in grouped([note for note in notes if len(note.runs) < 2]):
         assert sentence in top
-    pairs = [note for note in result.notes if len(note.runs) == 2]
-    assert all(note in text_of(page, ".//section[@id='preferences']") for note in pairs)
+    pairs = [note for note in notes if len(note.runs) == 2]
+    assert all(note in text_of(page, ".//section[@id='pairs']") for note in pairs)
 
 
-def test_notes_of_one_kind_on_one_run_are_one_sentence(page: str, result: Benchmark) -> None:
+def test_notes_of_one_kind_on_one_run_are_one_sentence(page: str, result: Comparison) -> None:
     """Ties that move several measures of a run are told once, not a sentence for each measure."""
-    notes = [note for note in result.notes if "equal score" in note and note.runs == ("overlap",)]
+    notes = [note for note in comparison_caveats(result) if "equal score" in note and note.runs == ("overlap",)]
     assert len(notes) > 1
-    row = next(
-        row
-        for row in root(page).iterfind(".//table[@class='sortable ranking']/tbody/tr")
-        if row.find("th").get("data-value") == "overlap"
-    )
+    row = next(row for row in root(page).iterfind(RANKING) if row.find("th").get("data-value") == "overlap")
     assert row.text_content().count("equal score") == 1
     assert all(note.fact in row.text_content() for note in notes)
-    assert text_of(page, ".//div[@class='distrust']").count("equal score") == 1
+    assert text_of(page, ".//div[@class='caveats']").count("equal score") == 1
 
 
 def test_the_title_names_the_collection() -> None:
@@ -119,7 +124,7 @@ def test_the_title_names_the_collection() -> None:
 def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
     name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
     runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
-    page = root(Report(irl.benchmark("lexirecall/demo", runs, [name, "AP"], preference=["lexirecall", name])).html())
+    page = root(Report(irl.compare("lexirecall/demo", runs, [name, "AP", "lexirecall"])).html())
     heads = page.xpath("//*[self::th or self::h2 or self::h3]")
     named = [head for head in heads if short in head.text_content()]
     assert len(named) >= 6
@@ -137,7 +142,7 @@ def test_all_minus_signs_are_one_character() -> None:
     names = ["RBU(e=0.2)@20", "AP"]
     parts = {f"part {i}": demo.qrels() for i in range(2)}
     results = [
-        irl.benchmark("lexirecall/demo", runs, names, baseline="bm25"),
+        irl.compare("lexirecall/demo", runs, names, baseline="bm25"),
         irl.benchmark(parts, dict.fromkeys(parts, runs), names, baseline="bm25", n_resamples=99, progress=False),
     ]
     for result in results:
@@ -158,101 +163,151 @@ def test_all_minus_signs_are_one_character() -> None:
                 assert float(cell.get("data-value")) == pytest.approx(float(shown), abs=1e-2)
 
 
-def test_shares_are_of_decided_queries(page: str) -> None:
-    heads = root(page).xpath("//th[@data-column='difference']")
-    assert "net share of decided queries won" in [head.text_content() for head in heads]
+def test_the_head_of_differences_says_what_the_test_estimates(page: str, result: Comparison) -> None:
+    def heads(page: str) -> list[str]:
+        return [head.text_content() for head in root(page).xpath("//th[@data-column='difference']")]
+
+    assert heads(page)[0] == "mean difference"
+    assert heads(Report(result.with_test("sign")).html())[0] == "net share of decided queries won"
 
 
-def test_leading_groups_are_those_of_the_standings(page: str, result: Benchmark) -> None:
-    assert result.preferences is not None
+def test_the_best_sets_are_those_of_the_result(page: str, result: Comparison) -> None:
     shown = root(page).xpath("//table[@class='group']")[0]
-    names = [head.text_content() for head in shown.iterfind("thead/tr/th")][1:]
-    assert names == ["nDCG@10", "LR", "lexirecall", "rpp", "AP"]
-    standings = [result.standing(name) for name in names[:2]] + [
-        result.preferences.standing(name) for name in names[2:]
-    ]
+    assert [head.text_content() for head in shown.iterfind("thead/tr/th")][1:] == CRITERIA
+    assert "95% confidence" in shown.findtext("caption")
     rows = {
         row.findtext("th"): [cell.get("data-value") for cell in row.iterfind("td")]
         for row in shown.iterfind("tbody/tr")
     }
-    for place, standing in enumerate(standings):
-        assert {run for run, verdicts in rows.items() if verdicts[place] == "leads"} == {standing.leader}
-        assert {run for run, verdicts in rows.items() if verdicts[place] == "level"} == set(standing.level)
-    everywhere = [run for run, verdicts in rows.items() if all(verdicts)]
-    assert everywhere
-    headline = text_of(page, ".//p[@class='headline']")
-    assert headline.startswith(listed(everywhere))
-    assert headline.endswith("in the leading group by every measure.")
+    for place, name in enumerate(CRITERIA):
+        best = result.best_set(name)
+        leader = best["run"].iloc[0]
+        assert {run for run, groups in rows.items() if groups[place] == "leads"} == {leader}
+        others = set(best["run"][best["may_be_best"]]) - {leader}
+        assert {run for run, groups in rows.items() if groups[place] == "may be the best"} == others
+
+
+def test_the_level_of_the_best_sets_is_that_of_the_result() -> None:
+    result = irl.compare("lexirecall/demo", demo.runs(), ["AP", "LR"], alpha=0.01)
+    page = Report(result, details=0).html()
+    assert "at 99% confidence" in text_of(page, ".//table[@class='group']/caption")
+    assert "99% intervals" in text_of(page, ".//section[@id='ranking']")
 
 
 # -- numbers -----------------------------------------------------------------------------------------
 
 
-def test_the_ranking_is_the_standing_of_the_first_measure(page: str, result: Benchmark) -> None:
-    standing = result.standing()
+def test_the_ranking_is_that_of_the_first_criterion(page: str, result: Comparison) -> None:
+    ranking, verdicts = result.ranking(), result.verdicts_by()
     shown = table(page, "Mean nDCG@10")
-    assert [
-        row.find("th").get("data-value") for row in root(page).iterfind(".//table[@class='sortable ranking']/tbody/tr")
-    ] == standing.runs
-    np.testing.assert_array_equal(shown["mean"], standing.ranking["mean"])
-    for verdict, p, run in zip(shown["verdict"], shown["p_corrected"], standing.runs, strict=True):
-        row = standing.between(standing.leader, run)
-        assert verdict == ("leads" if row is None else "worse" if row.reject else "not told apart")
-        assert np.isnan(p) if row is None else p == row.p_corrected
+    leader = ranking["run"].iloc[0]
+    assert [row.find("th").get("data-value") for row in root(page).iterfind(RANKING)] == list(ranking["run"])
+    np.testing.assert_array_equal(shown["mean"], ranking["mean"])
+    for verdict, run in zip(shown["verdict"], ranking["run"], strict=True):
+        known = verdicts.on(run, leader)
+        assert verdict == ("leads" if known is None else NO_DIFFERENCE if known == "undecided" else known)
+    assert "worse" in set(shown["verdict"])
 
 
-def test_differences_to_the_leader_are_those_of_the_test_turned_round(page: str, result: Benchmark) -> None:
-    standing = result.standing()
-    shown = table(page, "Mean nDCG@10").iloc[1:]
-    for difference, run in zip(shown["difference"], standing.runs[1:], strict=True):
-        row = standing.between(standing.leader, run)
-        expected = row.estimate if row.run_a == run else -row.estimate
-        assert difference == pytest.approx(expected, abs=5e-5)
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+def test_differences_to_the_leader_are_those_of_the_table_turned_round(result: Comparison, test: str) -> None:
+    tested = result.with_test(test)
+    shown = table(Report(tested, details=0).html(), "Mean nDCG@10").iloc[1:]
+    pairs = tested.table("nDCG@10").set_index(["run_a", "run_b"])
+    leader, *others = tested.ranking()["run"]
+    for difference, p, run in zip(shown["difference"], shown["p_corrected"], others, strict=True):
+        row = pairs.loc[run, leader] if (run, leader) in pairs.index else -pairs.loc[leader, run][["estimate"]]
+        assert difference == row["estimate"]
+        assert p in pairs["p_corrected"].to_numpy()
 
 
-def test_measures_are_those_of_the_api(page: str, result: Benchmark) -> None:
-    same_numbers(table(page, "Means over the queries, a row per run"), result.table.reset_index())
-    same_numbers(table(page, "Differences of measures, a row per pair of runs"), result.tests())
+def test_a_baseline_is_what_runs_are_compared_with() -> None:
+    """By a measure of which the smaller value is better, too: differences are raw, verdicts say who is better."""
+    by = ["RE(n=90)", "AP"]
+    result = irl.compare("lexirecall/demo", demo.runs(), by, baseline="ql")
+    page = Report(result, details=0).html()
+    shown = table(page, "Mean RE(n=90)").set_axis(shown_runs(page, result), axis=0)
+    expected = result.table("RE(n=90)").set_index("run_a")
+    for run, row in expected.iterrows():
+        assert shown.loc[run, "difference"] == row["estimate"]
+        assert shown.loc[run, "verdict"] == (NO_DIFFERENCE if row["verdict"] == "undecided" else row["verdict"])
+    assert shown.loc["ql", "verdict"] == "baseline"
+    assert "smaller is better" in text_of(page, ".//section[@id='ranking']")
+    assert shown["mean"].is_monotonic_increasing
 
 
-def test_values_by_query_are_those_of_the_api(page: str, result: Benchmark) -> None:
-    for name in result.per_query.columns:
+def shown_runs(page: str, result: Comparison) -> list[str]:
+    runs = [row.find("th").get("data-value") for row in root(page).iterfind(RANKING)]
+    assert runs == list(result.ranking()["run"])
+    return runs
+
+
+def test_verdicts_with_a_margin_are_said_and_not_drawn_as_significant() -> None:
+    result = irl.compare("lexirecall/demo", demo.runs(), "LR", baseline="ql", margin=0.5)
+    page = Report(result, details=0).html()
+    shown = table(page, "Mean LR").set_axis(shown_runs(page, result), axis=0)
+    expected = result.verdicts().set_index("run_a")["verdict"]
+    assert set(expected) & {"within margin", "not worse"}
+    assert shown["verdict"].drop("ql").to_dict() == expected.replace("undecided", NO_DIFFERENCE).to_dict()
+    assert "margin 0.5" in text_of(page, ".//section[@id='provenance']")
+
+
+def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
+    same_numbers(table(page, "Means, a row per criterion and run"), result.means())
+    best = pd.concat([result.best_set(name).assign(criterion=name) for name in CRITERIA])
+    same_numbers(table(page, "Best sets"), best[["criterion", "run", "p_best", "may_be_best"]])
+    for name in CRITERIA:
+        empty = [] if name in result.measures else ["mean_a", "mean_b"]
+        expected = result.table(name).drop(columns=["criterion", *empty])
+        same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
+
+
+def test_values_by_query_are_those_of_the_api(page: str, result: Comparison) -> None:
+    for name in CRITERIA:
         shown = table(page, f"{name} by query, a column per run").set_index("query_id")
-        for run in result.table.index:
-            pd.testing.assert_series_equal(
-                shown[run], result.per_query.loc[run][name], check_names=False, check_exact=True
-            )
+        pd.testing.assert_frame_equal(shown, result.per_query(name), check_names=False, check_exact=True)
 
 
-def test_preferences_are_those_of_the_api(page: str, result: Benchmark) -> None:
-    assert result.preferences is not None
-    whole = result.preferences.table()
-    for name in result.preferences.preferences:
-        expected = whole[whole["preference"] == name].drop(columns="preference")
-        same_numbers(table(page, f"Preferences by {name}, a row per pair of runs"), expected)
-        matrix = table(page, f"Mean preference ({name}) of the row's run over the column's").set_index("run")
-        expected = result.preferences.matrix(name)
-        np.testing.assert_array_equal(matrix.loc[expected.index, expected.columns], expected)
-        assert list(matrix.index) == list(result.preferences.ranking("mean", name).index)
-
-
-def test_heatmaps_show_the_means_and_star_what_the_corrected_p_rejects(page: str, result: Benchmark) -> None:
-    assert result.preferences is not None
-    heatmaps = root(page).find_class("heatmap")
-    assert len(heatmaps) == 3
-    for name, heatmap in zip(result.preferences.preferences, heatmaps, strict=True):
-        rejected = result.preferences.table_of(name).set_index(["run_a", "run_b"])["reject"]
-        matrix = result.preferences.matrix(name)
+def test_heatmaps_show_the_differences_and_their_colours_are_the_verdicts(page: str, result: Comparison) -> None:
+    heatmaps = root(page).xpath("//table[contains(@class, 'heatmap')]")
+    assert len(heatmaps) == len(CRITERIA)
+    colours = set()
+    for name, heatmap in zip(CRITERIA, heatmaps, strict=True):
+        verdicts, matrix = result.verdicts_by(name), result.matrix(name)
         cells = heatmap.xpath(".//td[@data-a]")
         assert len(cells) == 6
         for cell in cells:
             a, b = cell.get("data-a"), cell.get("data-b")
-            assert cell.text.endswith("*") == bool(rejected.get((a, b), rejected.get((b, a))))
-            shown = float(cell.text.rstrip("*").replace("−", "-"))
-            assert shown == pytest.approx(matrix.loc[a, b], abs=0.0051)
-            assert (cell.get("class") or "0")[0] == (
-                "p" if shown > 0.05 else "n" if shown < -0.05 else (cell.get("class") or "0")[0]
-            )
+            assert float(cell.get("data-value")) == matrix.loc[a, b]
+            assert float(cell.text.rstrip("*").replace("−", "-")) == pytest.approx(matrix.loc[a, b], abs=0.0051)
+            decided = verdicts.on(a, b) if verdicts.on(a, b) in ("better", "worse") else ""
+            assert (cell.get("class") or "").partition(" ")[0] == decided
+            assert cell.text.endswith("*") == bool(decided)
+            assert (decided or NO_DIFFERENCE) in cell.get("title")
+            colours.add(decided)
+    assert colours == {"", "better", "worse"}
+
+
+def test_colours_follow_the_verdict_where_the_mean_points_the_other_way() -> None:
+    """One large loss outweighs many small wins in the mean, not in the sign test."""
+    qrels = {f"q{i:02}": {"a": 1} for i in range(20)}
+
+    def run(rank: int) -> dict[str, float]:
+        return {**{f"x{i}": float(-i) for i in range(1, rank)}, "a": float(-rank)}
+
+    runs = {
+        "often": {q: run(20 if i == 0 else 19) for i, q in enumerate(qrels)},
+        "once": {q: run(1 if i == 0 else 20) for i, q in enumerate(qrels)},
+    }
+    result = irl.compare(qrels, runs, "RR", test="sign")
+    assert result.matrix().loc["often", "once"] < 0
+    assert result.verdicts()["verdict"].tolist() == ["better"]
+    page = root(Report(result, details=0).html())
+    (cell,) = page.xpath("//td[@data-a='often'][@data-b='once']")
+    assert cell.get("class").startswith("better")
+    assert cell.text.startswith("−")
+    row = table(Report(result, details=0).html(), "Mean RR")
+    assert row["verdict"].tolist() == ["leads", "better"]
 
 
 def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str) -> None:
@@ -272,31 +327,64 @@ def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str)
             assert value == 0 or float(shown) != 0
 
 
-def test_the_text_says_what_is_significant(page: str, result: Benchmark) -> None:
-    assert result.preferences is not None
-    whole = result.preferences.table()
-    for name in result.preferences.preferences:
-        of_name = whole[whole["preference"] == name]
-        said = f"{of_name['reject'].sum()} of {len(of_name)} pairs differ significantly: sign test, p ≤ 0.05"
-        assert said in text_of(page, ".//section[@id='preferences']")
+def test_the_text_says_what_is_significant(page: str, result: Comparison) -> None:
+    for name in CRITERIA:
+        of_name = result.verdicts(name)
+        decided = of_name["verdict"].isin(["better", "worse"]).sum()
+        how = how_tested({name: result.test_of(name)}, len(of_name)).replace("p <= ", "p ≤ ")
+        said = f"{decided} of {len(of_name)} pairs differ significantly ({how})."
+        assert said in text_of(page, ".//section[@id='pairs']")
 
 
 # -- what goes in ------------------------------------------------------------------------------------
 
 
-def test_preferences_alone_make_a_report(result: Benchmark) -> None:
-    assert result.preferences is not None
-    page = Report(result.preferences, date=DATE, details=0).html()
-    assert sections(page) == ["summary", "ranking", "preferences", "measures", "tables", "provenance"]
+def test_preferences_alone_make_a_report() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
+    page = Report(irl.compare("lexirecall/demo", runs, ["lexirecall", "rpp"]), date=DATE, details=0).html()
+    assert sections(page) == ["summary", "ranking", "pairs", "criteria", "tables", "provenance"]
+
+
+def test_measures_alone_can_be_browsed() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql")}
+    page = Report(irl.compare("lexirecall/demo", runs, ["AP"]), date=DATE).html()
+    assert sections(page) == ["summary", "ranking", "pairs", "queries", "criteria", "tables", "provenance"]
+
+
+def test_a_benchmark_of_one_collection_is_reported_as_its_comparison() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql")}
+    suite = irl.benchmark("lexirecall/demo", runs, ["AP", "lexirecall"])
+    assert Report(suite, date=DATE).html() == Report(suite["lexirecall/demo"], date=DATE).html()
+    assert Report(suite, date=DATE, runs=runs).html() == Report(suite["lexirecall/demo"], date=DATE, runs=runs).html()
 
 
 def test_a_single_run_makes_a_report() -> None:
     page = Report(irl.benchmark("lexirecall/demo", {"bm25": demo.run("bm25")}, ["AP"])).html()
-    assert sections(page) == ["summary", "ranking", "measures", "tables", "provenance"]
+    assert sections(page) == ["summary", "ranking", "criteria", "tables", "provenance"]
 
 
-def test_only_results_can_be_reported(small: Benchmark) -> None:
-    with pytest.raises(ValueError, match="expected what benchmark or compare gave, got 'DataFrame'"):
+def test_queries_without_relevant_documents_count_for_measures_and_not_for_preferences() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+    runs = {"one": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "two": {q: {"b": 2.0, "a": 1.0} for q in qrels}}
+    result = irl.compare(qrels, runs, ["RR", "lexirecall"])
+    page = Report(result).html()
+    assert table(page, "RR by query")["query_id"].tolist() == ["q1", "q2", "q3"]
+    assert table(page, "lexirecall by query")["query_id"].tolist() == ["q1", "q2"]
+    assert "queries 3 (RR), 2 (lexirecall)" in text_of(page, ".//section[@id='provenance']")
+    assert [query["id"] for query in browsed(page)["queries"]] == ["q1", "q2", "q3"]
+
+
+def test_the_arguments_of_report_are_written_out(small: Comparison, tmp_path: Path) -> None:
+    path = irl.report(small, tmp_path / "report.html", title="Mine", date=DATE, details=0)
+    assert path.read_text(encoding="utf-8") == Report(small, title="Mine", date=DATE, details=0).html()
+    parameters = inspect.signature(irl.report).parameters.values()
+    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
+    with pytest.raises(ValueError, match=r"^report: expected what compare or benchmark gave"):
+        irl.report("bm25", tmp_path / "report.html")  # type: ignore[arg-type]
+
+
+def test_only_results_can_be_reported(small: Comparison) -> None:
+    with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
         Report(pd.DataFrame({"AP": [1.0]}))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="details must be at least 0"):
         Report(small, details=-1)
@@ -305,46 +393,47 @@ def test_only_results_can_be_reported(small: Benchmark) -> None:
 def test_a_comparison_without_queries_makes_a_report() -> None:
     nothing = {"q": {"d": 0}}
     page = Report(irl.compare(nothing, {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}), date=DATE).html()
-    assert not root(page).find_class("heatmap")
+    assert not root(page).xpath("//table[contains(@class, 'heatmap')]")
     assert "queries" not in sections(page)
-    assert "excluded queries 1" in text_of(page, ".//section[@id='provenance']")
+    assert "nothing can be compared" in text_of(page, ".//section[@id='summary']")
+    assert "queries 0" in text_of(page, ".//section[@id='provenance']")
 
 
 def test_every_preference_can_be_reported() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
-    preferences = irl.compare(demo.qrels(), runs, names, baseline="ql", test="t", correction=None)
-    page = Report(preferences, date=DATE).html()
+    result = irl.compare(demo.qrels(), runs, names, baseline="ql", test="t", correction=None)
+    page = Report(result, date=DATE).html()
     for name in names:
-        same_numbers(
-            table(page, f"Preferences by {name}, a row per pair of runs"),
-            preferences.table_of(name).reset_index(drop=True),
-        )
+        expected = result.table(name).drop(columns=["criterion", "mean_a", "mean_b"])
+        same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
     assert "the baseline ql" in text_of(page, ".//section[@id='ranking']")
+    assert all(card.find_class("title") for card in root(page).find_class("card"))
 
 
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
-    page = Report(irl.benchmark(qrels, runs, ["AP"]), progress=False).html()
+    page = Report(irl.compare(qrels, runs, ["AP"], n_resamples=99), progress=False).html()
     assert len(page) < 1_000_000
-    assert "21,000 values by query are too many for one page" in text_of(page, ".//section[@id='tables']")
+    left_out = "Left out, as too large for one page: AP by query, a column per run (28,000 cells)."
+    assert left_out in text_of(page, ".//section[@id='tables']")
     assert "The 500 of 7,000 queries on which the runs differ most" in text_of(page, ".//section[@id='queries']")
 
 
 def test_many_runs_have_no_heatmap() -> None:
     runs = {f"run{i}": shuffled({"q": {f"d{j}": 1 for j in range(30)}}, i) for i in range(41)}
     page = Report(irl.compare({"q": {f"d{j}": 1 for j in range(30)}}, runs), progress=False).html()
-    assert not root(page).find_class("heatmap")
-    assert "too many for a picture" in text_of(page, ".//section[@id='preferences']")
+    assert not root(page).xpath("//table[contains(@class, 'heatmap')]")
+    assert "too many for a picture" in text_of(page, ".//section[@id='pairs']")
 
 
-def test_a_folder_that_is_not_there_is_named(small: Benchmark, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_named(small: Comparison, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
         Report(small).write(tmp_path / "none" / "report.html")
 
 
-def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_path: Path) -> None:
+def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels.txt"
     qrels.write_bytes(b"q1 0 d1 1\n")
     command = "ir-lexirecall report qrels.txt -m 'AP LR'"
@@ -359,11 +448,12 @@ def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_pat
         "lexirecall/demo",
         command,
         "2026-01-31 12:00:00+00:00",
-        "measures nDCG@10, LR",
-        "preference lexirecall",
-        "test sign",
+        "criteria nDCG@10, LR",
+        "baseline none",
+        "queries 16",
+        "test t",
         "correction holm",
-        "seed none",
+        "seed 0",
         f"ir-lexirecall {irl.__version__}",
         f"numpy {np.__version__}",
     ):
@@ -372,19 +462,19 @@ def test_provenance_names_inputs_settings_and_versions(small: Benchmark, tmp_pat
 
 def test_resampling_tests_state_their_seed() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    preferences = irl.compare(demo.qrels(), runs, test="bootstrap", n_resamples=50, seed=7, progress=False)
-    found = text_of(Report(preferences, details=0).html(), ".//section[@id='provenance']")
+    result = irl.compare(demo.qrels(), runs, test="bootstrap", n_resamples=50, seed=7, progress=False)
+    found = text_of(Report(result, details=0).html(), ".//section[@id='provenance']")
     assert "n resamples 50" in found
     assert "seed 7" in found
 
 
-def test_a_missing_package_is_named(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
         Report(small).html()
 
 
-def test_it_needs_no_matplotlib(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_needs_no_matplotlib(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "<h1>" in Report(small).html()
 
@@ -392,30 +482,42 @@ def test_it_needs_no_matplotlib(small: Benchmark, monkeypatch: pytest.MonkeyPatc
 # -- the page ----------------------------------------------------------------------------------------
 
 
-def test_the_page_is_reproducible(page: str, result: Benchmark) -> None:
+def test_the_page_is_reproducible(page: str, result: Comparison) -> None:
     assert Report(result, title="Three runs", date=DATE).html() == page
 
 
-def test_hostile_names_are_text(hostile: Benchmark) -> None:
+def test_hostile_names_are_text(hostile: Comparison) -> None:
     page = Report(hostile, title=HOSTILE[1], command=HOSTILE[0], inputs={HOSTILE[0]: HOSTILE[1]}).html()
     tree = root(page)
     assert [script.get("type") for script in tree.iter("script")] == ["text/plain", None]
     assert not tree.findall(".//img")
     assert not tree.xpath("//@onerror | //@onmouseover | //@onload | //@style")
     assert tree.findtext(".//title") == tree.findtext(".//h1") == HOSTILE[1]
-    runs = table(page, "Means over the queries, a row per run")["run"].tolist()
-    assert runs[:4] == HOSTILE[:4]
-    preferences = hostile.preferences
-    assert preferences is not None
-    same_numbers(
-        table(page, "Preferences by AP, a row per pair of runs").drop(columns=["run_a", "run_b"]),
-        preferences.table_of("AP").drop(columns=["incomparable", "run_a", "run_b"]),
-    )
+    runs = table(page, "Means, a row per criterion and run")["run"].tolist()
+    assert runs[:5] == list(map(printable, HOSTILE))
+    numbers = hostile.table("LR").drop(columns=["criterion", "run_a", "run_b"])
+    same_numbers(table(page, "Differences by LR, a row per pair of runs").drop(columns=["run_a", "run_b"]), numbers)
 
 
-def test_a_command_line_that_is_not_unicode_can_be_written(small: Benchmark, tmp_path: Path) -> None:
+def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
+    names = ["\u202eevil", "\x1b[31mred", "nul\x00", "constructor", "__proto__"]
+    qrels = {name: {f"{name}d": 1} for name in names}
+    runs = {name: shuffled(qrels, seed) for seed, name in enumerate(names)}
+    texts = {f"{name}d": f"\u202etext of {name}" for name in names}
+    result = irl.compare(qrels, runs, ["AP", "lexirecall"])
+    page = Report(result, runs=runs, texts=texts, queries={name: name for name in names}, title=names[0]).html()
+    assert root(page).findtext(".//h1") == "\\u202eevil"
+    data = browsed(page)
+    for text in (page, json.dumps(data, ensure_ascii=False)):
+        assert not [character for character in "\u202e\x1b\x00" if character in text]
+    assert set(data["runs"]) == set(map(printable, names))
+    assert dict(data["texts"])["constructord"] == "text of constructor"
+    assert [query["text"] for query in data["queries"]].count("__proto__") == 1
+
+
+def test_a_command_line_that_is_not_unicode_can_be_written(small: Comparison, tmp_path: Path) -> None:
     report = Report(small, command=os.fsdecode(b"ir-lexirecall report caf\xe9.run"), details=0)
-    assert b"caf&#56553;.run" in report.write(tmp_path / "report.html").read_bytes()
+    assert b"caf\\udce9.run" in report.write(tmp_path / "report.html").read_bytes()
 
 
 def test_the_page_stands_alone_under_a_strict_policy(page: str) -> None:

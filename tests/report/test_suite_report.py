@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.report import Report
-from ir_lexirecall.summary import grouped
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, may_be_best, ordered
+from ir_lexirecall.present.comparisons import verdict_words
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
 pytest.importorskip("lxml.html")
@@ -22,72 +26,121 @@ IDS = sorted(demo.qrels()["query_id"].unique())
 PARTS = {f"part <{i}>": demo.qrels()[demo.qrels()["query_id"].isin(IDS[i::2])] for i in range(2)}
 
 
+BY = ["LR", "lexirecall"]
+
+
+def suite_of(baseline: str | None = None, **options: Any) -> Benchmark:
+    runs = dict.fromkeys(PARTS, RUNS)
+    return irl.benchmark(PARTS, runs, BY, baseline=baseline, n_resamples=99, progress=False, **options)
+
+
+def written(suite: Benchmark, tmp_path: Path) -> str:
+    return irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("baseline", [None, "bm25"])
 def test_it_shows_what_holds_over_collections(baseline: str | None, tmp_path: Path) -> None:
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], baseline=baseline, n_resamples=99, progress=False)
-    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+    suite = suite_of(baseline)
+    page = written(suite, tmp_path)
     assert "part &lt;0&gt;" in page
     assert "part <0>" not in page
-    overall = suite.overall("queries")
-    shown = table(page, "Macro means with intervals and ranks, queries resampled")
-    same_numbers(
-        shown.drop(columns=["measure", "run"]),
-        overall.drop(columns=["measure", "run"]).astype({"reject": object} if baseline else {})
-        if not baseline
-        else overall.drop(columns=["measure", "run", "reject"]).assign(reject=shown["reject"])[list(shown.columns[2:])],
-    )
+    for over, what in (("queries", "queries resampled"), ("collections", "collections resampled")):
+        same_numbers(table(page, f"Over collections, {what}"), suite.overall(over))
     said = text_of(page, ".//section[@id='over']")
     assert "chi-squared" in said
     forests = root(page).xpath("//tr[@class='total']")
     assert len(forests) == (4 if baseline else 0)  # two other runs, by LR and by the preference
-    assert ("Differences of LR to bm25" in said) == (baseline is not None)
-    for sentence in suite.finding.sentences:
+    assert ("Against bm25, by LR" in said) == (baseline is not None)
+    for sentence in benchmark_finding(suite).sentences:
         assert sentence.replace("p <= ", "p ≤ ") in text_of(page, ".//div[@class='finding']")
 
 
-def test_forests_show_the_differences_of_every_collection(tmp_path: Path) -> None:
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
-    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
-    by_collection = suite.by_collection("LR")
-    for run in ("ql", "tfidf"):
-        cards = [card for card in root(page).xpath("//table[@class='compact']") if card.findtext("caption") == run]
-        expected = by_collection[by_collection["run"] == run]["difference"].tolist()
-        rows = cards[0].findall("tbody/tr")
-        assert [row.findtext("th") for row in rows] == [*PARTS, "all"]
-        shown = [float(row.findtext("td").replace("−", "-")) for row in rows[:-1]]
-        assert shown == pytest.approx(expected, abs=5e-5)
+@pytest.mark.parametrize("baseline", [None, "bm25"])
+def test_it_has_the_sections_of_a_single_collection(baseline: str | None, tmp_path: Path) -> None:
+    sections = [section.get("id") for section in root(written(suite_of(baseline), tmp_path)).iter("section")]
+    assert sections == ["summary", "ranking", "over", "queries", "criteria", "tables", "provenance"]
 
 
-def test_a_single_run_has_no_forest(tmp_path: Path) -> None:
+def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path: Path) -> None:
+    suite = suite_of("bm25")
+    page = written(suite, tmp_path)
+    overall = suite.overall()
+    expected = ordered(suite, overall[overall["criterion"] == "LR"])
+    shown = table(page, "Macro mean LR")
+    assert shown["mean"].tolist() == expected["mean"].tolist()
+    assert shown["rank"].tolist() == [f"{row.rank_low} to {row.rank_high}" for row in expected.itertuples()]
+    for run, verdict, difference, row in zip(
+        expected["run"], shown["verdict"], shown["difference"], expected.itertuples(), strict=True
+    ):
+        assert verdict == ("baseline" if run == "bm25" else verdict_words(row.verdict))
+        np.testing.assert_equal(difference, row.difference)
+    groups = {
+        row.findtext("th"): row.find("td").get("data-value")
+        for row in root(page).xpath("//table[@class='group']/tbody/tr")
+    }
+    assert [run for run in expected["run"] if groups.get(run)] == may_be_best(suite, expected)
+
+
+def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts(tmp_path: Path) -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
+    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), BY, baseline="bm25", n_resamples=99, progress=False)
+    page = written(suite, tmp_path)
+    overall = suite.overall().set_index(["criterion", "run"])
+    kinds = set()
+    for by in BY:
+        table = suite.by_collection(by)
+        for run in ("ql", "overlap"):
+            cards = [card for card in root(page).xpath("//table[@class='compact']") if card.findtext("caption") == run]
+            rows = cards[BY.index(by)].findall("tbody/tr")
+            expected = table[table["run_a"] == run]
+            assert [row.findtext("th") for row in rows] == [*PARTS, "all"]
+            shown = [float(row.find("td").get("data-value")) for row in rows]
+            assert shown == [*expected["estimate"], overall.loc[(by, run), "difference"]]
+            verdicts = [*expected["verdict"], overall.loc[(by, run), "verdict"]]
+            drawn = [row.xpath(".//*[local-name()='svg']")[0].get("class").split()[-1] for row in rows]
+            assert drawn == verdicts
+            kinds |= set(drawn)
+    assert kinds == {"worse", "undecided"}
+
+
+def test_a_single_run_has_no_differences(tmp_path: Path) -> None:
     runs = {"bm25": RUNS["bm25"]}
     suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), ["LR"], n_resamples=99, progress=False)
-    assert "<svg" not in irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+    page = written(suite, tmp_path)
+    assert not root(page).xpath("//*[@data-column='difference' or @data-column='verdict' or @id='over']")
 
 
-def test_it_shows_every_note_and_every_number_over_collections(tmp_path: Path) -> None:
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], baseline="bm25", n_resamples=99, progress=False)
-    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+def test_it_shows_every_note_and_every_number(tmp_path: Path) -> None:
+    suite = suite_of("bm25")
+    page = written(suite, tmp_path)
     said = text_of(page, ".//body")
     assert suite.diagnostics
-    assert not [note for note in grouped(suite.notes) if " ".join(note.split()) not in said]
-    for over in ("queries", "collections"):
-        for column, values in suite.overall(over).select_dtypes("number").items():
+    assert not [note for note in grouped(benchmark_caveats(suite)) if " ".join(note.split()) not in said]
+    for numbers in (suite.overall("queries"), suite.overall("collections"), suite.means(), suite.table()):
+        for column, values in numbers.select_dtypes("number").items():
             hidden = [value for value in values.dropna().tolist() if f'data-value="{value!r}"' not in page]
-            assert not hidden, (over, column)
+            assert not hidden, column
+
+
+def test_where_nothing_can_be_said_over_collections_the_page_says_why(tmp_path: Path) -> None:
+    """A run that one collection lacks is left out; and no run is common to both."""
+    runs = {"part <0>": {"bm25": RUNS["bm25"], "ql": RUNS["ql"]}, "part <1>": {"tfidf": RUNS["tfidf"], "x": RUNS["ql"]}}
+    suite = irl.benchmark(PARTS, runs, BY, missing="skip", n_resamples=99, progress=False)
+    page = written(suite, tmp_path)
+    assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
+    same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
 
 
 def test_every_collection_has_its_queries_to_browse(tmp_path: Path) -> None:
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), ["LR"], n_resamples=99, progress=False)
-    page = irl.report(suite, tmp_path / "suite.html", progress=False).read_text(encoding="utf-8")
+    suite = suite_of()
+    page = written(suite, tmp_path)
     options = root(page).xpath("//select[@id='collection']/option")
     assert [option.text for option in options] == list(PARTS)
-    for place, (name, result) in enumerate(suite.results.items()):
+    for place, (name, result) in enumerate(suite.items()):
         data = browsed(page, place)
         assert [query["id"] for query in data["queries"]] == result.query_ids, name
         assert set(data["runs"]) == set(RUNS)
-        np.testing.assert_allclose(
-            data["values"]["LR"], result.values("LR")[[result.runs.index(run) for run in data["runs"]]], atol=1e-5
-        )
+        assert data["criteria"][0]["values"] == result.per_query("LR")[data["runs"]].T.to_numpy().tolist()
     without = Report(suite, details=0).html()
     assert "browser-data" not in without.partition("<script>")[0]
     named = Report(suite, runs=dict.fromkeys(PARTS, RUNS), progress=False).html()
@@ -111,5 +164,7 @@ def test_many_collections_share_the_room_of_one_page() -> None:
     suite = irl.benchmark(collections, runs, ["AP", "LR"], n_resamples=99, progress=False)
     page = Report(suite, progress=False).html()
     assert len(page.encode()) < 3_000_000
+    said = text_of(page, ".//section[@id='tables']")
+    assert all(f"Differences on part {number}" in said for number in range(10))  # shown, or named as left out
     assert "The 50 of 100 queries on which the runs differ most." in text_of(page, ".//section[@id='queries']")
     assert [len(browsed(page, place)["queries"]) for place in range(10)] == [50] * 10

@@ -63,13 +63,12 @@
   const collections = document.querySelectorAll(".browser-data");
   if (!collections.length) return;
   const $ = (id) => document.getElementById(id);
-  let data, kinds, pairs, now;
+  let data, texts, pairs, now;
   const unpack = async (packed) => {
     const bytes = Uint8Array.from(atob(packed.textContent), (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     return JSON.parse(await new Response(stream).text());
   };
-  const brief = (name) => data.short[name] ?? name;
   const svg = (name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -84,6 +83,11 @@
   };
   const fill = (select, options) => select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
   const round = (x) => String(+x.toFixed(4)).replace("-", "−");
+  const apart = (x, y) => {
+    let places = 4;
+    while (x !== y && x.toFixed(places) === y.toFixed(places) && places < 16) places += 1;
+    return [x, y].map((value) => String(+value.toFixed(places)).replace("-", "−"));
+  };
   const ordinal = (n) => n + (n % 100 >= 11 && n % 100 <= 13 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[n % 10] ?? "th");
 
   // -- what differs ------------------------------------------------------------------------------
@@ -92,12 +96,13 @@
   const decision = (q) => {
     const { a, b, kind } = now;
     const [A, B] = [data.runs[a], data.runs[b]];
-    if (kind.measure) {
-      const [x, y] = [data.values[kind.name][a][q], data.values[kind.name][b][q]];
-      if (x === null || y === null) return { sign: 0, size: 0, height: 0, words: "no number" };
-      const sign = Math.sign(x - y) * (data.falling.includes(kind.name) ? -1 : 1);
+    if (kind.values) {
+      const [x, y] = [kind.values[a][q], kind.values[b][q]];
+      if (x === null || y === null) return null; // a query that does not count
+      const sign = Math.sign(x - y) * (kind.smaller ? -1 : 1);
       const height = sign * Math.abs(x - y);
-      return { sign, size: Math.abs(x - y), height, words: `${brief(kind.name)} is ${round(x)} for ${A}, ${round(y)} for ${B}` };
+      const [left, right] = apart(x, y);
+      return { sign, size: Math.abs(x - y), height, words: `${kind.short} is ${left} for ${A}, ${right} for ${B}` };
     }
     const straight = pairs.get(`${a} ${b}`);
     const turned = straight === undefined;
@@ -105,15 +110,16 @@
     if (at === undefined) return { sign: 0, size: 0, height: 0, words: "this pair was not compared, or is not in this file" };
     const column = data.decided[at][kind.place];
     const value = column.v[q];
+    if (value === null && !data.queries[q].m) return null;
     if (value === null) return { sign: 0, size: 0, height: 0, words: "not comparable" };
     const v = turned ? -value : value;
     const sign = Math.sign(v);
     const [who, other] = sign > 0 ? [A, B] : [B, A];
-    if (column.kind[0] === "ahead") {
+    if (column.kind === "ahead") {
       const [x, y] = turned ? [column.b[q], column.a[q]] : [column.a[q], column.b[q]];
       return { sign, size: Math.abs(v), height: v, words: `${A} is ahead at ${x} recall levels, ${B} at ${y} (preference ${round(v)})` };
     }
-    if (column.kind[0] === "level") {
+    if (column.kind === "level") {
       const m = data.queries[q].m;
       if (!sign) return { sign, size: 1, height: 0, words: "both reach every recall level at the same rank" };
       const [x, y] = turned ? [column.b[q], column.a[q]] : [column.a[q], column.b[q]];
@@ -128,7 +134,7 @@
     }
     return { sign, size: Math.abs(v), height: v, words: sign ? `${who} is preferred` : "neither is preferred" };
   };
-  const isLevel = () => !now.kind.measure && data.decided.some((columns) => columns[now.kind.place].kind[0] === "level");
+  const isLevel = () => !now.kind.values && data.decided.some((columns) => columns[now.kind.place].kind === "level");
 
   // -- rankings ----------------------------------------------------------------------------------
 
@@ -159,7 +165,7 @@
       badge.title = grade === null ? "no judgment" : `grade ${grade}`;
       const name = html("span", "doc", data.docs[q][number]);
       if (rank === deciding) name.prepend(html("b", "", "◆ decides: "));
-      const text = data.texts[data.docs[q][number]];
+      const text = texts.get(data.docs[q][number]);
       if (text) name.append(html("span", "text", text));
       const there = elsewhere.get(number);
       items.push(item);
@@ -179,7 +185,7 @@
       item.dataset.number = number;
       const badge = html("span", "grade", data.grades[q][number]);
       const name = html("span", "doc", `not retrieved: ${data.docs[q][number]}`);
-      const text = data.texts[data.docs[q][number]];
+      const text = texts.get(data.docs[q][number]);
       if (text) name.append(html("span", "text", text));
       const rank = elsewhere.get(number);
       item.append(html("span", "rank", "–"), badge, name);
@@ -285,9 +291,10 @@
     const level = isLevel();
     $("least-label").textContent = level ? "one rank at least this many times the other" : "difference at least";
     const least = parseFloat($("least").value) || 0;
-    const enough = parseInt($("relevant").value, 10) || 1;
+    const enough = parseInt($("relevant").value, 10) || 0;
     const winner = $("winner").value;
-    const all = data.queries.map((query, q) => ({ q, m: query.m, ...decision(q) }));
+    const all = data.queries.map((query, q) => ({ q, m: query.m, decided: decision(q) }))
+      .filter(({ decided }) => decided !== null).map(({ q, m, decided }) => ({ q, m, ...decided }));
     now.shown = all
       .filter(({ sign, size, m }) => (winner === "any" || sign === { a: 1, b: -1, tie: 0 }[winner]) && size >= least && m >= enough)
       .sort((one, two) => two.sign - one.sign || (two.height === one.height ? one.q - two.q : two.height - one.height));
@@ -325,18 +332,16 @@
       $("unreadable").hidden = false;
       return false;
     }
-    kinds = data.preferences.map((preference, place) => ({ ...preference, place }));
-    for (const name of Object.keys(data.values)) {
-      if (!kinds.some((kind) => kind.name === name)) kinds.push({ name, measure: true });
-    }
+    texts = new Map(data.texts); // documents may be called like properties of objects
+    data.criteria.forEach((criterion, place) => (criterion.place = place));
     pairs = new Map(data.pairs.map(([a, b], i) => [`${a} ${b}`, i]));
-    now = { a: data.pairs[0][0], b: data.pairs[0][1], kind: kinds[0], query: null, shown: [] };
+    now = { a: data.pairs[0][0], b: data.pairs[0][1], kind: data.criteria[0], query: null, shown: [] };
     $("scope").textContent = collections[place].dataset.scope;
     fill($("run-a"), data.runs.map((name, i) => [i, name]));
     fill($("run-b"), data.runs.map((name, i) => [i, name]));
-    fill($("by"), kinds.map(({ name }, i) => [i, brief(name)]));
+    fill($("by"), data.criteria.map(({ short }, i) => [i, short]));
     $("least").value = 0;
-    $("relevant").value = 1;
+    $("relevant").value = 0;
     $("browser").hidden = false;
     choose(now.a, now.b);
     return true;
@@ -351,7 +356,7 @@
     });
   }
   $("by").addEventListener("change", () => {
-    now.kind = kinds[+$("by").value];
+    now.kind = data.criteria[+$("by").value];
     $("least").value = 0;
     update();
   });

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.report.cells import minus
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
+from ir_lexirecall.reports.cells import minus
 
 WIDTH, HEIGHT = 200, 20  # of the picture of a row, in its own units
 _MARGIN = 8
@@ -57,7 +59,8 @@ class Mark:
     Attributes:
         value, low, high: places of the number and of the ends of its interval.
         inner: places of the ends of a narrower interval.
-        kind: how it is drawn: ``'leader'``, ``'level'``, ``'behind'``, ``'ahead'``, ``'all'``, or plain.
+        kind: how it is drawn: ``'leads'``, ``'may'`` (be the best), ``'rest'``; ``'better'``, ``'worse'``, ``'undecided'``, with
+            ``'all'`` over collections; or plain.
     """
 
     value: float | None
@@ -71,3 +74,15 @@ class Mark:
         """The mark of a number on a scale."""
         at, left, right = (scale.x(number) if np.isfinite(number) else None for number in (value, low, high))
         return cls(at, left, right, kind=kind)
+
+    @classmethod
+    def of_verdict(cls, scale: Scale, row: Any) -> Mark:
+        """The mark of a tested difference, from a row of a table with verdicts: filled where it is significant."""
+        kind = str(row.verdict) if row.verdict in (BETTER, WORSE) else "undecided"
+        return cls.on(scale, row.estimate, row.ci_low, row.ci_high, kind)
+
+    @classmethod
+    def of_rank(cls, scale: Scale, place: int, row: Any) -> Mark:
+        """The mark of a rank with its intervals, from a row of ``Benchmark.overall``."""
+        inner = (scale.x(row.rank_from), scale.x(row.rank_to))
+        return cls(scale.x(place), scale.x(row.rank_low), scale.x(row.rank_high), inner)

@@ -6,11 +6,11 @@ import hashlib
 import os
 import platform
 from dataclasses import dataclass
-from typing import Any
 
-from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
-from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.provenance import versions
+from ir_lexirecall._util.provenance import versions
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.present.words import fact_words
 
 _RELIED_ON = (
     *("ir-lexirecall", "ir-measures", "ir-datasets", "numpy", "scipy", "pandas", "polars", "statsmodels"),
@@ -43,21 +43,13 @@ class InputFile:
             return cls(what, source, file.tell(), digest.hexdigest())
 
 
-def settings(result: Benchmark | BenchmarkSuite | Preferences) -> dict[str, str]:
+def settings(result: Comparison | Benchmark) -> dict[str, str]:
     """What was asked, by name."""
-    facts: dict[str, Any] = {}
-    preferences = result if isinstance(result, Preferences) else None
-    if isinstance(result, (Benchmark, BenchmarkSuite)):
-        facts["measures"] = ", ".join(result.measures)
-    if isinstance(result, Benchmark):
-        preferences = result.preferences
-        facts |= {f"run {name} says": said for name, said in result.metadata.items()}
-    if isinstance(result, BenchmarkSuite):
-        facts |= result.provenance
-    if preferences is not None:
-        facts |= preferences.provenance | {"baseline": preferences.baseline}
-    facts.pop("versions", None)
-    return {name.replace("_", " "): "none" if value is None else str(value) for name, value in facts.items()}
+    facts = dict(result.provenance)
+    said = facts.pop("metadata", None) or {}
+    facts |= {f"{name} says": metadata for name, metadata in said.items()}
+    facts.pop("versions")
+    return {name.replace("_", " "): "none" if fact is None else fact_words(fact) for name, fact in facts.items()}
 
 
 def relied_on() -> dict[str, str]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.report.cells import minus
-from ir_lexirecall.runs import ScoredRuns
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.reports.cells import minus
 
 RANKS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 WIDTH, HEIGHT = 180, 70  # of the picture, in its own units
@@ -38,8 +38,8 @@ class Reward:
 def reward(measure: IRMeasure) -> Reward | None:
     """The picture of a measure; None for one that needs more than grades, or that is no number there.
 
-    >>> import ir_measures
-    >>> reward(ir_measures.parse_measure("RR")).top
+    >>> from ir_measures import RR
+    >>> reward(RR).top
     '1'
     """
     values = _values(measure)
@@ -68,7 +68,8 @@ def _x(rank: int) -> float:
 
 def _values(measure: IRMeasure) -> np.ndarray | None:
     """The values on made-up rankings of 100 documents, the first curve's before the second's."""
-    grade = max(int(measure[name] or 1) if name in measure.SUPPORTED_PARAMS else 1 for name in ("max_rel", "rel"))
+    given = [measure[name] for name in ("max_rel", "rel") if name in measure.SUPPORTED_PARAMS]
+    grade = max([1, *(int(number) for number in given if isinstance(number, (int, float)))])
     placed = [[rank] for rank in RANKS] + [[*range(1, _FOUND), rank] for rank in RANKS[_FOUND - 1 :]]
     qrels, run = {}, {}
     for number, ranks in enumerate(placed):
