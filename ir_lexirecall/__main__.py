@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
-from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall._util.lazy import LazyModule
 
 cli: Any = LazyModule("ir_lexirecall.cli")  # whose import may be interrupted, too
 INTERRUPTED = 130

@@ -12,13 +12,14 @@ from contextlib import ExitStack, suppress
 from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
+from ir_lexirecall._util.errors import called
 from ir_lexirecall.cli.arguments import Parser, with_lists
 from ir_lexirecall.cli.benchmarks import add_benchmark
 from ir_lexirecall.cli.commands import add_commands
 from ir_lexirecall.cli.gate import add_gate
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
-from ir_lexirecall.text import printable
+from ir_lexirecall.present.text import printable
 
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
@@ -67,7 +68,7 @@ def _run(words: list[str]) -> int:
             emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
-    with ExitStack() as options.resources:
+    with ExitStack() as options.resources, called(options.name):
         return options.command(options) or 0
 
 
@@ -76,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
     )
     parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
     add_commands(commands)
     add_benchmark(commands)
     add_gate(commands)

@@ -8,7 +8,6 @@ import os
 import re
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,23 +16,31 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.collections import Collection, load
-from ir_lexirecall.errors import did_you_mean
-from ir_lexirecall.files import STDIN, rereadable
-from ir_lexirecall.formats import is_file, qrel_table
-from ir_lexirecall.judgments import Judgments, load_collection
-from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall._util.errors import did_you_mean
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.data.collection import Collection, load
+from ir_lexirecall.data.judgments import Judgments, load_collection
+from ir_lexirecall.io.columns import is_file, qrel_table
+from ir_lexirecall.io.files import STDIN, rereadable
+from ir_lexirecall.io.trec import read_qrels
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
-from ir_lexirecall.text import printable
-from ir_lexirecall.trec import read_qrels
 
 if TYPE_CHECKING:
     import polars as pl
 else:
     pl = LazyModule("polars")
 
-_LISTS = ("-m", "--measures", "-p", "--preference", "--among")  # options that take measures, one or several
+_LISTS = (
+    "-m",
+    "--measures",
+    "-p",
+    "--preference",
+    "--targets",
+    "--among",
+)  # options that take measures, one or several
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
 _CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrupted"}
 
@@ -87,15 +94,24 @@ def add_measures(
     )
 
 
-def add_preference(parser: argparse.ArgumentParser) -> None:
+def add_preference(parser: argparse.ArgumentParser, default: str = "lexirecall") -> None:
     """Add ``-p``, which takes one or several words, and may be repeated."""
     parser.add_argument(
         "-p",
         "--preference",
         action="append",
         metavar="P",
-        help=f"one or several of {', '.join(NAMES)}, or measures (default: lexirecall)",
+        help=f"preferences, one or several of {', '.join(NAMES)} (default: {default})",
     )
+
+
+def criteria_of(
+    options: argparse.Namespace, measures: Sequence[Any] = (), preferences: Sequence[str] = ()
+) -> list[Any]:
+    """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default."""
+    if options.measures is None and options.preference is None:
+        return [*measures, *preferences]
+    return [*split_measures(options.measures), *split_measures(options.preference)]
 
 
 def split_measures(words: str | Sequence[str] | None) -> list[str]:
@@ -126,7 +142,7 @@ def _split(text: str) -> list[str]:
         else:
             depth += (character in "({[") - (character in ")}]")
             if depth < 0:
-                raise ValueError(f"measures: {character!r} closes nothing in {current!r}")
+                raise ValueError(f"measures: {character!r} has no opening bracket in {current!r}")
     if current.strip():
         raise ValueError(f"measures: a bracket or quote is not closed in {current.strip()!r}")
     return parts
@@ -367,24 +383,20 @@ def run_names(paths: Sequence[str]) -> list[str]:
 # -- tests -----------------------------------------------------------------------------------------
 
 
-def add_test(
-    parser: argparse.ArgumentParser, default: str, *, correction: str | None = "holm", text: str = "significance test"
-) -> None:
+def add_test(parser: argparse.ArgumentParser, *, text: str = "significance test") -> None:
     """Add the arguments of a significance test.
 
     Args:
         parser: what to add them to.
-        default: name of the test by default.
-        correction: the correction by default.
         text: what the test is for.
     """
     known = SignificanceTest()
-    parser.add_argument("--test", choices=TESTS, default=default, help=f"{text} (default: {default})")
+    parser.add_argument("--test", choices=TESTS, help=f"{text} (default: t for measures, sign for preferences)")
     parser.add_argument(
         "--correction",
         metavar="NAME",
-        default=correction or "none",
-        help=f"for several comparisons; 'none' for none (default: {correction or 'none'})",
+        default=known.correction,
+        help=f"for several comparisons; 'none' for none (default: {known.correction})",
     )
     parser.add_argument("--alpha", type=float, default=known.alpha, help=f"significance level (default: {known.alpha})")
     parser.add_argument(
@@ -392,39 +404,47 @@ def add_test(
         type=int,
         metavar="N",
         default=known.n_resamples,
-        help=f"of tests that resample (default: {known.n_resamples})",
+        help=f"number of resamples (default: {known.n_resamples})",
     )
-    parser.add_argument("--seed", type=int, default=known.seed, help=f"of random numbers (default: {known.seed})")
+    parser.add_argument("--seed", type=int, default=known.seed, help=f"random seed (default: {known.seed})")
 
 
-def significance_test(options: argparse.Namespace, caller: str) -> SignificanceTest:
+def significance_test(options: argparse.Namespace) -> SignificanceTest:
     """The test that the command line describes."""
-    return SignificanceTest.coerce(
-        options.test,
-        caller=caller,
-        correction=None if options.correction == "none" else options.correction,
-        alpha=options.alpha,
-        n_resamples=options.n_resamples,
-        seed=options.seed,
+    correction = None if options.correction == "none" else options.correction
+    return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
+
+
+def add_margin(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    """Add ``--margin``."""
+    parser.add_argument(
+        "--margin",
+        default=default,
+        metavar="D",
+        help="difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean "
+        f"('2%%'), or by criterion ('nDCG@10=0.01 SL3=5'){'' if default is None else f' (default: {default})'}",
     )
 
 
-# -- errors ----------------------------------------------------------------------------------------
+def parse_margin(text: str | None) -> MarginLike | None:
+    """A margin as the command line gives it.
 
-
-@contextmanager
-def called(function: str, command: str) -> Iterator[None]:
-    """Let the errors of a function begin with the command that the user called.
-
-    >>> with called("benchmark", "report"):
-    ...     raise ValueError("benchmark: unknown baseline 'x'")
-    Traceback (most recent call last):
-    ValueError: report: unknown baseline 'x'
+    >>> parse_margin("0.01"), parse_margin("2%"), parse_margin("nDCG@10=0.01 SL3(n=10)=5")
+    (0.01, '2%', {'nDCG@10': 0.01, 'SL3(n=10)': 5.0})
     """
+    if text is None:
+        return None
+    parts = split_measures(text)
+    if len(parts) == 1 and "=" not in parts[0]:
+        return _margin(parts[0])
+    named = [part.rpartition("=") for part in parts]
+    if any(not name for name, *_ in named):
+        raise ValueError(f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01")
+    return {name: _margin(value) for name, _, value in named}
+
+
+def _margin(text: str) -> float | str:
     try:
-        yield
-    except ValueError as error:
-        message = str(error)
-        if not message.startswith(f"{function}: "):
-            raise
-        raise ValueError(f"{command}: {message.removeprefix(f'{function}: ')}") from None
+        return float(text)
+    except ValueError:
+        return text  # such as 2%, or an error that names the margin

@@ -5,33 +5,34 @@ from __future__ import annotations
 import argparse
 import importlib
 import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ir_lexirecall import text as texts
-from ir_lexirecall.benchmark import BenchmarkSuite, benchmark
-from ir_lexirecall.benchmark.inputs import runs_in_folder
-from ir_lexirecall.benchmark.suite import OVER
+from ir_lexirecall._util.errors import did_you_mean, needs
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.benchmarks import Benchmark, benchmark
+from ir_lexirecall.benchmarks.benchmarking import STANDARD
+from ir_lexirecall.benchmarks.result import OVER
+from ir_lexirecall.benchmarks.sources import runs_in_folder
 from ir_lexirecall.cli.arguments import (
+    add_margin,
     add_measures,
     add_preference,
     add_test,
+    criteria_of,
+    parse_margin,
     significance_test,
-    split_measures,
 )
-from ir_lexirecall.cli.output import Page, add_output, render, terminal_width
-from ir_lexirecall.collections import DEMO
-from ir_lexirecall.errors import did_you_mean, needs
-from ir_lexirecall.formats import is_file
-from ir_lexirecall.readers import run_files
-from ir_lexirecall.report import report
-from ir_lexirecall.summary import interval
+from ir_lexirecall.cli.output import Page, add_output, terminal_width
+from ir_lexirecall.data.collection import DEMO
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.readers import run_files
+from ir_lexirecall.present.tables import PLACES, Column, Shown
+from ir_lexirecall.present.words import provenance_line
+from ir_lexirecall.reports import report
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-_PLACES = 4
-_MEASURES = ("nDCG@10", "AP", "R@1000", "TSE", "LR")
+present: Any = LazyModule("ir_lexirecall.present")
 
 
 def add_benchmark(commands: Any) -> None:
@@ -42,12 +43,12 @@ def add_benchmark(commands: Any) -> None:
         description="Evaluate runs on many collections: means over them with intervals, ranks, differences to a baseline. A "
         "collection counts once. SOURCE is a folder with a folder of runs per collection, named by its id (dashes for slashes) "
         "or holding a file qrels.*; or a TOML file with [collections] (name = id or qrels file), runs (a folder, or a table "
-        "[runs.NAME] with run = file), and measures, preference, baseline, test, over, missing, ...",
+        "[runs.NAME] with run = file), and by, baseline, margin, test, over, missing, ...",
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
-    add_measures(parser, text=f"measures, one or several (default: {', '.join(_MEASURES)})")
-    add_preference(parser)
+    add_measures(parser, text=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
+    add_preference(parser, "none where measures are named")
     parser.add_argument("--baseline", metavar="RUN", help="run that all others are compared with")
     parser.add_argument(
         "--over",
@@ -58,9 +59,9 @@ def add_benchmark(commands: Any) -> None:
         "--missing", choices=["error", "skip"], help="what to do where a collection lacks runs (default: error)"
     )
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
+    add_margin(parser)
     add_test(
         parser,
-        "sign",
         text="significance test within each collection; over collections, differences are tested by a bootstrap",
     )
     add_output(parser)
@@ -72,9 +73,9 @@ def add_benchmark(commands: Any) -> None:
 _KEYS: dict[str, type | tuple[type, ...]] = {
     "collections": dict,
     "runs": (str, dict),
-    "measures": (str, list),
-    "preference": (str, list),
+    "by": (str, list),
     "baseline": str,
+    "margin": (str, float),
     "over": str,
     "missing": str,
     "rules": bool,
@@ -100,15 +101,17 @@ def _benchmark(options: argparse.Namespace) -> None:
         raise ValueError(f"{source}: there is no such folder or file")
     over = options.over or asked.pop("over", "queries")
     asked.pop("over", None)
-    measures = split_measures(options.measures) if options.measures else asked.pop("measures", list(_MEASURES))
-    preference = split_measures(options.preference) if options.preference else asked.pop("preference", "lexirecall")
-    for name in ("measures", "preference"):
-        asked.pop(name, None)
+    by = asked.pop("by", list(STANDARD))
+    if options.measures or options.preference:
+        by = criteria_of(options)
+    margin = asked.pop("margin", None)
     settings = {
         name: asked.pop(name) for name in ("test", "correction", "alpha", "n_resamples", "seed") if name in asked
     }
     for name, value in settings.items():
-        if f"--{name.replace('_', '-')}" not in " ".join(options.words):  # the command line has the last word
+        if not any(
+            word.partition("=")[0] == f"--{name.replace('_', '-')}" for word in options.words
+        ):  # the command line has the last word
             setattr(options, name, value)
     if options.baseline is not None:
         asked["baseline"] = options.baseline
@@ -117,24 +120,17 @@ def _benchmark(options: argparse.Namespace) -> None:
     collections, runs = asked.pop("collections"), asked.pop("runs")
     if isinstance(runs, str):
         runs = runs_in_folder(runs, list(collections))
-    result = benchmark(
-        collections,
-        runs,
-        measures,
-        preference=preference,
-        test=significance_test(options, "benchmark"),
-        **asked,
-    )
-    assert isinstance(result, BenchmarkSuite)
+    margin = margin if options.margin is None else parse_margin(options.margin)
+    result = benchmark(collections, runs, by, test=significance_test(options), margin=margin, **asked)
     page = Page(options)
+    places = PLACES if options.places is None else options.places
     if options.format in ("markdown", "latex"):
-        shown = result.to_markdown if options.format == "markdown" else result.to_latex
-        page.parts.append(shown(over, _PLACES if options.places is None else options.places))
+        page.add_shown(present.benchmark_table(result, over, places))
     elif page.for_people:
-        page.add_finding(result.finding_over(over), ranking=False)
-        _add_overall(page, result, over)
+        page.add_finding(present.benchmark_finding(result, over), ranking=False)
+        _add_overall(page, result, over, places)
         page.add_sentence(_legend(result))
-        page.add_sentence(result.caption)
+        page.add_sentence(provenance_line(result.provenance))
     else:
         page.add_table(result.overall(over))
     if options.report is not None:
@@ -145,77 +141,46 @@ def _benchmark(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _add_overall(page: Page, result: BenchmarkSuite, over: str) -> None:
-    """A table per measure, best run first, with as many columns as the terminal has room for in all of them."""
-    overall = result.overall(over)
-    overall["mark"] = result.marks(over)
-    places = _PLACES if page.options.places is None else page.options.places
-    tables, marks = {}, {}
-    for name in overall["measure"].unique():
-        rows = overall[overall["measure"] == name]
-        rows = rows.sort_values("mean", ascending=name in result.smaller_is_better, kind="stable")
-        tables[name], marks[name] = _readable(rows, result.test.alpha, places), {"difference": list(rows["mark"])}
-    columns = list(next(iter(tables.values())))
+def _add_overall(page: Page, result: Benchmark, over: str, places: int) -> None:
+    """A table per criterion, best run first, with as many columns as the terminal has room for in all of them."""
+    whole = present.benchmark_table(result, over, places)
+    criterion, *columns = whole.columns
+    rows: dict[str, list[int]] = {}
+    for place, name in enumerate(criterion.cells):
+        rows.setdefault(name, []).append(place)
     width = terminal_width(page.options)
-    for kept in range(len(columns), 2, -1):
+    kept = len(columns)
+    while True:
         shown = {
-            name: render(table[columns[:kept]], "table", places, marks=marks[name], width=width)
-            for name, table in tables.items()
+            name: Shown([_some(column, places) for column in columns[:kept]]).text(width)
+            for name, places in rows.items()
         }
-        if not any(sentence for _, sentence in shown.values()):
+        if kept == 2 or not any(left_out for _, left_out in shown.values()):
             break
+        kept -= 1
     for name, (table, _) in shown.items():
         page.add_sentence(f"{name}:")
         page.parts += [table, ""]
-    if left_out := columns[kept:]:
+    if left_out := [column.head for column in columns[kept:]]:
         page.add_sentence(
             f"({len(left_out)} of {len(columns)} columns left out: {', '.join(left_out)}; --wide shows all)"
         )
 
 
-def _readable(rows: pd.DataFrame, alpha: float, places: int) -> pd.DataFrame:
-    """The rows of ``overall`` of one measure, with the two ends of each interval in one column."""
-    import pandas as pd
-
-    confidence = f"{100 * (1 - alpha):g} % interval"
-
-    def ends(low: str, high: str) -> list[str]:
-        return [interval(*both, places) for both in zip(rows[low], rows[high], strict=True)]
-
-    columns: dict[str, Any] = {
-        "run": list(rows["run"]),
-        "mean": list(rows["mean"]),
-        confidence: ends("ci_low", "ci_high"),
-        "rank": [f"{low} to {high}" for low, high in zip(rows["rank_low"], rows["rank_high"], strict=True)],
-    }
-    if "difference" in rows:
-        columns |= {
-            "difference": list(rows["difference"]),
-            "p_corrected": list(rows["p_corrected"]),
-            "its interval": ends("difference_low", "difference_high"),
-        }
-    columns["mean_rank"] = _two_places(rows["mean_rank"])
-    if "effect" in rows:
-        columns |= {
-            "random effects": list(rows["effect"]),
-            "their interval": ends("effect_low", "effect_high"),
-            "I2": _two_places(rows["i2"]),
-        }
-    return pd.DataFrame(columns)
+def _some(column: Column, places: list[int]) -> Column:
+    """Some rows of a column."""
+    marks = [column.marks[place] for place in places] if column.marks else ()
+    return replace(column, cells=[column.cells[place] for place in places], marks=marks)
 
 
-def _two_places(values: pd.Series) -> list[str]:
-    """Numbers with two decimal places, below each other."""
-    cells = [texts.format_number(value, 2) for value in values]
-    return [cell.rjust(max(map(len, cells))) for cell in cells]
-
-
-def _legend(result: BenchmarkSuite) -> str:
+def _legend(result: Benchmark) -> str:
     """How to read the table: which numbers are corrected, and what a run is compared with."""
-    facts = ["intervals, also that of a rank, are of one run and not corrected for their number"]
+    facts = [
+        "* best of its criterion; intervals of means and differences are of one run, those of ranks hold for all runs at once"
+    ]
     if result.baseline is not None:
-        facts[0] += ", p_corrected is"
-    if any(compared is not None for compared in result.preferences.values()):
+        facts.append(f"+ better, - worse than {result.baseline} by the corrected p")
+    if any(not result.criterion(name).is_measure for name in result.quantities):
         facts.append("the mean of a preference is over all other runs")
         if result.baseline is not None:
             facts[-1] += f", its difference is head to head with {result.baseline}"

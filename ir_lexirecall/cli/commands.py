@@ -7,48 +7,38 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ir_lexirecall import demo
-from ir_lexirecall.audit import tie_warnings
-from ir_lexirecall.benchmark import benchmark
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
     Inputs,
+    add_margin,
     add_measures,
     add_preference,
     add_rel,
     add_runs,
     add_test,
-    called,
+    criteria_of,
+    parse_margin,
     significance_test,
-    split_measures,
 )
-from ir_lexirecall.cli.output import (
-    BEST,
-    BETTER,
-    EXACT,
-    WORSE,
-    Page,
-    add_output,
-    add_page,
-    emit,
-    save_picture,
-    terminal_width,
-)
-from ir_lexirecall.collections import DEMO, load
+from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, save_picture, terminal_width
+from ir_lexirecall.comparison.comparing import compare_runs, comparison_of, parse_criteria
+from ir_lexirecall.data import demo
+from ir_lexirecall.data.collection import DEMO, load
 from ir_lexirecall.descriptions import describe
-from ir_lexirecall.errors import check_choice
-from ir_lexirecall.evaluation import parse_measures
-from ir_lexirecall.measures.base import REGISTRY
-from ir_lexirecall.measures.scoring import smaller_is_better
-from ir_lexirecall.preferences import Preferences, compare
-from ir_lexirecall.preferences.comparison import check_baseline
-from ir_lexirecall.report import report
-from ir_lexirecall.runs import ScoredRuns
-from ir_lexirecall.summary import correction_words, grouped
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.measures.parsing import parse_measures
+from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.tables import best_marks
+from ir_lexirecall.present.words import confidence_words, count, how_tested, provenance_line
+from ir_lexirecall.reports import report
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from ir_lexirecall.comparison import Comparison
+
+present: Any = LazyModule("ir_lexirecall.present")
 
 _READABLE = 100  # columns of a text
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
@@ -83,23 +73,26 @@ def add_commands(commands: Any) -> None:
     )
     add_rel(parser)
     _add_allow_empty(parser)
-    add_test(parser, "t")
+    add_margin(parser)
+    add_test(parser)
     add_output(parser)
     parser.set_defaults(command=_evaluate)
 
     parser = commands.add_parser(
         "compare",
         help="compare runs query by query",
-        description="Compare runs by exact preferences between their rankings: a row per pair of runs.",
+        description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
     )
     add_runs(parser, least=2)
-    add_preference(parser)
+    add_measures(parser, text="measures, one or several")
+    add_preference(parser, "lexirecall, where no measure is named")
     parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (its name in the table)")
     _add_allow_empty(parser)
     add_rel(parser)
     parser.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
-    add_test(parser, "sign")
+    add_margin(parser)
+    add_test(parser)
     parser.add_argument(
         "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
     )
@@ -118,7 +111,8 @@ def add_commands(commands: Any) -> None:
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="as in `compare`")
     _add_allow_empty(parser)
-    add_test(parser, "sign")
+    add_margin(parser)
+    add_test(parser)
     parser.add_argument("--title", help="of the page")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
     parser.set_defaults(command=_report)
@@ -159,150 +153,161 @@ def _evaluate(options: argparse.Namespace) -> None:
     measures = parse_measures(inputs.measures(options))
     if options.baseline is not None:
         if options.by_query:
-            raise ValueError("eval: --baseline tests means, of which --by-query shows none; choose one of the two")
-        check_baseline("eval", options.baseline, inputs.runs)
-    scored = ScoredRuns.from_runs(
-        measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty, caller="eval"
-    )
+            raise ValueError("--baseline tests means, of which --by-query shows none; choose one of the two")
+        check_choice("baseline", options.baseline, inputs.runs)
+    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     page = Page(options)
     if options.by_query:
-        page.add_table(scored.per_query.reset_index())
+        page.add_table(_by_query(scored))
     elif options.baseline is None or len(inputs.runs) < 2:
         _add_means(page, scored)
     else:
-        test = significance_test(options, "eval")
-        tested = Preferences.from_runs(
-            scored, list(measures), baseline=options.baseline, rel=inputs.rel(options), test=test, caller="eval"
-        )
-        _add_means(page, scored, tested)
-    for note in grouped(tie_warnings(scored)) if page.for_people else []:
-        page.add_sentence(note)
+        test = significance_test(options)
+        margin = parse_margin(options.margin)
+        _add_tested(page, comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin))
+    if page.for_people:
+        for note in grouped(present.tie_notes(scored)):
+            page.add_sentence(note)
     page.finish()
 
 
-def _add_means(page: Page, scored: ScoredRuns, tested: Preferences | None = None, *, legend: bool = True) -> None:
-    """A row per run, the best values marked, and those that differ from the baseline's."""
-    table = scored.table
-    marks = {
-        name: best(-table[name] if smaller_is_better(measure) else table[name])
-        for name, measure in scored.measures.items()
-        if measure.NAME not in _COUNTS
+def _by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
+    """Values as columns, a row per run and query."""
+    queries = scored.judgments.query_ids
+    columns: dict[str, list[Any]] = {
+        "run": [name for name in scored.names for _ in queries],
+        "query_id": [*queries] * len(scored.names),
     }
-    if tested is None:
-        page.add_table(table.reset_index(), marks)
-        if legend and any(map(any, marks.values())):
-            page.add_sentence(f"{BEST} best of its column")
+    return columns | {name: array.ravel().tolist() for name, array in scored.values.items()}
+
+
+def _add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
+    """A row per run, the best values marked."""
+    columns: dict[str, list[Any]] = {"run": scored.names}
+    marks = {}
+    for name, measure in scored.measures.items():
+        columns[name] = [aggregate(measure, row) for row in scored.values[name]]
+        if measure.NAME not in _COUNTS:
+            marks[name] = best_marks(columns[name], smaller_is_better=smaller_is_better(measure))
+    where = f" of {scored.judgments.source}" if scored.judgments.source else ""
+    best = any(map(any, marks.values()))
+    notes = ["Bold: the best of its column."] if best else []
+    page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
+    if legend and best:
+        page.add_sentence("* best of its column")
+
+
+def _add_tested(page: Page, result: Comparison) -> None:
+    """A row per run, the best values marked, and those that differ from the baseline's; programs get the tests, too."""
+    if page.options.format in ("latex", "markdown"):
+        page.add_shown(present.comparison_table(result, 4 if page.options.places is None else page.options.places))
         return
-    rows = table.reset_index()
-    for name in scored.measures:
-        result = tested.table_of(name)
-        columns = (result["run_a"], np.sign(result["estimate"]), result["reject"])
-        signs = {run: _sign(way, reject) for run, way, reject in zip(*columns, strict=True)}
-        known = marks.get(name, [""] * len(table))
-        marks[name] = [mark + signs.get(run, "") for run, mark in zip(table.index, known, strict=True)]
+    columns: dict[str, list[Any]] = {"run": result.runs}
+    for name, criterion in result.by.items():
+        columns[name] = criterion.means.tolist()
         if page.options.format in EXACT:
-            p = dict(zip(result["run_a"], result["p_corrected"], strict=True))
-            rows[f"{name} p"] = [p.get(run, np.nan) for run in table.index]
-    page.add_table(rows, marks)
-    page.add_sentence(
-        f"* best of its column; {BETTER} better, {WORSE} worse than {tested.baseline} ({_described(tested)})"
-    )
+            columns |= _tests(result, name)
+    if page.options.format in EXACT:
+        page.add_table(columns | {"queries": [len(result.query_ids)] * len(result.runs)})
+        return
+    page.add_table(columns, present.marks_of(result))
+    how = how_tested({name: result.test_of(name) for name in result.criteria}, len(result.pairs))
+    queries = f"on {count(len(result.query_ids), 'query')}"
+    page.add_sentence(f"* best of its column; + better, - worse than {result.baseline} ({how}; {queries})")
 
 
-def _described(tested: Preferences) -> str:
-    """The test in a few words."""
-    test = tested.test
-    family = len(tested.pairs)
-    corrected = (
-        f", {correction_words(test.counted_correction)} for {family:,} comparisons"
-        if test.counted_correction and family > 1
-        else ""
-    )
-    return f"{test.name} test on {len(tested.query_ids)} queries{corrected}, p <= {test.alpha:g}"
+_TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
 
 
-def best(values: pd.Series) -> list[str]:
-    """``*`` beside the largest of several values that differ, nothing beside the others.
-
-    >>> import pandas as pd
-    >>> best(pd.Series([0.1, 0.3, 0.3])), best(pd.Series([0.1, 0.1]))
-    (['', '*', '*'], ['', ''])
-    """
-    differ = values.nunique() > 1
-    return [BEST if differ and value == values.max() else "" for value in values]
+def _tests(result: Comparison, name: str) -> dict[str, list[Any]]:
+    """What the test of a measure gave for each run against the baseline, as columns."""
+    rows = result.table(name).set_index("run_a").reindex(result.runs)
+    return {
+        **{f"{name} {column}": rows[column].tolist() for column in _TESTED},
+        f"{name} test": [result.test_of(name).name] * len(rows),
+    }
 
 
-def _sign(way: float, reject: bool) -> str:
-    if not reject or way == 0:
-        return ""
-    return BETTER if way > 0 else WORSE
-
-
-_FIRST = ("preference", "run_a", "run_b", "wins", "losses", "ties", "incomparable", "mean", "p_corrected")
+_FIRST = [
+    "criterion",
+    "run_a",
+    "run_b",
+    "wins",
+    "losses",
+    "ties",
+    "incomparable",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p_corrected",
+    "verdict",
+]
 
 
 def _compare(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     for name in options.explain or ():
-        check_choice("compare", "run", name, inputs.runs)
-    result = compare(
+        check_choice("run", name, inputs.runs)
+    result = compare_runs(
         inputs.judgments,
         inputs.runs,
-        ["lexirecall"] if options.preference is None else split_measures(options.preference),
+        parse_criteria(criteria_of(options, preferences=["lexirecall"])),
         baseline=options.baseline,
-        rel=inputs.rel(options),
+        test=significance_test(options),
+        margin=parse_margin(options.margin),
+        rel=options.rel,
         cutoff=options.cutoff,
-        test=significance_test(options, "compare"),
         allow_empty=options.allow_empty,
     )
     page = Page(options)
     if options.explain:
         a, b = options.explain
-        for name in result.preferences:
-            if len(result.preferences) > 1:
+        for name in result.criteria:
+            if len(result.criteria) > 1:
                 page.add_sentence(f"{name}:")
             page.add_table(result.explain(a, b, name))
-        notes = result.diagnostics
+        notes = result.diagnostics if page.for_people else []
+    elif options.format in ("latex", "markdown"):
+        page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
+        notes = []
     else:
-        page.add_finding(result.finding)
+        if page.for_people:
+            page.add_finding(present.comparison_finding(result))
         _add_pairs(page, result)
         notes = []  # they are part of the finding
-    for sentence in ["", result.caption, *notes]:
+    for sentence in ["", provenance_line(result.provenance), *notes]:
         page.add_sentence(sentence)
     if options.plot:
-        save_picture(result.plot_pair(*options.explain) if options.explain else result.plot(), options.plot)
+        save_picture(result.plot_pair(*options.explain) if options.explain else result.plot_pairs(), options.plot)
     page.finish()
 
 
-def _add_pairs(page: Page, result: Preferences) -> None:
-    """A row per pair, the means marked where the test rejects; for people, what matters most stands first."""
+def _add_pairs(page: Page, result: Comparison) -> None:
+    """A row per pair; for people, what matters most stands first."""
     table = result.table()
-    signs = [_sign(mean, reject) for mean, reject in zip(table["mean"], table["reject"], strict=True)]
     if page.for_people:
         first = [name for name in _FIRST if name in table]
-        table = table[[*first, *(name for name in table.columns if name not in (*first, "reject"))]]
+        table = table[[*first, *(name for name in table.columns if name not in first)]]
         page.add_sentence("Pairs:")
-    page.add_table(table, {"mean": signs})
-    if any(signs):
-        page.add_sentence(f"{BETTER} run_a is better, {WORSE} worse than run_b ({_described(result)})")
+    page.add_table(table, confidence=confidence_words(result.provenance))
 
 
 def _report(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
-    with called("benchmark", "report"):
-        result = benchmark(
-            inputs.collection or inputs.judgments,
-            inputs.runs,
-            inputs.measures(options),
-            preference=["lexirecall"] if options.preference is None else split_measures(options.preference),
-            baseline=options.baseline,
-            test=significance_test(options, "report"),
-            allow_empty=options.allow_empty,
-        )
+    result = compare_runs(
+        inputs.judgments,
+        inputs.runs,
+        parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
+        baseline=options.baseline,
+        test=significance_test(options),
+        margin=parse_margin(options.margin),
+        allow_empty=options.allow_empty,
+        least=1,
+    )
     path = report(
         result,
         options.output,
-        **({"title": options.title} if options.title else {}),
+        title=options.title,
         runs={name: run for name, run in inputs.runs.items() if os.path.isfile(run)},  # a pipe is read once only
         inputs={"qrels": options.qrels, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
@@ -312,7 +317,7 @@ def _report(options: argparse.Namespace) -> None:
 
 def _demo(options: argparse.Namespace) -> None:
     measures = {str(measure): measure for measure in load(DEMO).recommended()}
-    scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs(), caller="demo")
+    scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"
     page.add_sentence(f"{sizes}. Means, the best of each column marked *:")
@@ -360,8 +365,8 @@ def _measures(options: argparse.Namespace) -> None:
         if name != measure.NAME:
             continue
         aliases = [alias for alias, other in REGISTRY.items() if other is measure and alias != name]
-        lines.append(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC} [{measure.SOURCE}]")
-        lines.append(f"    {measure.FORMULA}")
+        lines.append(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC}")
+        lines.append(f"    {measure.ABOUT.plain}")
         for key, param in measure.SUPPORTED_PARAMS.items():
             if param.required:
                 how = "required"

@@ -9,7 +9,7 @@ from command_line import Cli
 
 from ir_lexirecall import demo
 from ir_lexirecall.cli.arguments import split_measures, with_lists
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall.data import qrels as read_qrels_module
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_the_judgments_of_an_id_are_made_once(
     words: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, read = [], []
-    from_table, qrels = Judgments._from_table.__func__, demo.qrels  # type: ignore[attr-defined]
+    from_table, qrels = read_qrels_module._from_table, demo.qrels
     monkeypatch.setattr(
-        Judgments,
+        read_qrels_module,
         "_from_table",
-        classmethod(lambda cls, *a: made.append(len(a[0])) or from_table(cls, *a)),  # type: ignore[func-returns-value]
+        lambda *a: made.append(len(a[0])) or from_table(*a),  # type: ignore[func-returns-value]
     )
     monkeypatch.setattr(demo, "qrels", lambda: read.append(1) or qrels())  # type: ignore[func-returns-value]
     assert cli(*words).code == 0

@@ -42,7 +42,7 @@ def test_a_folder_is_a_benchmark(suite: Path, cli: Any) -> None:
 
 def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, cli: Any) -> None:
     (suite.parent / "b.toml").write_text(
-        'measures = ["LR"]\nbaseline = "bm25"\nn_resamples = 200\nover = "collections"\nruns = "suite"\nalpha = 0.1\n'
+        'by = ["LR"]\nbaseline = "bm25"\nn_resamples = 200\nover = "collections"\nruns = "suite"\nalpha = 0.1\n'
         '[collections]\nlexirecall-demo = "lexirecall/demo"\nbees = "suite/bees/qrels.tsv"\n'
     )
     options = ("--format", "csv")
@@ -56,7 +56,7 @@ def test_toml_says_the_same_and_the_command_line_has_the_last_word(suite: Path, 
     for run, path in RUNS.items():
         (suite.parent / f"{run}.run").write_bytes(path.read_bytes())
     (suite.parent / "c.toml").write_text(
-        'measures = ["LR"]\nn_resamples = 200\n[collections]\ndemo = "lexirecall/demo"\n[runs.demo]\nbm25 = "bm25.run"\nql = "ql.run"\n'
+        'by = ["LR"]\nn_resamples = 200\n[collections]\ndemo = "lexirecall/demo"\n[runs.demo]\nbm25 = "bm25.run"\nql = "ql.run"\n'
     )
     assert "bm25" in cli("benchmark", "c.toml").out
 
@@ -90,20 +90,20 @@ def test_documents_get_the_table_of_the_result(form: str, suite: Path, cli: Any)
 
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int, suite: Path, terminal: Any) -> None:
-    options = ("-m", "LR", "SL3(n=200)", "--baseline", "bm25", "--n-resamples", "200")
+    options = ("-m", "LR", "SL3(n=200)", "-p", "lexirecall", "--baseline", "bm25", "--n-resamples", "200")
     said = terminal(columns, "benchmark", str(suite), *options).out
     lines = said.splitlines()
     assert max(map(len, lines)) <= columns
     heads = [line for line in lines if line.startswith("run ")]
     assert len(heads) == 3
-    assert len({tuple(re.split(r"\s{2,}", head)) for head in heads}) == 1
+    assert len({len(re.split(r"\s{2,}", head)) for head in heads}) == 1  # names in them may be shortened
     shown = re.split(r"\s{2,}", heads[0].strip())
-    everything = ["run", "mean", "95 % interval", "rank", "difference", "p_corrected", "its interval", "mean_rank"]
-    assert shown == everything[: {40: 3, 80: 6, 120: 8}[columns]]
+    everything = ["run", "mean (interval)", "mean rank", "rank", "difference to bm25", "p corrected"]
+    assert shown == everything[: {40: 2, 80: 4, 120: 6}[columns]]
     assert ("columns left out" in said) == (columns < 120)
-    for measure, rising in (("LR", True), ("SL3(n=200)", False), ("pref:lexirecall", True)):
+    for measure, rising in (("LR", True), ("SL3(n=200)", False), ("lexirecall", True)):
         start = lines.index(f"{measure}:") + 2
-        means = [float(line.split()[1]) for line in lines[start : start + 3]]
+        means = [float(line.split()[1].rstrip("*")) for line in lines[start : start + 3]]
         assert means == sorted(means, reverse=rising)
 
 
@@ -120,21 +120,20 @@ def test_people_see_two_places_of_ranks_and_programs_all_digits(suite: Path, cli
     start = lines.index("LR:")
     assert re.split(r"\s{2,}", lines[start + 1])[-1] == "I2"
     shown = {line.split()[0]: line.split() for line in lines[start + 2 : start + 5]}
-    for row in (row for row in rows if row["measure"] == "LR"):
+    for row in (row for row in rows if row["criterion"] == "LR"):
         assert f"{row['mean_rank']:.2f}" in shown[row["run"]]
         assert shown[row["run"]][-1] == ("-" if row["i2"] is None else f"{row['i2']:.2f}")
 
 
 def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
-    options = ("benchmark", str(suite), "-m", "LR", "--n-resamples", "50")
+    options = ("benchmark", str(suite), "-m", "LR", "-p", "lexirecall", "--n-resamples", "50")
     said = cli(*options, "--baseline", "bm25", "--test", "t").out
-    assert (
-        said.count("not corrected for their number, p_corrected is; the mean of a preference is over all other runs")
-        == 1
-    )
-    assert "its difference is head to head with bm25" in said
-    assert "t test within each collection, differences over collections by a bootstrap" in said
-    assert "p_corrected" not in cli(*options).out
+    assert said.count("the mean of a preference is over all other runs, its difference is head to head with bm25") == 1
+    assert "+ better, - worse than bm25 by the corrected p" in said
+    assert "Against the baseline bm25 (p <= 0.05, Holm's correction for 2 comparisons)" in said
+    assert "intervals of means and differences are of one run, those of ranks hold for all runs at once" in said
+    assert "test t; correction holm" in said
+    assert "p corrected" not in cli(*options).out
     shown = " ".join(cli("benchmark", "--help").out.split())
     assert "within each collection; over collections, differences are tested by a bootstrap" in shown
 
@@ -142,11 +141,11 @@ def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli:
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ('mesures = ["LR"]', "b.toml: unknown key 'mesures'; choose from collections, runs, measures"),
-        ('mesures = ["LR"]', "did you mean 'measures'"),
-        ("measures = 3", "b.toml: measures must be a text or a list, not 3"),
+        ('measures = ["LR"]', "b.toml: unknown key 'measures'; choose from collections, runs, by"),
+        ('basline = "bm25"', "did you mean 'baseline'"),
+        ("by = 3", "b.toml: by must be a text or a list, not 3"),
         ("alpha = true", "b.toml: alpha must be a number"),
-        ("measures = [", "b.toml:"),
+        ("by = [", "b.toml:"),
         ('runs = "suite"', "b.toml: there is no collections"),
         ('[collections]\na = "lexirecall/demo"', "b.toml: there is no runs"),
         ('[collections]\na = "lexirecall/demo"\n[runs]\na = "x.run"', "runs.a must be a table"),
@@ -193,32 +192,61 @@ def test_a_gate_lets_through_what_is_not_worse(cli: Any) -> None:
     assert said.code == 1  # the same file twice has no two names
     said = gate(cli, "bm25", baseline="overlap")
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("### bm25 is not worse than overlap\n")
+    assert said.out.startswith("### bm25 is not worse than overlap by more than the margin\n")
+
+
+def test_a_gate_closes_on_evidence(cli: Any) -> None:
+    said = gate(cli, "overlap")
+    assert said.code == 3
+    assert said.out.startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
+    assert said.out.count("| worse   |") == 2
+
+
+def test_a_gate_lets_through_what_is_undecided_unless_it_is_strict(cli: Any) -> None:
+    said = gate(cli, "ql")
+    assert said.code == 0
+    assert said.out.startswith("### ql is not shown to be worse than bm25; undecided by nDCG@10 and LR\n")
+    strict = gate(cli, "ql", "--strict")
+    assert strict.code == 4
+    assert strict.out == said.out
+    assert gate(cli, "ql", "--strict", "--margin", "nDCG@10=0.1 LR=10%").code == 0
 
 
 def test_a_gate_closes_where_a_mean_falls_too_far(cli: Any) -> None:
-    assert gate(cli, "ql").code == 3
-    said = gate(cli, "ql", "--max-drop", "0.05")
-    assert said.code == 0
-    assert (said.out.count("| within 0.05 |"), said.out.count("| not told apart |"), said.out.count("| same |")) == (
-        2,
-        1,
-        0,
+    said = gate(cli, "ql", "--rule", "drop")
+    assert said.code == 3
+    assert said.out.count("| failed  |") == 2
+    table = irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, "nDCG@10", baseline="bm25").table()
+    (fall,), (p,) = -table["difference"], table["p"]
+    assert said.out.startswith(
+        f"### ql beside bm25: nDCG@10 fell by {fall:.4f}, more than 0.0100; p = {p:.3f}; LR fell"
     )
-    table = irl.benchmark("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}, ["nDCG@10"]).table["nDCG@10"]
-    assert f"{table['ql'] - table['bm25']:+.4f}" in gate(cli, "ql").out
+    assert f"{-fall:+.4f}" in said.out
+    said = gate(cli, "ql", "--rule", "drop", "--margin", "0.05")
+    assert said.code == 0
+    assert said.out.startswith("### ql beside bm25: no mean fell by more than its margin\n")
+    assert said.out.count("| passed  |") == 2
 
 
 def test_a_gate_closes_where_a_preference_is_significant(cli: Any) -> None:
-    said = gate(cli, "overlap", "--max-drop", "1")
+    preference = ("-p", "lexirecall")
+    said = gate(cli, "overlap", *preference, "--margin", "1")
     assert said.code == 3
-    assert "worse than bm25: lexirecall" in said.out
-    assert gate(cli, "ql", "--max-drop", "1", "--alpha", "0.1").code == 3
-    assert gate(cli, "ql", "--max-drop", "1").code == 0
+    assert "is worse than bm25 by nDCG@10, LR and lexirecall" in said.out
+    drop = (*preference, "--rule", "drop", "--margin", "1")
+    said = gate(cli, "ql", *drop, "--alpha", "0.1")
+    assert said.code == 3
+    assert said.out.startswith("### ql beside bm25: lexirecall is significantly for bm25 (p = 0.0703)\n")
+    assert gate(cli, "ql", *drop).code == 0
+
+
+def preferred(cli: Any, preference: str, *options: str) -> Any:
+    words = ("gate", "lexirecall/demo", str(RUNS["bm25"]), str(RUNS["ql"]), "-p", preference)
+    return cli(*words, *options)
 
 
 def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
-    said = gate(cli, "ql", "--queries", "3")
+    said = preferred(cli, "lexirecall", "--queries", "3")
     explained = (
         irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("bm25", "ql")}).explain("ql", "bm25").set_index("query_id")
     )
@@ -227,45 +255,67 @@ def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         decided = explained.loc[cells[0]]
-        assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == ("bm25", cells[3], cells[4])
-        assert cells[5:] == [str(decided["rank_b"]), "-" if pd.isna(decided["rank_a"]) else str(decided["rank_a"])]
-    assert "By lexirecall, ql loses 7 of 16 queries (3 are shown), the largest loss of nDCG@10 first:" in said.out
+        assert (decided["winner"], str(decided["level"]), decided["doc_id"]) == ("bm25", cells[1], cells[2])
+        assert cells[3:] == [str(decided["rank_b"]), "-" if pd.isna(decided["rank_a"]) else str(decided["rank_a"])]
+    assert "By lexirecall, ql loses 7 of 16 queries (3 are shown):" in said.out
+
+
+def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
+    said = gate(cli, "ql")
+    rows = [line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)]
+    losses = [float(candidate) - float(baseline) for _, baseline, candidate in rows]
+    assert losses == sorted(losses)
+    assert losses[-1] < 0
+    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries:" in said.out
+    assert "(1 is shown):" in gate(cli, "ql", "--queries", "1").out
+    none = gate(cli, "ql", "--queries", "0").out
+    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries.\n" in none
+    assert "| query" not in none
 
 
 def test_a_gate_says_the_same_in_json(cli: Any) -> None:
-    said = gate(cli, "ql", "--queries", "3", "--format", "json")
+    said = gate(cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json")
     assert said.code == 3
     found = json.loads(said.out)
-    assert found["worse"] == ["nDCG@10", "LR"]
-    assert (found["baseline"], found["candidate"], found["queries"]) == ("bm25", "ql", 16)
+    assert (found["outcome"], found["worse"], found["rule"]) == ("worse", ["nDCG@10", "LR"], "drop")
+    assert (found["baseline"], found["candidate"]) == ("bm25", "ql")
     runs = {n: RUNS[n] for n in ("bm25", "ql")}
-    table = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "LR"]).table
-    for row in found["measures"]:
-        assert [row["baseline"], row["candidate"]] == table[row["measure"]].tolist()
-        assert row["difference"] == row["candidate"] - row["baseline"]
-    compared = irl.compare("lexirecall/demo", {n: RUNS[n] for n in ("ql", "bm25")})
-    (row,) = found["preferences"]
-    assert [row[name] for name in ("wins", "losses", "ties", "p")] == compared.table()[
-        ["wins", "losses", "ties", "p"]
-    ].iloc[0].tolist()
-    explained = compared.explain("ql", "bm25").set_index("query_id")
-    assert (found["lost"]["count"], len(found["lost"]["queries"])) == ((explained["winner"] == "bm25").sum(), 3)
-    for lost in found["lost"]["queries"]:
-        decided = explained.loc[lost["query_id"]]
-        ranks = [None if pd.isna(decided[name]) else decided[name] for name in ("rank_a", "rank_b")]
-        assert [lost["level"], lost["doc_id"]] == [decided["level"], decided["doc_id"]]
-        assert [lost["rank_candidate"], lost["rank_baseline"]] == ranks
-    changes = [lost["changes"]["nDCG@10"] for lost in found["lost"]["queries"]]
-    assert changes == sorted(changes)
+    by = ["nDCG@10", "LR", "lexirecall"]
+    compared = irl.compare("lexirecall/demo", runs, by, baseline="bm25", margin=0.01)
+    expected = json.loads(compared.table().to_json(orient="records", double_precision=15))
+    assert [row["queries"] for row in found["criteria"]] == [16] * 3
+    for row, wanted in zip(found["criteria"], expected, strict=True):
+        assert {name: row[name] for name in wanted} == pytest.approx(wanted, nan_ok=True)
+    explained = compared.explain("ql", "bm25", "nDCG@10").set_index("query_id")
+    assert (found["lost_queries"], len(found["lost"])) == ((explained["winner"] == "bm25").sum(), 3)
+    for lost in found["lost"]:
+        assert [lost["value_a"], lost["value_b"]] == explained.loc[lost["query_id"], ["value_a", "value_b"]].tolist()
+
+
+def test_a_gate_says_the_same_in_junit(cli: Any) -> None:
+    from xml.etree import ElementTree
+
+    def cases(*options: str) -> tuple[dict[str, str], dict[str, str]]:
+        suite = ElementTree.fromstring(gate(cli, "ql", "--format", "junit", *options).out)
+        return dict(suite.attrib), {case.attrib["name"]: case[0].tag for case in suite}
+
+    suite, found = cases("--rule", "drop")
+    assert found == {"nDCG@10": "failure", "LR": "failure"}
+    assert suite == {"name": "ql beside bm25", "tests": "2", "failures": "2", "errors": "0"}
+    assert cases()[1] == {"nDCG@10": "system-out", "LR": "system-out"}
+    suite, found = cases("--strict")
+    assert found == {"nDCG@10": "error", "LR": "error"}
+    assert (suite["failures"], suite["errors"]) == ("0", "2")
 
 
 @pytest.mark.parametrize("preference", ["rpp", "AP", "dominance", "lexiprecision"])
-def test_a_gate_explains_other_preferences(preference: str, cli: Any) -> None:
-    found = json.loads(gate(cli, "ql", "-p", preference, "--format", "json").out)
-    shown = gate(cli, "ql", "-p", preference).out
-    for lost in found["lost"]["queries"]:
+def test_a_gate_explains_other_criteria(preference: str, cli: Any) -> None:
+    found = json.loads(preferred(cli, preference, "--format", "json").out)
+    shown = preferred(cli, preference).out
+    assert found["lost"]
+    for lost in found["lost"]:
         row = next(line for line in shown.splitlines() if line.startswith(f"| {lost['query_id']} "))
-        for key in ("level", "doc_id", "levels_baseline", "levels_candidate"):
+        for key in ("level", "doc_id", "levels_b", "levels_a"):
             assert key not in lost or str(lost[key]) in row
     assert ("Level i is the i-th relevant document" in shown) == (preference == "lexiprecision")
 
@@ -277,22 +327,21 @@ def test_a_gate_refuses_values_that_are_not_defined(cli: Any) -> None:
 
 
 def test_the_help_of_a_gate_names_its_exit_code(cli: Any) -> None:
-    assert "3 the candidate is worse" in cli("gate", "--help").out
+    assert "3 the candidate is worse, 4 undecided, with --strict" in cli("gate", "--help").out
     assert "3 " not in cli("eval", "--help").out.splitlines()[-1]
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
-    assert gate(cli, "ql", "-o", "summary.md").code == 3
-    assert (
-        (folder / "summary.md")
-        .read_text()
-        .startswith("### ql is worse than bm25: nDCG@10, LR (2 of 2 measures, 0 of 1 preference)\n")
-    )
-    assert "max-drop must be a number of at least 0" in gate(cli, "ql", "--max-drop", "-1").err
+    assert gate(cli, "overlap", "-o", "summary.md").code == 3
+    assert (folder / "summary.md").read_text().startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
+    assert "margin of nDCG@10 must be a number of at least 0" in gate(cli, "ql", "--margin", "-1").err
+    assert "no margin for LR; give one for every criterion" in gate(cli, "ql", "--margin", "nDCG@10=0.1").err
+    assert "expected a number, or a share of the baseline's mean" in gate(cli, "ql", "--margin", "some").err
+    assert "queries must be" in gate(cli, "ql", "--queries", "-1").err
     assert "no.run: there is no such file" in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
 
 
 def test_a_gate_reads_standard_input(process: Any) -> None:
-    said = process("gate", "lexirecall/demo", str(RUNS["bm25"]), "-", "-m", "LR", stdin=RUNS["ql"].read_text())
+    said = process("gate", "lexirecall/demo", str(RUNS["bm25"]), "-", "-m", "LR", stdin=RUNS["overlap"].read_text())
     assert said.code == 3
     assert "stdin is worse than bm25" in said.out

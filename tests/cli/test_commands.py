@@ -19,9 +19,10 @@ from command_line import BM25, QRELS, QUALITY, Cli
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli.arguments import run_names, split_measures
-from ir_lexirecall.cli.output import FORMATS, render
+from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
 from ir_lexirecall.measures import REGISTRY
-from ir_lexirecall.text import short_name
+from ir_lexirecall.present.tables import Shown
+from ir_lexirecall.present.text import short_name
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ir_datasets_home"
 TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
@@ -95,10 +96,12 @@ def test_measures_in_one_argument(text: str, parts: list[str]) -> None:
 
 def example(name: str) -> str:
     """A measure of that name with what it requires, and what its values need to be finite."""
-    values = {"max_rel": 3, "aspects": {"relevance": 2}, "cutoff": 10}
+    values = {"max_rel": 3, "aspects": {"relevance": 2}, "cutoff": 10, "recall": 0.5}
     params = REGISTRY[name].SUPPORTED_PARAMS
     required = {key: value for key, value in values.items() if key in params and params[key].required}
-    return str(REGISTRY[name](**required, **({"n": 100} if REGISTRY[name].SMALLER_IS_BETTER else {})))
+    return str(
+        REGISTRY[name](**required, **({"n": 100} if "n" in params and name not in ("TSE", "LexiRecall", "LR") else {}))
+    )
 
 
 @pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
@@ -171,13 +174,16 @@ def test_markdown(cli: Cli) -> None:
     assert cells[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
     assert all(set(cell) <= set("-:") for cell in cells[1])
     assert cells[2] == ["bm25", *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:])]
-    assert len(cells) == 4
+    assert lines[4:] == ["", "Bold: the best of its column."]
 
 
 def test_latex(cli: Cli) -> None:
     text = cli(*EVAL, "--format", "latex").out
-    assert text.startswith("\\begin{tabular}{lrr}")
-    assert text.rstrip().endswith("\\end{tabular}")
+    lines = text.splitlines()
+    assert lines[:3] == ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
+    assert lines[3] == "\\caption{Means on 2 queries of qrels.txt. Bold: the best of its column.}"
+    assert lines[4:6] == ["\\label{tab:eval}", "\\begin{tabular}{lrr}"]
+    assert lines[-2:] == ["\\end{tabular}", "\\end{table}"]
     assert "CWL\\_ERR10" in text
     assert f"{exact('dph', 'dph.txt')['LR']:.4f}" in text
 
@@ -195,15 +201,28 @@ def test_places(places: int, form: str, cli: Cli) -> None:
     assert said.code == 0
     if form == "json":
         assert json.loads(said.out) == [{"run": "bm25", "TSE": float(wanted)}]
+    elif form in EXACT:
+        assert said.out.replace(",", "\t") == f"run\tTSE\nbm25\t{float(wanted)!r}\n"
     else:
         assert wanted in said.out.replace("|", " ").replace(",", " ").split()
 
 
-@pytest.mark.parametrize("form", [form for form in FORMATS if form != "json"])
+@pytest.mark.parametrize("form", ["text", "latex", "markdown"])
 def test_a_number_that_would_read_as_0_keeps_its_magnitude(form: str) -> None:
-    text, _ = render(pd.DataFrame({"run": ["a", "b"], "TSE": [0.00012, 0.0]}), form, 3)
+    shown = Shown.from_frame(pd.DataFrame({"run": ["a", "b"], "TSE": [0.00012, 0.0]}), places=3)
+    text = shown.text()[0] if form == "text" else getattr(shown, form)()
     assert "1.2e-04" in text
     assert "0.000" in text
+
+
+def test_programs_get_the_same_numbers_in_every_format() -> None:
+    table = pd.DataFrame({"run": ["a", "b"], "TSE": [0.12345, 0.0], "p": [1.25e-7, 0.5]})
+    for places, tse in ((None, 0.12345), (2, 0.12)):
+        rows = [("a", tse, 1.25e-7), ("b", 0.0, 0.5)]
+        assert [tuple(row.values()) for row in json.loads(for_programs(table, "json", places))] == rows
+        for form, mark in (("tsv", "\t"), ("csv", ",")):
+            lines = [line.split(mark) for line in for_programs(table, form, places).splitlines()]
+            assert [(name, float(x), float(p)) for name, x, p in lines[1:]] == rows
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -221,7 +240,10 @@ def test_formats_need_no_further_package(cli: Cli, monkeypatch: pytest.MonkeyPat
 
 def test_counts_are_printed() -> None:
     table = pd.DataFrame({"run": ["a"], "NumRet": [3.0]})
-    assert [line.split() for line in render(table, "table", 0)[0].splitlines()] == [["run", "NumRet"], ["a", "3"]]
+    assert [line.split() for line in Shown.from_frame(table, places=0).text()[0].splitlines()] == [
+        ["run", "NumRet"],
+        ["a", "3"],
+    ]
 
 
 @pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
@@ -434,7 +456,7 @@ def test_qrels_without_judgments_are_refused(measures: str, content: str, cli: C
     for form in ("table", "json"):
         said = cli("eval", "empty.txt", "bm25.run", "-m", measures, "--format", form)
         assert (said.code, said.out) == (1, "")
-        assert said.err == "ir-lexirecall: empty.txt: there are no judgments in it\n"
+        assert said.err == "ir-lexirecall: eval: empty.txt: there are no judgments in it\n"
 
 
 def test_fractional_grades_of_measures_that_other_programs_compute_are_no_crash(cli: Cli) -> None:

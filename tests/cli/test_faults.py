@@ -19,7 +19,7 @@ from command_line import BM25, ROOT, Cli, exit_code, program
 
 import ir_lexirecall as irl
 from ir_lexirecall.cli import commands, main
-from ir_lexirecall.cli.output import FORMATS, render
+from ir_lexirecall.cli.output import FORMATS, for_programs
 
 EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")
 
@@ -64,7 +64,7 @@ def test_standard_input_is_read_once(cli: Cli) -> None:
     for words in (("-", "-"), ("qrels.txt", "-", "-"), ("-", "bm25.run", "--aspect", "quality=-")):
         said = cli("eval", *words, "-m", "LR")
         assert (said.code, said.out) == (1, "")
-        assert said.err.startswith("ir-lexirecall: -: ")
+        assert said.err.startswith("ir-lexirecall: eval: -: ")
 
 
 def test_process_substitution(folder: Path) -> None:
@@ -85,7 +85,7 @@ def test_process_substitution(folder: Path) -> None:
 def test_errors_in_standard_input_name_the_line(process: Cli) -> None:
     said = process("eval", "qrels.txt", "-", "-m", "LR", stdin=BM25 + "q9 Q0 a 1\n")
     assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("ir-lexirecall: -, line 5: 4 fields")
+    assert said.err.startswith("ir-lexirecall: eval: -, line 5: 4 fields")
 
 
 # -- interruptions -----------------------------------------------------------------------------------
@@ -145,12 +145,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> None:
     package = tmp_path / "ir_lexirecall"
-    package.mkdir()
+    (package / "_util").mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "cli.py").write_text(
         "import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0"
     )
-    for name in ("__main__.py", "lazy.py"):
+    for name in ("__main__.py", "_util/lazy.py"):
         (package / name).write_text((ROOT / "ir_lexirecall" / name).read_text())
     done = subprocess.run(
         ["bash", "-c", "trap '' INT; exec \"$@\"", "bash", sys.executable, "-m", "ir_lexirecall"],
@@ -187,7 +187,7 @@ def test_closed_output_is_an_error(folder: Path) -> None:
     command = " ".join(f"'{word}'" for word in program(*EVAL))
     done = subprocess.run(["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "ir-lexirecall: standard output is closed; -o FILE writes into a file\n"
+    assert done.stderr == "ir-lexirecall: eval: standard output is closed; -o FILE writes into a file\n"
 
 
 def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_names_that_the_terminal_cannot_print(folder: Path, monkeypatch: pytest.
         (MemoryError(), "there is not enough memory"),
         (OSError(28, "No space left on device"), "No space left on device"),
         (PermissionError(13, "Permission denied", "a.run"), "a.run: Permission denied"),
-        (ValueError("two\nlines \x1b[31m"), r"two lines \x1b[31m"),
+        (ValueError("two\nlines \x1b[31m"), r"eval: two lines \x1b[31m"),
         (RuntimeError(), "RuntimeError"),
         (TypeError("no"), "unexpected TypeError: no; please report it"),
         (
@@ -236,7 +236,7 @@ def test_no_traceback_reaches_a_user(
 
 
 def test_too_little_memory_while_a_file_is_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_lexirecall.trec._BLOCK", 2**43)  # bytes at a time
+    monkeypatch.setattr("ir_lexirecall.io.content._BLOCK", 2**43)  # bytes at a time
     assert cli(*EVAL) == (1, "", "ir-lexirecall: there is not enough memory\n")
 
 
@@ -322,7 +322,7 @@ def strict(text: str) -> Any:
 def test_json_has_no_numbers_that_json_does_not_know() -> None:
     table = pd.DataFrame({"run": ["a", "b", "c", None], "x": [float("nan"), float("inf"), -float("inf"), 1.5]})
     for places in (None, 2):
-        assert strict(render(table, "json", places)[0]) == [
+        assert strict(for_programs(table, "json", places)) == [
             {"run": "a", "x": None},
             {"run": "b", "x": "Infinity"},
             {"run": "c", "x": "-Infinity"},
@@ -373,8 +373,8 @@ def test_names_are_data(name: str, form: str, cli: Cli) -> None:
         assert strict(said.out)[0]["run"] == name.replace("\udcff", "\\xff")
         return
     lines = said.out.splitlines()
-    row = lines[{"table": 1, "tsv": 1, "csv": 1, "latex": 4, "markdown": 2}[form]]
-    assert len(lines) == {"table": 3, "tsv": 3, "csv": 3, "latex": 8, "markdown": 4}[form]
+    row = lines[{"table": 1, "tsv": 1, "csv": 1, "latex": 9, "markdown": 2}[form]]
+    assert len(lines) == {"table": 3, "tsv": 3, "csv": 3, "latex": 14, "markdown": 4}[form]
     if form == "tsv":
         assert row.count("\t") == 1
     if form == "csv":

@@ -1,10 +1,11 @@
-"""``ir-lexirecall meta``: every study has a command of its name, which prints what the function gives."""
+"""``ir-lexirecall meta``: a command prints what the function of its name gives."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -34,8 +35,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str]
         demo.run(name).assign(q0="Q0", rank=0, tag="t")[["query_id", "q0", "doc_id", "rank", "score", "tag"]].to_csv(
             folder / f"{name}.run", sep=" ", header=False, index=False
         )
-    providers = pd.DataFrame({"doc_id": qrels["doc_id"].unique()})
-    providers.assign(provider=providers["doc_id"].str[:3]).to_csv(folder / "providers.csv", index=False)
     return str(folder / "qrels.txt"), {name: str(folder / f"{name}.run") for name in RUNS}
 
 
@@ -46,7 +45,7 @@ Meta = Callable[..., Said]
 def meta(capsys: pytest.CaptureFixture[str], files: tuple[str, dict[str, str]]) -> Meta:
     """Calls a study; QRELS and RUNS stand for the files."""
     qrels, runs = files
-    known = {"QRELS": [qrels], "RUNS": list(runs.values()), "PROVIDERS": [str(Path(qrels).parent / "providers.csv")]}
+    known = {"QRELS": [qrels], "RUNS": list(runs.values()), "GROUPS": [f"{name}={name}" for name in runs]}
 
     def call(*words: str) -> Said:
         return Said(
@@ -71,12 +70,6 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 ON_RUNS = ("QRELS", "RUNS")
 CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any]]]] = {
-    "achieved-significance": [
-        (
-            (*ON_RUNS, "-m", "AP", "lexirecall", "--test", "bootstrap", "--n-resamples", "100", "--seed", "3"),
-            lambda q, r: studies.achieved_significance(["AP", "lexirecall"], q, r, n_resamples=100, seed=3),
-        ),
-    ],
     "agreement": [
         (
             (*ON_RUNS, "-m", "lexirecall", "R@10", "--rel", "2", "--cutoff", "10"),
@@ -90,20 +83,6 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.axioms("RR", cases=5, seed=2, grades=[0, 2], size=3),
         ),
     ],
-    "balancing-index": [
-        (("-m", "AP", "--n", "10", "20"), lambda q, r: studies.balancing_index("AP", [10, 20])),
-        (
-            ("-m", "nDCG", "RBP", "--n", "10", "--method", "closed form", "--top", "3", "--lowest", "2"),
-            lambda q, r: studies.balancing_index(["nDCG", "RBP"], 10, top=3, lowest=2, method="closed form"),
-        ),
-    ],
-    "best-run-labels": [
-        (
-            (*ON_RUNS, "-m", "CAM(aspects={'relevance':3})@5", "--k", "5"),
-            lambda q, r: studies.best_run_labels("CAM(aspects={'relevance':3})@5", q, r, k=5),
-        ),
-    ],
-    "check": [(("-m", "RR", "--size", "3", "--cases", "5"), lambda q, r: studies.check("RR", size=3, cases=5))],
     "correlation": [
         ((*ON_RUNS, "-m", "LR AP nDCG@5"), lambda q, r: studies.correlation(["LR", "AP", "nDCG@5"], q, r)),
         (
@@ -141,62 +120,25 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.fit("nDCG", "AP", q, r, "cutoff", bounds=(5, 8)),
         ),
     ],
-    "orientation": [
-        (("-m", "RR AP"), lambda q, r: studies.orientation(["RR", "AP"])),
-        (("-m", "RR", "--n", "10", "20", "--m", "3"), lambda q, r: studies.orientation("RR", 3, [10, 20])),
-    ],
-    "partial-order": [
-        (
-            ("--rankings", "a=1,0,2", "b=2,0,1", "c=0,0,3"),
-            lambda q, r: studies.partial_order({"a": [1, 0, 2], "b": [2, 0, 1], "c": [0, 0, 3]}),
-        ),
-        (
-            ("--rankings", "a=1,0,2", "b=2,0,1", "--by", "set"),
-            lambda q, r: studies.partial_order({"a": [1, 0, 2], "b": [2, 0, 1]}, by="set"),
-        ),
-    ],
-    "per-query-kendall": [
-        ((*ON_RUNS, "-m", "LR", "AP"), lambda q, r: studies.per_query_kendall(["LR", "AP"], q, r)),
-    ],
-    "properties": [((), lambda q, r: studies.properties())],
-    "provider-exposure": [
-        (
-            (*ON_RUNS, "--providers", "PROVIDERS", "--exposure", "RBP", "--p", "0.5", "--rel", "2"),
-            lambda q, r: studies.provider_exposure(
-                q, r, pd.read_csv(Path(q).parent / "providers.csv"), exposure="RBP", p=0.5, rel=2
-            ),
-        ),
-    ],
-    "reachable-maximum": [
-        (
-            ("QRELS", "-m", "CAM(aspects={'relevance':3})"),
-            lambda q, r: studies.reachable_maximum("CAM(aspects={'relevance':3})", q),
-        ),
-    ],
-    "simulate-rankings": [
-        (
-            ("--n", "50", "--m", "3", "--depth", "20", "--queries", "4", "--systems", "3", "--seed", "5"),
-            lambda q, r: studies.simulate_rankings(50, 3, 20, 4, 3, seed=5).table,
-        ),
+    "left-out": [
         (
             (
-                "--n",
-                "50",
-                "--m",
-                "3",
-                "1",
-                "--depth",
-                "20",
-                "--queries",
-                "2",
-                "--systems",
-                "a",
-                "b",
-                "--quality",
-                "1",
-                "3",
+                *(*ON_RUNS, "-m", "LR AP", "--groups", "GROUPS"),
+                *("--depth", "5", "--contrasts", "LR:AP", "--n-resamples", "50"),
             ),
-            lambda q, r: studies.simulate_rankings(50, [3, 1], 20, 2, ["a", "b"], quality=[1.0, 3.0]).table,
+            lambda q, r: studies.left_out(
+                ["LR", "AP"], q, r, {n: n for n in r}, depth=5, contrasts=[("LR", "AP")], n_resamples=50
+            ),
+        ),
+    ],
+    "orientation": [
+        (("-m", "RR AP"), lambda q, r: studies.orientation(["RR", "AP"])),
+        (("-m", "RR", "--n", "10", "20", "--m", "3"), lambda q, r: studies.orientation("RR", [10, 20], 3)),
+    ],
+    "stability": [
+        (
+            (*ON_RUNS, "-m", "LR AP", "--fractions", "0.5", "--policies", "pool", "random", "--n-resamples", "50"),
+            lambda q, r: studies.stability(["LR", "AP"], q, r, [0.5], policies=["pool", "random"], n_resamples=50),
         ),
     ],
     "split-half": [
@@ -237,30 +179,36 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
 }
 
 
-def public_functions() -> set[str]:
-    return {name for name in studies.__all__ if inspect.isfunction(getattr(studies, name))} - {"plot", "summary"}
+def test_every_command_is_tested() -> None:
+    assert set(CASES) == set(commands.STUDIES)
 
 
-def test_every_study_has_a_command_of_its_name() -> None:
-    assert {name.replace("-", "_") for name in commands.studies()} == public_functions()
-    assert set(CASES) == set(commands.studies())
-
-
-@pytest.mark.parametrize("name", commands.studies())
+@pytest.mark.parametrize("name", commands.STUDIES)
 def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> None:
     said = meta(name, "--help")
     assert said.code == 0
-    known = set(commands.parameters(commands.studies()[name])) - {"progress"}
+    known = set(inspect.signature(getattr(studies, name.replace("-", "_"))).parameters) - {"progress"}
     for parameter in known:
-        written = {"qrels": "QRELS", "runs": "RUN"}.get(parameter, f"--{parameter.replace('_', '-')}")
+        written = {"qrels": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
+            parameter, f"--{parameter.replace('_', '-')}"
+        )
         assert written in said.out, parameter
     options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
-    shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--columns", "--aspect"}
+    shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--columns", "--aspect", "--measures"}
     examples = said.out.partition("example:")[2]
     assert {option for option in options - shared if option not in examples} <= {
         f"--{parameter.replace('_', '-')}" for parameter in known
     }
     assert "example: ir-lexirecall meta" in said.out
+
+
+@pytest.mark.parametrize("name", commands.STUDIES)
+def test_defaults_are_those_of_the_function(name: str) -> None:
+    known = inspect.signature(getattr(studies, name.replace("-", "_"))).parameters
+    for option, declared in commands.STUDIES[name].options.items():
+        if said := re.search(r"\(default: ([a-z0-9.]+)\)", declared["help"]):
+            default = known[option].default
+            assert said[1] == str(default) or (default is None and option in ("n_queries", "depth")), option
 
 
 @pytest.mark.parametrize(("name", "case"), [(name, i) for name, cases in CASES.items() for i in range(len(cases))])
@@ -276,7 +224,7 @@ def test_a_study_prints_what_its_function_gives(
 
 
 def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ir_lexirecall.collections import Collection
+    from ir_lexirecall.data.collection import Collection
 
     arguments = ("lexirecall/demo", "RUNS", "-m", "lexirecall", "--aggregate", "--format", "json")
     two = meta("ties", *arguments, "--rel", "2")
@@ -296,7 +244,6 @@ def test_the_rel_of_a_collection_is_its_own(meta: Meta, monkeypatch: pytest.Monk
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--test", "foo"), "foo"),
         (("discriminative-power", *ON_RUNS, "-m", "AP", "--resamples", "2"), "--resamples"),
         (("power", *ON_RUNS, "-m", "AP"), "power"),
-        (("partial-order", "--rankings", "a=1,x"), "NAME=GRADE"),
         ((), "STUDY"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
@@ -312,11 +259,12 @@ def test_bad_usage_is_refused(words: tuple[str, ...], message: str, meta: Meta) 
     [
         (("ties", *ON_RUNS, "nowhere.run", "-m", "AP"), "nowhere.run: there is no such file"),
         (("ties", *ON_RUNS, "-m", "AP", "nowhere"), "'nowhere'"),
-        (("tie-probabilities", "--n", "10", "--m", "20"), "tie_probabilities"),
-        (("check", "-m", "AP", "RR"), "--measure: name one measure, not 2: AP, RR"),
+        (("tie-probabilities", "--n", "10", "--m", "20"), "tie-probabilities: m=20"),
+        (
+            ("fit", *ON_RUNS, "-m", "AP", "RR", "--target", "AP", "--parameter", "p", "--grid", "1"),
+            "-m: name one measure, not 2",
+        ),
         (("fit", *ON_RUNS, "-m", "RBP", "--target", "AP", "--parameter", "q", "--grid", "1"), "q"),
-        (("partial-order", "--rankings", "a=1", "a=2"), "--rankings: two rankings have the same name, a"),
-        (("provider-exposure", *ON_RUNS, "--providers", "nowhere.csv"), "nowhere.csv"),
         (("correlation", *ON_RUNS, "-m", "AP", "LR", "--by", "foo"), "foo"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,

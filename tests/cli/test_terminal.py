@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +14,14 @@ from command_line import BM25, DPH, Cli, Said
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.cli.commands import best
-from ir_lexirecall.cli.output import render
-from ir_lexirecall.text import width
+from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.tables import Shown, best_marks
+from ir_lexirecall.present.text import width
 
 Terminal = Callable[..., Said]
 
 LONG = ["experiment-robust-bm25-rm3-k1-0.9", "experiment-robust-bm25-rm3-k1-1.2", "dph"]
-HEADS = [["run"], ["run_a"], ["preference"], ["query_id"], ["measure"], ["measure_a"]]
+HEADS = [["run"], ["criterion"], ["query_id"], ["measure"], ["measure_a"]]
 MEASURES = ["LR", "TSE", "nDCG@10", "AP", "P@5", "RBP(p=0.8,rel=1)@1000", "RBP(p=0.9,rel=1)@1000"]
 
 
@@ -34,7 +36,7 @@ def runs(folder: Path) -> list[str]:
 def table_of(said: Said) -> list[str]:
     """The lines of the first table of runs, pairs or measures, up to the sentences below."""
     lines = said.out.splitlines()
-    lines = lines[next(i for i, line in enumerate(lines) if line.split()[:1] in HEADS) :]
+    lines = lines[next(i for i, line in enumerate(lines) if line.split()[:1] in HEADS and "  " in line.strip()) :]
     end = next((i for i, line in enumerate(lines) if line.startswith(("(", "*")) or not line), len(lines))
     return lines[:end]
 
@@ -75,7 +77,11 @@ def test_what_a_measure_means_fits_the_terminal(columns: int, measure: str, term
 
 @pytest.mark.parametrize(
     ("measure", "message"),
-    [("LRR", "explain-measure: 'LRR'"), ("lexirecal", "did you mean LexiRecall"), ("RBU(p=2)", "p must be")],
+    [
+        ("LRR", "explain-measure: unknown measure 'LRR'"),
+        ("lexirecal", "did you mean LexiRecall"),
+        ("RBU(p=2)", "p must be"),
+    ],
 )
 def test_an_unknown_measure_is_not_explained(measure: str, message: str, cli: Cli) -> None:
     said = cli("explain-measure", measure)
@@ -88,18 +94,20 @@ def test_an_unknown_measure_is_not_explained(measure: str, message: str, cli: Cl
 def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folder: Path) -> None:
     runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
     said = terminal(columns, "compare", "lexirecall/demo", *runs.values())
-    finding = irl.compare("lexirecall/demo", runs).finding
+    finding = comparison_finding(irl.compare("lexirecall/demo", runs))
     assert said.out.split()[: len(" ".join(finding.sentences).split())] == " ".join(finding.sentences).split()
     words = " ".join(said.out.split())
     assert all(note in words for note in finding.shown_notes("--wide shows all"))
-    names = [line.split()[0] for line in table_of(said)[1:]]
-    assert names == list(finding.ranking["run"])[: len(names)]
-    marked = [line.split()[1].endswith("=") for line in table_of(said)[1:]]
+    assert finding.ranking is not None
+    rows = [line.split() for line in table_of(said)[1:]]
+    assert [row[:2] for row in rows] == [[str(place), run] for place, run in enumerate(finding.ranking["run"], 1)]
+    marked = [row[2].endswith("=") for row in rows]
+    assert any(marked)
     assert marked == [bool(mark) for mark in finding.marks]
 
 
 def test_programs_get_the_pairs_only(cli: Cli) -> None:
-    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "--format", "tsv").out.startswith("run_a\t")
+    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "--format", "tsv").out.startswith("criterion\trun_a\t")
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -187,7 +195,7 @@ def test_wide_characters_take_two_columns(terminal: Terminal, folder: Path) -> N
 
 def test_measures_that_differ_late_differ_when_shortened() -> None:
     columns = {f"CAM(aspects={{'relevance':3,'quality':{i}}})@10": [0.5] for i in (1, 2)}
-    shown, sentence = render(pd.DataFrame({"run": ["a"], **columns}), "table", width=50)
+    shown, sentence = Shown.from_frame(pd.DataFrame({"run": ["a"], **columns})).text(50)
     head = shown.splitlines()[0].split()
     assert len(set(head)) == 3
     assert "shortened" in sentence
@@ -203,7 +211,7 @@ def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
 
 def test_numbers_stand_below_each_other_in_latex() -> None:
     table = pd.DataFrame({"run": ["a", "b", "c"], "LR": [0.5, 0.25, -1], "p": [0.07, 0.5, 1e-9]})
-    rows = render(table, "latex", marks={"LR": ["*", "+", ""]})[0].splitlines()[4:7]
+    rows = Shown.from_frame(table, {"LR": ["*", "+", ""]}).latex().splitlines()[4:7]
     cells = [[cell.strip() for cell in row.removesuffix("\\\\").split("&")] for row in rows]
     assert [row[1] for row in cells] == ["\\textbf{0.5000}", "0.2500\\rlap{$^{+}$}", "-1.0000"]
     assert [row[2] for row in cells] == ["0.0700", "0.500\\phantom{0}", "$<$ 1e-4"]
@@ -218,7 +226,7 @@ def test_the_best_of_each_column_is_marked(cli: Cli) -> None:
         ["0.4667", "0.5000", "4.0000"],
         ["0.8750*", "0.5000", "4.0000"],  # the same, and a count
     ]
-    assert best(pd.Series([0.1, 0.3, 0.3])) == ["", "*", "*"]
+    assert best_marks([0.1, 0.3, 0.3]) == ["", "*", "*"]
 
 
 def test_marks_are_for_people(cli: Cli) -> None:
@@ -238,20 +246,26 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
     assert said.code == 0
     shown = {row[0]: dict(zip(measures, row[1:], strict=True)) for row in said.rows[1 : len(runs) + 1]}
     compared = irl.compare("lexirecall/demo", runs, measures, baseline="ql", test=test).table()
-    marks = {(row.run_a, row.preference): (row.reject, row.estimate, row.p_corrected) for row in compared.itertuples()}
+    tested = {(row["run_a"], row["criterion"]): row for row in compared.to_dict(orient="records")}
     for name, cells in shown.items():
         for measure, cell in cells.items():
-            reject, estimate, _ = marks.get((name, measure), (False, 0, None))
-            assert ("+" in cell, cell.rstrip("*").endswith("-")) == (reject and estimate > 0, reject and estimate < 0)
+            verdict = tested[name, measure]["verdict"] if name != "ql" else ""
+            assert ("+" in cell, cell.endswith("-")) == (verdict == "better", verdict == "worse")
     assert any("-" in cell for cells in shown.values() for cell in cells.values())
+    how = {"t": "paired t-test", "sign": "sign test", "wilcoxon": "Wilcoxon signed-rank test"}[test]
     assert (
-        f"* best of its column; + better, - worse than ql ({test} test on 16 queries, Holm's correction for 4 comparisons"
-        in (said.out)
-    )
-    exact = [line.split("\t") for line in cli(*words, "--format", "tsv").out.splitlines()]
-    assert exact[0] == ["run", *measures, *(f"{measure} p" for measure in measures)]
-    for row in exact[1:]:
-        assert row[4:] == [repr(float(marks[row[0], m][2])) if (row[0], m) in marks else "" for m in measures]
+        f"* best of its column; + better, - worse than ql ({how}, Holm's correction for 4 comparisons, p <= 0.05; on 16 "
+        "queries)"
+    ) in said.out
+    rows = list(csv.DictReader(io.StringIO(cli(*words, "--format", "csv").out)))
+    for row in rows:
+        for measure in measures:
+            facts = tested.get((row["run"], measure), {})
+            for fact in ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict"):
+                assert row[f"{measure} {fact}"] == str(facts.get(fact, ""))
+            assert row[f"{measure} test"] == test
+    assert list(rows[0])[:3] == ["run", measures[0], f"{measures[0]} difference"]
+    assert {row["queries"] for row in rows} == {"16"}
 
 
 @pytest.mark.parametrize(
@@ -292,31 +306,45 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
     assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(orient="records")
 
 
-def test_compare_marks_what_is_significant(cli: Cli) -> None:
+def pairs_of(said: Said) -> list[dict[str, str]]:
+    """The rows of the table of pairs."""
+    lines = said.out.splitlines()
+    lines = lines[lines.index("Pairs:") + 1 :]
+    head, *rows = [re.split(r"\s{2,}", line.strip()) for line in lines[: lines.index("")]]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_compare_says_what_is_significant(cli: Cli) -> None:
     said = cli("compare", "lexirecall/demo", *RUNS.values())
     table = irl.compare("lexirecall/demo", RUNS).table()
-    start = next(i for i, row in enumerate(said.rows) if row[:1] == ["run_a"])
-    head, *rows = said.rows[start : start + len(table) + 1]
-    for row, expected in zip(rows, table.itertuples(), strict=True):
-        cells = dict(zip(head, row, strict=True)) if "<" not in row else dict(zip(head[:6], row[:6], strict=True))
-        mean = cells["mean"]
-        assert (mean.endswith("+"), mean.endswith("-")) == (
-            expected.reject and expected.mean > 0,
-            expected.reject and expected.mean < 0,
-        )
-    assert any(row[5][-1] in "+-" for row in rows)
-    assert (
-        "+ run_a is better, - worse than run_b (sign test on 16 queries, Holm's correction for 10 comparisons, p <= 0.05)"
-        in said.out
-    )
+    for row, expected in zip(pairs_of(said), table.to_dict(orient="records"), strict=True):
+        assert [row[name] for name in ("criterion", "run_a", "run_b", "verdict")] == [
+            expected[name] for name in ("criterion", "run_a", "run_b", "verdict")
+        ]
+        assert row["difference"] == f"{expected['difference']:.4f}"
+        assert row["95% interval"] == f"{expected['ci_low']:.4f} to {expected['ci_high']:.4f}"
+    assert {"better", "undecided"} <= set(table["verdict"])
+    how = "(sign test, Holm's correction for 10 comparisons, p <= 0.05)"
+    assert f"{(table['verdict'] != 'undecided').sum()} of 10 pairs differ significantly {how}." in said.out
+
+
+def test_compare_with_a_margin_answers_one_sided_questions(cli: Cli) -> None:
+    words = ("compare", "lexirecall/demo", *RUNS.values(), "-m", "nDCG@10", "--baseline", "ql", "--margin", "2%")
+    shown = {row["run_a"]: row["verdict"] for row in pairs_of(cli(*words))}
+    table = irl.compare("lexirecall/demo", RUNS, "nDCG@10", baseline="ql", margin="2%").table()
+    assert shown == dict(zip(table["run_a"], table["verdict"], strict=True))
+    assert shown["overlap"] == "worse"
 
 
 def test_p_values_have_three_digits_everywhere(cli: Cli) -> None:
-    said = cli("compare", "lexirecall/demo", *RUNS.values(), "--format", "markdown")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in said.out.splitlines()]
-    place = rows[0].index("p")
-    for row in rows[2:]:
-        assert re.fullmatch(r"1\.00|0\.0*[1-9]\d{2}|\\?< 1e-4", row[place]), row[place]
+    rows = pairs_of(cli("compare", "lexirecall/demo", *RUNS.values()))
+    markdown = Shown.from_frame(irl.compare("lexirecall/demo", RUNS).table()).markdown()
+    head, _, *lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown.splitlines()]
+    rows += [dict(zip(head, line, strict=True)) for line in lines]
+    assert len(rows) == 20
+    for row in rows:
+        for name in ("p", "p_corrected"):
+            assert re.fullmatch(r"1\.00|0\.0*[1-9]\d{2}|\\?< 1e-4", row[name]), row[name]
 
 
 def test_explain_prints_what_decided(cli: Cli) -> None:
@@ -335,7 +363,7 @@ def test_explain_prints_what_decided(cli: Cli) -> None:
     [
         (("--explain", "bm25", "nope"), "nope"),
         (("--baseline", "nope"), "nope"),
-        (("-p", "lexirecal"), "did you mean 'lexirecall'"),
+        (("-p", "lexirecal"), "the preference 'lexirecall'?"),
         (("--alpha", "2"), "alpha"),
         (("--cutoff", "0"), "cutoff"),
         (("--rel", "-1"), "rel"),
