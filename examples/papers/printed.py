@@ -16,12 +16,14 @@ class Printed:
         total, agree: numbers compared, and those that are the same.
         differ: the others, in words.
         claims: what a paper says of its results in words, and whether it holds here.
+        notes: what the count of agreeing numbers rests on.
     """
 
     total: int = 0
     agree: int = 0
     differ: list[str] = field(default_factory=list)
     claims: list[tuple[str, bool]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def compare(self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = "") -> bool:
         """Count a printed number: ours must be the same to the printed digit, or ``within`` so much of it."""
@@ -40,8 +42,12 @@ class Printed:
         """Note whether something that the paper says in words holds here."""
         self.claims.append((text, bool(holds)))
 
+    def note(self, text: str) -> None:
+        """Say something that belongs to the count of agreeing numbers."""
+        self.notes.append(text)
+
     def report(self) -> None:
-        """Print the claims, the numbers that differ, and the count."""
+        """Print the claims, the numbers that differ, and the count with what it rests on."""
         if self.claims:
             print("\nWhat the paper says in words")
             for text, holds in self.claims:
@@ -54,6 +60,8 @@ class Printed:
         if self.claims:
             print(f"\n{held} of {len(self.claims)} claims hold.")
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
+        for text in self.notes:
+            print(f"  {text}")
 
 
 def drawn(folder: Path | None) -> bool:

@@ -17,6 +17,7 @@ from ir_lexirecall.meta.correlations import correlation
 from ir_lexirecall.meta.degradation import degrade
 from ir_lexirecall.meta.fitting import fit
 from ir_lexirecall.meta.metric_unanimity import unanimity
+from ir_lexirecall.meta.missing import left_out, stability
 from ir_lexirecall.meta.orientations import orientation
 from ir_lexirecall.meta.partial_orders import partial_order
 from ir_lexirecall.meta.providers import provider_exposure
@@ -25,6 +26,7 @@ from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
 from ir_lexirecall.meta.split_halves import split_half
 from ir_lexirecall.meta.summarising import summary
 from ir_lexirecall.meta.tie_rates import tie_probabilities, ties
+from ir_lexirecall.meta.two_judges import judges
 from ir_lexirecall.meta.worst_cases import worst_case
 from ir_lexirecall.plots.studies import plot
 
@@ -40,6 +42,8 @@ __all__ = [
     "degrade",
     "discriminative_power",
     "fit",
+    "judges",
+    "left_out",
     "orientation",
     "partial_order",
     "per_query_kendall",
@@ -49,6 +53,7 @@ __all__ = [
     "reachable_maximum",
     "simulate_rankings",
     "split_half",
+    "stability",
     "summary",
     "tie_probabilities",
     "ties",

@@ -8,14 +8,16 @@ from itertools import combinations, permutations
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs
 from ir_lexirecall.meta.result import study
 
 
+@entry
 def agreement(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -60,7 +62,6 @@ def agreement(
     1       TSE        RR      0       0       1        0.0
     """
     decisions = Decisions.from_runs(
-        "agreement",
         measures,
         qrels,
         runs,
@@ -97,6 +98,7 @@ def _agreement(a: Signs, b: Signs) -> dict[str, float]:
     }
 
 
+@entry
 def per_query_kendall(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -130,7 +132,6 @@ def per_query_kendall(
     [16]
     """
     decisions = Decisions.from_runs(
-        "per_query_kendall",
         measures,
         qrels,
         runs,

@@ -9,22 +9,24 @@ import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun, RunLike
-from ir_lexirecall.arrays import Floats, position_in_segment
-from ir_lexirecall.errors import check_integer
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall._util.arrays import Floats, position_in_segment
+from ir_lexirecall._util.errors import check_integer, entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.measures import scoring
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.rankings import has_aspects
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.runs import ScoredRuns, check_runs
 
 _SOURCE = "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
 _MOST_ASPECTS = 6  # 720 orders
 
 
+@entry
 def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: bool | None = None) -> pd.DataFrame:
     """Estimate the largest value that any ranking reaches, for measures of several aspects such as CAM and MM.
 
@@ -53,8 +55,7 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     >>> reachable_maximum([CAM(aspects=aspects, base="RR"), TOMA(aspects=aspects)], qrels)["value"].tolist()
     [0.75, 1.0]
     """
-    caller = "reachable_maximum"
-    parsed = _with_aspects(caller, measures)
+    parsed = _with_aspects(measures)
     judgments = Judgments.from_qrels(qrels)
     parts = []
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
@@ -69,12 +70,13 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
         parts.append(pd.DataFrame({"measure": name, **columns}))
     return study(
         pd.concat(parts, ignore_index=True),
-        caller,
+        "reachable_maximum",
         measures={name: str(measure) for name, measure in parsed.items()},
         source=_SOURCE,
     )
 
 
+@entry
 def best_run_labels(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -114,19 +116,16 @@ def best_run_labels(
     1     2     1   0.0
     2     3     0   1.0
     """
-    caller = "best_run_labels"
-    parsed = _with_aspects(caller, measures)
-    check_integer(caller, "k", k)
+    parsed = _with_aspects(measures)
+    check_integer("k", k)
     aspects = {frozenset(measure["aspects"]): name for name, measure in parsed.items()}
     if len(aspects) > 1:
         names = list(aspects.values())
-        raise ValueError(
-            f"{caller}: {names[0]} and {names[1]} name different aspects; compare measures of the same ones"
-        )
-    check_runs(caller, runs, 1)
+        raise ValueError(f"{names[0]} and {names[1]} name different aspects; compare measures of the same ones")
+    check_runs(runs, 1)
     judgments = Judgments.from_qrels(qrels)
-    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress)
-    scored.check_defined(caller)
+    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
+    scored.check_defined()
     labels = _labels(next(iter(parsed.values())), judgments)
     total = np.sum(list(labels.values()), axis=0)
     some = _labelled(judgments, labels)
@@ -152,7 +151,7 @@ def best_run_labels(
         parts.append(pd.DataFrame({"measure": name, **columns}))
     return study(
         pd.concat(parts, ignore_index=True),
-        caller,
+        "best_run_labels",
         measures={name: str(measure) for name, measure in parsed.items()},
         runs=scored.names,
         queries=len(some),
@@ -161,13 +160,13 @@ def best_run_labels(
     )
 
 
-def _with_aspects(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure]:
-    parsed = parse_measures_for(caller, measures)
+def _with_aspects(measures: MeasuresLike) -> dict[str, IRMeasure]:
+    parsed = parse_measures_for(measures)
     for name, measure in parsed.items():
         if not has_aspects(measure):
-            raise ValueError(f"{caller}: {name} names no aspects; give CAM, MM or TOMA")
+            raise ValueError(f"{name} names no aspects; give CAM, MM or TOMA")
         if len(measure["aspects"]) > _MOST_ASPECTS:
-            raise ValueError(f"{caller}: {name} names more than {_MOST_ASPECTS} aspects; their orders are too many")
+            raise ValueError(f"{name} names more than {_MOST_ASPECTS} aspects; their orders are too many")
     return parsed
 
 

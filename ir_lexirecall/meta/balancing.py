@@ -10,16 +10,16 @@ import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import check_choice, check_integers, check_number
-from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_choice, check_integers, check_number, entry
+from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.log_dcg import discount
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
 _SOURCE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
 _METHODS = ("algorithm", "closed form")
@@ -29,6 +29,7 @@ _ROUNDING = 1e-12  # sums of floats that are equal in exact arithmetic
 _LARGEST = 1e300  # values: infinite ones are equal
 
 
+@entry
 def balancing_index(
     measures: MeasuresLike,
     n: int | Iterable[int] = range(1, 101),
@@ -75,9 +76,8 @@ def balancing_index(
     21        16    1           8
     1000     957    1           8
     """
-    caller = "balancing_index"
-    parsed, sizes = parse_measures_for(caller, measures), check_integers(caller, "n", n)
-    check_choice(caller, "method", method, _METHODS)
+    parsed, sizes = parse_measures_for(measures), check_integers("n", n)
+    check_choice("method", method, _METHODS)
     rows = []
     with progress_bar(progress, total=len(parsed) * len(sizes), desc="B(n)") as bar:
         for name, measure in parsed.items():
@@ -88,7 +88,7 @@ def balancing_index(
                 bar.update()
     return study(
         pd.DataFrame(rows, columns=["measure", "n", "B", "top", "lowest", "method"]),
-        caller,
+        "balancing_index",
         measures=list(parsed),
         n=sizes,
         top=top,
@@ -101,16 +101,16 @@ def balancing_index(
 def _grades(name: str, measure: IRMeasure, top: float | None, lowest: float | None) -> tuple[float, float]:
     """The top and the lowest relevant grade."""
     if has_aspects(measure):
-        raise ValueError(f"balancing_index: {name} judges several aspects; the index is of one scale of grades")
+        raise ValueError(f"{name} judges several aspects; the index is of one scale of grades")
     scale = _ERR_TOP if measure.NAME == "ERR" else measure.params.get("max_rel", measure.params.get("rel", 1))
     high = scale if top is None else top
     low = high if lowest is None else lowest
     for grade_name, grade in (("lowest", low), ("top", high)):
-        check_number("balancing_index", grade_name, grade, above=0)
+        check_number(grade_name, grade, above=0)
     if low > high:
-        raise ValueError(f"balancing_index: the lowest relevant grade, {low}, is above the top grade, {high}")
+        raise ValueError(f"the lowest relevant grade, {low}, is above the top grade, {high}")
     if measure.NAME == "ERR" and high > _ERR_TOP:
-        raise ValueError(f"balancing_index: {name} has grades up to {_ERR_TOP}, not {high}")
+        raise ValueError(f"{name} has grades up to {_ERR_TOP}, not {high}")
     return high, low
 
 
@@ -158,7 +158,7 @@ def _closed_form(name: str, measure: IRMeasure) -> Callable[[IRMeasure, int, flo
     """What solves the measure's formula."""
     if measure.NAME not in _CLOSED_FORMS or measure.params.keys() - {"cutoff", "rel", "p", "a"}:
         raise ValueError(
-            f"balancing_index: there is no closed form for {name}; there is one for {', '.join(_CLOSED_FORMS)} "
+            f"there is no closed form for {name}; there is one for {', '.join(_CLOSED_FORMS)} "
             "(without further parameters), and method='algorithm' for any measure"
         )
     return _CLOSED_FORMS[measure.NAME]
@@ -205,7 +205,7 @@ def _rbp(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
         ratio = Fraction(1)
     p, k = Fraction(str(measure["p"])), _reached(measure, n)
     if not 0 < p < 1:
-        raise ValueError(f"balancing_index: p must lie between 0 and 1, not {float(p):g}")
+        raise ValueError(f"p must lie between 0 and 1, not {float(p):g}")
     bound = (1 - p) * ratio + p**k
     if bound > 1:
         return 0

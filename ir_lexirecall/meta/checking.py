@@ -12,22 +12,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import check_integer, is_integer
-from ir_lexirecall.evaluation import MeasureLike, MeasuresLike
-from ir_lexirecall.lazy import cached_property
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_integer, entry, is_integer
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.measures.parsing import MeasureLike, MeasuresLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Claim, Property, Space
-from ir_lexirecall.meta.laws.base import GAINS
+from ir_lexirecall.meta.laws.properties import GAINS
 from ir_lexirecall.meta.rankings import Label, Ranking, has_aspects, values
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
 _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
@@ -62,6 +62,7 @@ def properties() -> pd.DataFrame:
     return study(table, "properties")
 
 
+@entry
 def check(
     measure: MeasureLike,
     *,
@@ -119,6 +120,7 @@ def check(
     return _checked("check", [measure], grades, size, cases, seed, progress)
 
 
+@entry
 def axioms(
     measures: MeasuresLike,
     *,
@@ -153,7 +155,7 @@ def axioms(
 
 
 def _checked(
-    caller: str,
+    function: str,
     measures: MeasuresLike,
     grades: Sequence[int] | None,
     size: int | None,
@@ -161,26 +163,26 @@ def _checked(
     seed: int,
     progress: bool | None,
 ) -> pd.DataFrame:
-    parsed = parse_measures_for(caller, measures)
-    check_integer(caller, "cases", cases, least=0)
-    check_integer(caller, "seed", seed, least=0)
+    parsed = parse_measures_for(measures)
+    check_integer("cases", cases, least=0)
+    check_integer("seed", seed, least=0)
     if size is not None:
-        check_integer(caller, "size", size)
+        check_integer("size", size)
     rows = []
     known: dict[tuple[str, Space], _Search] = {}  # measures of the same grades answer to the same claims
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
         searches: dict[Property, _Search] = {}
         for place, law in enumerate(PROPERTIES):
-            space = _space(caller, name, measure, grades, law.gains)
+            space = _space(name, measure, grades, law.gains)
             if law.subtopics and space.aspects:
                 continue
             if (law.name, space) not in known:
                 known[law.name, space] = _search(law, space, size, cases, np.random.default_rng([seed, place]))
             searches[law] = known[law.name, space]
-        rows += _rows(caller, name, measure, searches)
+        rows += _rows(name, measure, searches)
     return study(
         pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"]),
-        caller,
+        function,
         measures=list(parsed),
         grades=None if grades is None else list(grades),
         size=size,
@@ -192,15 +194,15 @@ def _checked(
 # -- what a measure is searched with ----------------------------------------------------------------
 
 
-def _space(caller: str, name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
+def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
     aspects = len(measure["aspects"]) if has_aspects(measure) else 0
     if grades is not None and not isinstance(grades, Iterable):
-        raise ValueError(f"{caller}: grades must be 0 and some larger integers in order, not {grades!r}")
+        raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
     chosen = tuple(_default_grades(measure, gains) if grades is None else grades)
     if not all(map(is_integer, chosen)) or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
-        raise ValueError(f"{caller}: grades must be 0 and some larger integers in order, not {list(chosen)!r}")
+        raise ValueError(f"grades must be 0 and some larger integers in order, not {list(chosen)!r}")
     if aspects and chosen != (0, 1):
-        raise ValueError(f"{caller}: {name} names its aspects and their grades; leave out grades")
+        raise ValueError(f"{name} names its aspects and their grades; leave out grades")
     rel = _number(measure, "rel")
     base = measure.base_measure() if aspects else measure
     return Space(
@@ -237,7 +239,8 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
         gains: a key of ``GAINS``.
         top: the largest grade in use.
 
-    >>> with_gains(ir_measures.parse_measure("RBU"), "full", 2)
+    >>> from ir_lexirecall import RBU
+    >>> with_gains(RBU, "full", 2)
     RBU(gain='linear',max_rel=2)
     """
     if gains == "own" or has_aspects(measure):
@@ -245,7 +248,7 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
     if "max_rel" not in measure.SUPPORTED_PARAMS:
         if "base" not in measure.SUPPORTED_PARAMS:
             return measure
-        base = ir_measures.parse_measure(measure["base"])
+        base = parse_measure(measure["base"])
         scaled = with_gains(base, gains, top)
         return measure if scaled is base else measure(base=str(scaled))
     has_gain = "gain" in measure.SUPPORTED_PARAMS
@@ -298,10 +301,13 @@ def _search(law: Property, space: Space, size: int | None, cases: int, rng: np.r
     labels, missing = list(law.labels(space)), list(law.missing(space))
     most = _RANKINGS if size is None else _MOST_RANKINGS
     wanted = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST))
-    small = int(min(wanted, space.longest - 2))
+    longest = space.longest - max(
+        2, 1 + max(map(len, missing), default=0)
+    )  # one more document, and those that are missing
+    small = int(min(wanted, longest))
     claims = _all_claims(law, space, labels, missing, small)
     words = f"exhaustive to size {small} ({len(claims)} cases)"
-    largest = int(min(max(_LARGEST, small + 5), space.longest - 2))
+    largest = int(min(max(_LARGEST, small + 5), longest))
     drawn = _random_claims(law, space, labels, missing, (small + 1, largest), cases, rng)
     if drawn:
         words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
@@ -397,8 +403,8 @@ def _has_relevant(claim: Claim, space: Space) -> bool:
 _Row = tuple[str, str, str, str, str, str]
 
 
-def _rows(caller: str, name: str, measure: IRMeasure, searches: Mapping[Property, _Search]) -> list[_Row]:
-    scored = _values(caller, name, measure, searches)
+def _rows(name: str, measure: IRMeasure, searches: Mapping[Property, _Search]) -> list[_Row]:
+    scored = _values(name, measure, searches)
     rows: list[_Row] = []
     for law in PROPERTIES:
         start = (name, law.source, law.name)
@@ -429,9 +435,7 @@ def _kind(law: Property) -> _Kind:
     return law.subtopics, law.weighted, law.gains
 
 
-def _values(
-    caller: str, name: str, measure: IRMeasure, searches: Mapping[Property, _Search]
-) -> dict[_Kind, dict[Ranking, float]]:
+def _values(name: str, measure: IRMeasure, searches: Mapping[Property, _Search]) -> dict[_Kind, dict[Ranking, float]]:
     """The values of all rankings of all claims."""
     scored: dict[_Kind, dict[Ranking, float]] = {}
     for kind in dict.fromkeys(map(_kind, searches)):
@@ -446,7 +450,7 @@ def _values(
             found = values(scaled, rankings, weights=_WEIGHTS if kind[1] else ())
             undefined = [r for r, value in zip(rankings, found, strict=True) if np.isnan(value) and must_be_numbers[r]]
             if undefined:
-                raise ValueError(f"{caller}: {name} is not a number for {undefined[0]}; there is nothing to check")
+                raise ValueError(f"{name} is not a number for {undefined[0]}; there is nothing to check")
             scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
     return scored
 

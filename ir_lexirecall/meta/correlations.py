@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import check_choice
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, entry
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import Decisions, means
 from ir_lexirecall.meta.result import study
 
@@ -62,6 +62,7 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
     return COEFFICIENTS[name](x, y)
 
 
+@entry
 def correlation(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -104,9 +105,8 @@ def correlation(
     >>> table["points"].tolist(), bool(table["kendall"][0] <= 1)
     ([5], True)
     """
-    check_choice("correlation", "by", by, BY)
+    check_choice("by", by, BY)
     decisions = Decisions.from_runs(
-        "correlation",
         measures,
         qrels,
         runs,

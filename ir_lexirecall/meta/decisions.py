@@ -10,16 +10,16 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats, Ints, levelled
-from ir_lexirecall.errors import check_integer, check_number
-from ir_lexirecall.evaluation import MeasuresLike, by_label, parse_measures
-from ir_lexirecall.judgments import Judgments, QrelsLike
-from ir_lexirecall.lazy import cached_property
+from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.errors import check_integer, check_number
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.measures.parsing import MeasuresLike, by_label, parse_measures
 from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
-from ir_lexirecall.runs import ScoredRuns, check_runs
 
 Signs = NDArray[np.int8]
 INCOMPARABLE = 2  # beside the signs -1, 0 and 1
@@ -46,7 +46,6 @@ class Decisions:
     @classmethod
     def from_runs(
         cls,
-        caller: str,
         measures: MeasuresLike,
         qrels: QrelsLike,
         runs: Mapping[str, RunLike],
@@ -60,7 +59,6 @@ class Decisions:
         """Read at least two runs once and score them with every measure.
 
         Args:
-            caller: the function that the user called; it begins the messages of errors.
             measures: measures, and names of preferences.
             qrels: judgments in any form that ``evaluate`` takes.
             runs: runs by name, in any form that ``evaluate`` takes, or aligned with ``qrels``.
@@ -73,20 +71,18 @@ class Decisions:
         Raises:
             ValueError: bad input; the message names the offender.
         """
-        check_number(caller, "rel", rel, above=0)
+        check_number("rel", rel, above=0)
         if cutoff is not None:
-            check_integer(caller, "cutoff", cutoff)
-        labels = parse_labels(caller, measures)
+            check_integer("cutoff", cutoff)
+        labels = parse_labels(measures)
         if len(labels) < least_measures:
-            raise ValueError(f"{caller}: at least {least_measures} different measures are needed, not {len(labels)}")
-        check_runs(caller, runs, 2)
+            raise ValueError(f"at least {least_measures} different measures are needed, not {len(labels)}")
+        check_runs(runs, 2)
         judgments = Judgments.from_qrels(qrels)
-        check_relevant(caller, judgments, rel)
+        check_relevant(judgments, rel)
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(
-            parsed, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress
-        )
-        scored.check_defined(caller)
+        scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
+        scored.check_defined()
         return cls(scored, labels, rel, cutoff)
 
     @property
@@ -106,7 +102,7 @@ class Decisions:
 
     @property
     def query_ids(self) -> list[str]:
-        """Their ids."""
+        """Ids of ``queries``."""
         return [self.judgments.query_ids[q] for q in self.queries]
 
     @cached_property
@@ -118,7 +114,7 @@ class Decisions:
     @cached_property
     def counts(self) -> PreferenceCounts:
         """The preferences, counted."""
-        return PreferenceCounts(self.scored.runs, self.rel, self.cutoff, {})
+        return PreferenceCounts(self.scored.runs, self.rel, self.cutoff)
 
     def values(self, label: str) -> Floats:
         """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
@@ -188,10 +184,10 @@ def rising(measure: IRMeasure, values: Floats) -> Floats:
     return -values if smaller_is_better(measure) else values
 
 
-def parse_labels(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure | str]:
+def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | str]:
     """Measures and names of preferences by label: a string as it is, an object as it prints.
 
-    >>> parse_labels("ties", ["lexirecall", "nDCG@10"])
+    >>> parse_labels(["lexirecall", "nDCG@10"])
     {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
 
     Raises:
@@ -202,49 +198,31 @@ def parse_labels(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure | s
         preferences = {label: item for label, item in unparsed.items() if isinstance(item, str) and item in NAMES}
         parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
     except ValueError as error:
-        raise ValueError(f"{caller}: {error}; preferences are {', '.join(NAMES)}") from None
+        raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
     if not unparsed:
-        raise ValueError(f"{caller}: no measure was named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
+        raise ValueError("no measure is named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
     for label, measure in parsed.items():
         if label in NAMES:
-            raise ValueError(f"{caller}: {label!r} is the name of a preference; label the measure {measure} otherwise")
+            raise ValueError(f"{label!r} is the name of a preference; label the measure {measure} otherwise")
     return {label: preferences.get(label) or parsed[label] for label in unparsed}
 
 
-def parse_measures_for(caller: str, measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Measures by label; errors begin with the function that the user called.
+def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
+    """Measures by label, at least one.
 
     Raises:
         ValueError: none are named, or one is not a measure.
     """
-    try:
-        parsed = parse_measures(measures)
-    except ValueError as error:
-        raise ValueError(f"{caller}: {error}") from None
+    parsed = parse_measures(measures)
     if not parsed:
-        raise ValueError(f"{caller}: no measure was named; give at least one, such as TSE or 'nDCG@10'")
+        raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")
     return parsed
 
 
-def with_defaults(caller: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a function, and the defaults of those that were not given.
-
-    Raises:
-        TypeError: the function has no such option.
-
-    >>> with_defaults("degrade", {"rel": 2}, {"rel": 1, "cutoff": None})
-    {'rel': 2, 'cutoff': None}
-    """
-    unknown = [name for name in options if name not in defaults]
-    if unknown:
-        raise TypeError(f"{caller}() got an unexpected keyword argument {unknown[0]!r}")
-    return {**defaults, **options}
-
-
-def check_relevant(caller: str, judgments: Judgments, rel: float) -> None:
+def check_relevant(judgments: Judgments, rel: float) -> None:
     """Refuse judgments without a relevant document."""
     if not judgments.m(rel).any():
-        raise ValueError(f"{caller}: no query of the qrels has a relevant document (rel={rel:g})")
+        raise ValueError(f"no query of the qrels has a relevant document (rel={rel:g})")
 
 
 def means(values: Floats) -> Floats:

@@ -5,43 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Bools, Ints, position_in_segment
-from ir_lexirecall.errors import check_choice, check_integer, is_number
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall._util.arrays import Bools, Ints, position_in_segment
+from ir_lexirecall._util.errors import check_choice, check_integer, entry, is_number
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.correlations import coefficient
-from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, means, with_defaults
+from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, means
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-POLICIES = ("random", "pool")
+POLICIES = ("random", "pool", "frequency")
 _NEVER = np.iinfo(np.int64).max
 
 
-class DegradeOptions(TypedDict, total=False):
-    """Options of ``degrade``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``,
-    ``allow_empty``, ``progress``.
-    """
-
-    seed: int
-    rel: float
-    cutoff: int | None
-    allow_empty: bool
-    progress: bool | None
-
-
-_DEFAULTS = DegradeOptions(seed=0, rel=1, cutoff=None, allow_empty=False, progress=None)
-
-
+@entry
 def degrade(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -51,7 +34,11 @@ def degrade(
     policy: str = "random",
     n_samples: int = 10,
     aggregate: bool = False,
-    **options: Unpack[DegradeOptions],
+    seed: int = 0,
+    rel: float = 1,
+    cutoff: int | None = None,
+    allow_empty: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
 
@@ -62,6 +49,7 @@ def degrade(
     - ``policy='random'``: they are drawn at random.
     - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth is the smallest rank
       that any of the runs gives it; the deepest go first, before them those that no run retrieved, equals at random.
+    - ``policy='frequency'``: by how many of the runs retrieve them; those that the fewest retrieve go first, equals at random.
 
     The runs are read and aligned once, then judged again. A decision is which of two runs is better on a query.
 
@@ -73,8 +61,8 @@ def degrade(
         policy: which ones.
         n_samples: how often to draw.
         aggregate: give the means over the samples, a row per measure and fraction.
-        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None), ``allow_empty`` (False) and ``progress`` as
-            in ``ties``.
+        seed: random seed.
+        rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
@@ -84,7 +72,6 @@ def degrade(
 
     Raises:
         ValueError: bad input, fewer than two runs, or an unknown policy.
-        TypeError: an unknown option.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 14 and 15,
     doi 10.1145/3728373.
@@ -96,20 +83,12 @@ def degrade(
     >>> degrade("LR", demo.qrels(), demo.runs(), [0.2, 0.5], n_samples=3, aggregate=True)["fraction"].tolist()
     [0.2, 0.5]
     """
-    chosen = with_defaults("degrade", options, _DEFAULTS)
-    shares = _checked_fractions(fractions)
-    check_choice("degrade", "policy", policy, POLICIES)
-    check_integer("degrade", "n_samples", n_samples)
-    seed, progress = check_integer("degrade", "seed", chosen["seed"], least=0), chosen["progress"]
+    shares = checked_fractions(fractions)
+    check_choice("policy", policy, POLICIES)
+    check_integer("n_samples", n_samples)
+    seed = check_integer("seed", seed, least=0)
     full = Decisions.from_runs(
-        "degrade",
-        measures,
-        qrels,
-        runs,
-        rel=chosen["rel"],
-        cutoff=chosen["cutoff"],
-        allow_empty=chosen["allow_empty"],
-        progress=progress,
+        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
     )
     before = {label: full.signs(label, INCOMPARABLE) for label in full.labels}
     means_before = {label: means(full.values(label)) for label in full.labels}
@@ -148,11 +127,16 @@ def degrade(
     )
 
 
-def _checked_fractions(fractions: Any) -> list[float]:
+def checked_fractions(fractions: Any) -> list[float]:
+    """Shares of labels to remove, as numbers.
+
+    Raises:
+        ValueError: none, or one that is no number between 0 and 1.
+    """
     several = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
     bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
     if bad or not several:
-        raise ValueError(f"degrade: fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
+        raise ValueError(f"fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
     return [float(share) for share in several]
 
 
@@ -164,10 +148,10 @@ def removals(
     relevant = np.flatnonzero(judgments.grade >= decisions.rel)
     query = judgments.query[relevant]
     m = judgments.m(decisions.rel)
-    depth = pool_depth(decisions)[relevant] if policy == "pool" else np.zeros(len(relevant), dtype=np.int64)
+    first = _removed_first(decisions, policy)[relevant]
     rng = np.random.default_rng(seed)
     for sample in range(n_samples):
-        order = np.lexsort((rng.random(len(relevant)), -depth, query))
+        order = np.lexsort((rng.random(len(relevant)), -first, query))
         place = position_in_segment(query[order])
         for fraction in fractions:
             # Rounded first: (1 - 0.9) * 10 must keep one label, not two.
@@ -177,10 +161,26 @@ def removals(
             yield fraction, sample, removed
 
 
-def pool_depth(decisions: Decisions) -> Ints:
-    """The smallest rank that any run gives each judged document; the largest integer where none retrieved it."""
+def _removed_first(decisions: Decisions, policy: str) -> Ints:
+    """A number per judged document: the label of the one with the largest number is removed first."""
+    if policy == "pool":
+        return pool_depth(decisions)
+    if policy == "frequency":
+        return -retrieved_by(decisions)
+    return np.zeros(len(decisions.judgments.grade), dtype=np.int64)
+
+
+def retrieved_by(decisions: Decisions) -> Ints:
+    """How many of the runs retrieve each judged document."""
+    docs = [run.doc for run in decisions.scored.runs.values()]
+    return np.bincount(np.concatenate(docs), minlength=len(decisions.judgments.grade))
+
+
+def pool_depth(decisions: Decisions, runs: Iterable[int] | None = None) -> Ints:
+    """The smallest rank that any run (of some, by place) gives each judged document; the largest integer where none has it."""
     depth: Ints = np.full(len(decisions.judgments.grade), _NEVER, dtype=np.int64)
-    for run in decisions.scored.runs.values():
+    aligned = list(decisions.scored.runs.values())
+    for run in aligned if runs is None else [aligned[place] for place in runs]:
         np.minimum.at(depth, run.doc, run.rank)
     return depth
 
@@ -188,4 +188,4 @@ def pool_depth(decisions: Decisions) -> Ints:
 def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
     """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
     table = None if judgments.table is None else judgments.table.without_labels(removed)
-    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table, _cache={})
+    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)

@@ -5,45 +5,27 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.errors import check_choice, is_number
-from ir_lexirecall.evaluation import MeasureLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.errors import check_choice, entry, is_number
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures import scoring
-from ir_lexirecall.meta.correlations import BY, COEFFICIENTS, coefficient, points
-from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, rising, with_defaults
+from ir_lexirecall.measures.parsing import MeasureLike, parse_one
+from ir_lexirecall.meta import correlations
+from ir_lexirecall.meta.correlations import BY, COEFFICIENTS, points
+from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, rising
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _SCAN = 16  # values of a parameter that are tried before the best one is refined
 
 
-class FitOptions(TypedDict, total=False):
-    """Options of ``fit``: ``by``, ``coefficient``, and those of all studies on runs, ``rel``, ``cutoff``,
-    ``allow_empty``, ``progress``.
-    """
-
-    by: str
-    coefficient: str
-    rel: float
-    cutoff: int | None
-    allow_empty: bool
-    progress: bool | None
-
-
-_DEFAULTS = FitOptions(by="values", coefficient="pearson", rel=1, cutoff=None, allow_empty=False, progress=None)
-
-
+@entry
 def fit(
     measure: MeasureLike,
     target: MeasureLike,
@@ -53,7 +35,12 @@ def fit(
     *,
     grid: Iterable[Any] | None = None,
     bounds: tuple[float, float] | None = None,
-    **options: Unpack[FitOptions],
+    by: str = "values",
+    coefficient: str = "pearson",
+    rel: float = 1,
+    cutoff: int | None = None,
+    allow_empty: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Find the value of a parameter with which a measure correlates best with another measure.
 
@@ -69,8 +56,8 @@ def fit(
         bounds: the smallest and the largest value. Of an integer (a cutoff), all from the one to the other are tried; of
             a number, evenly spread values between them, and the best one is refined (scipy's bounded
             ``minimize_scalar``; the bounds themselves are not tried).
-        options: ``coefficient`` to maximise: ``'pearson'`` (default), ``'spearman'``, ``'kendall'`` or
-            ``'top_weighted_kendall'``; ``by``, ``rel``, ``cutoff``, ``allow_empty`` and ``progress`` as in ``correlation``.
+        coefficient: what to maximise: ``'pearson'``, ``'spearman'``, ``'kendall'`` or ``'top_weighted_kendall'``.
+        by, rel, cutoff, allow_empty, progress: as in ``correlation``.
 
     Returns:
         A row per value tried, in their order: ``parameter``, ``value``, ``correlation``, ``best``; ``attrs`` hold the
@@ -78,7 +65,6 @@ def fit(
 
     Raises:
         ValueError: bad input, no such parameter or coefficient, a value out of range, or not one of grid and bounds.
-        TypeError: an unknown option.
 
     Source: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L, ICTIR 2021, doi 10.1145/3471158.3472239.
 
@@ -87,15 +73,14 @@ def fit(
     >>> fit(measure, target, demo.qrels(), demo.runs(), "p", grid=[0.8, 0.9, 0.95]).attrs["best"]
     0.9
     """
-    chosen = with_defaults("fit", options, _DEFAULTS)
-    by = check_choice("fit", "by", chosen["by"], BY)
-    maximised = check_choice("fit", "coefficient", chosen["coefficient"], COEFFICIENTS)
+    check_choice("by", by, BY)
+    check_choice("coefficient", coefficient, COEFFICIENTS)
     if (grid is None) == (bounds is None):
-        raise ValueError("fit: give either a grid of values or bounds")
+        raise ValueError("give either a grid of values or bounds")
     base = _base(measure, parameter)
     if not isinstance(parameter, str) or parameter not in base.SUPPORTED_PARAMS:
         known = ", ".join(base.SUPPORTED_PARAMS) or "none"
-        raise ValueError(f"fit: {base} has no parameter {parameter!r}; it has {known}")
+        raise ValueError(f"{base} has no parameter {parameter!r}; it has {known}")
     whole = base.SUPPORTED_PARAMS[parameter].dtype is int
     low, high = _checked_bounds(bounds) if bounds is not None else (0.0, 0.0)
     if grid is not None:
@@ -103,18 +88,16 @@ def fit(
     elif whole:
         candidates = list(range(math.ceil(low), math.floor(high) + 1))
         if not candidates:
-            raise ValueError(f"fit: no integer lies between the bounds {low:g} and {high:g}")
+            raise ValueError(f"no integer lies between the bounds {low:g} and {high:g}")
     else:
         candidates = (low + (high - low) * (np.arange(_SCAN) + 0.5) / _SCAN).tolist()
-    progress = chosen["progress"]
     decisions = Decisions.from_runs(
-        "fit",
         [target],
         qrels,
         runs,
-        rel=chosen["rel"],
-        cutoff=chosen["cutoff"],
-        allow_empty=chosen["allow_empty"],
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
         progress=progress,
     )
     wanted = points(decisions.rising(next(iter(decisions.labels))), by)
@@ -122,9 +105,11 @@ def fit(
 
     def correlate(value: Any) -> float:
         if value not in tried:
-            candidate = next(iter(parse_measures_for("fit", [base(**{parameter: value})]).values()))
+            candidate = next(iter(parse_measures_for([base(**{parameter: value})]).values()))
             values = np.stack([scoring.values(candidate, run) for run in decisions.scored.runs.values()])
-            tried[value] = coefficient(maximised, points(rising(candidate, values[:, decisions.queries]), by), wanted)
+            tried[value] = correlations.coefficient(
+                coefficient, points(rising(candidate, values[:, decisions.queries]), by), wanted
+            )
         return tried[value]
 
     for value in progress_bar(progress, candidates, desc=parameter):
@@ -149,7 +134,7 @@ def fit(
         target=str(target),
         parameter=parameter,
         by=by,
-        coefficient=maximised,
+        coefficient=coefficient,
         grid=None if grid is None else candidates,
         bounds=None if bounds is None else (low, high),
         best=best,
@@ -161,12 +146,12 @@ def fit(
 def _base(measure: MeasureLike, parameter: str) -> IRMeasure:
     """The measure to fit, which may lack the parameter even where that is required."""
     try:
-        return next(iter(parse_measures_for("fit", [measure]).values()))
+        return next(iter(parse_measures_for([measure]).values()))
     except ValueError:
         try:
-            base = ir_measures.parse_measure(measure) if isinstance(measure, str) else measure
-            needs = isinstance(base, IRMeasure) and base.SUPPORTED_PARAMS[parameter].required
-        except (NameError, SyntaxError, ValueError, TypeError, AttributeError, KeyError):
+            base = parse_one(measure)
+            needs = base.SUPPORTED_PARAMS[parameter].required
+        except (ValueError, KeyError):
             needs = False
         if not needs or parameter in base.params:
             raise
@@ -176,13 +161,13 @@ def _base(measure: MeasureLike, parameter: str) -> IRMeasure:
 def _grid(measure: IRMeasure, parameter: str, grid: Any) -> list[Any]:
     """The values to try, of the parameter's type: ir_measures does not take 2 for 2.0."""
     if isinstance(grid, str) or not isinstance(grid, Iterable):
-        raise ValueError(f"fit: the grid must be a list of values, not {grid!r}")
+        raise ValueError(f"the grid must be a list of values, not {grid!r}")
     values = [value.item() if isinstance(value, np.generic) else value for value in grid]
     odd = [value for value in values if not isinstance(value, (str, numbers.Real))]
     if odd:
-        raise ValueError(f"fit: the grid holds {odd[0]!r}, which is neither a number nor a text")
+        raise ValueError(f"the grid holds {odd[0]!r}, which is neither a number nor a text")
     if not values:
-        raise ValueError("fit: the grid is empty")
+        raise ValueError("the grid is empty")
     is_float = measure.SUPPORTED_PARAMS[parameter].dtype is float
     return [float(value) if is_float and is_number(value) else value for value in values]
 
@@ -191,9 +176,9 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     try:
         low, high = (float(value) for value in bounds)
     except (TypeError, ValueError):
-        raise ValueError(f"fit: bounds must be two numbers, the smaller one first, not {bounds!r}") from None
+        raise ValueError(f"bounds must be two numbers, the smaller one first, not {bounds!r}") from None
     if not -math.inf < low < high < math.inf:
-        raise ValueError(f"fit: bounds must be two numbers, the smaller one first, not {bounds!r}")
+        raise ValueError(f"bounds must be two numbers, the smaller one first, not {bounds!r}")
     return low, high
 
 
@@ -201,5 +186,5 @@ def _best(tried: Mapping[Any, float]) -> Any:
     """The value with the largest correlation; the first one tried of equals."""
     defined = {value: found for value, found in tried.items() if not np.isnan(found)}
     if not defined:
-        raise ValueError("fit: the correlation is undefined at every value tried: one of the measures is constant")
+        raise ValueError("the correlation is undefined at every value tried: one of the measures is constant")
     return max(defined, key=defined.__getitem__)

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels
 from ir_lexirecall.meta.result import study
 
 
+@entry
 def unanimity(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -59,17 +61,16 @@ def unanimity(
     0      RR          2    1.0        0.0
     1    R@10          1    0.5        0.0
     """
-    judged = parse_labels("unanimity", measures)
-    crowd = judged if among is None else parse_labels("unanimity", among)
+    judged = parse_labels(measures)
+    crowd = judged if among is None else parse_labels(among)
     clash = [label for label in judged if label in crowd and str(judged[label]) != str(crowd[label])]
     if clash:
-        raise ValueError(f"unanimity: {clash[0]!r} names one measure in measures and another one in among")
+        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in among")
     others = {label: [c for c in crowd if str(crowd[c]) != str(measure)] for label, measure in judged.items()}
     alone = [label for label, rest in others.items() if not rest]
     if alone:
-        raise ValueError(f"unanimity: {alone[0]} needs at least one other measure to be compared with")
+        raise ValueError(f"{alone[0]} needs at least one other measure to be compared with")
     decisions = Decisions.from_runs(
-        "unanimity",
         {**judged, **crowd},
         qrels,
         runs,

@@ -8,23 +8,24 @@ import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import check_integers
-from ir_lexirecall.evaluation import MeasuresLike
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_integers, entry
+from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.measures import scoring
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.tse import TSE
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
 
+@entry
 def orientation(
     measures: MeasuresLike,
-    m: int | Iterable[int] = range(1, 16),
     n: int | Iterable[int] = 1000,
+    m: int | Iterable[int] = range(1, 16),
     *,
     progress: bool | None = None,
 ) -> pd.DataFrame:
@@ -43,8 +44,8 @@ def orientation(
 
     Args:
         measures: measures or strings, as for ``evaluate``.
-        m: relevant documents, one number or several.
         n: documents, one number or several, at least m.
+        m: relevant documents, one number or several.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:
@@ -57,19 +58,18 @@ def orientation(
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 4 and 5,
     doi 10.1145/3728373.
 
-    >>> orientation(["RR", "TSE", "AP"], m=2, n=10)[["measure", "m", "precision", "recall"]].round(3)
+    >>> orientation(["RR", "TSE", "AP"], n=10, m=2)[["measure", "m", "precision", "recall"]].round(3)
       measure  m  precision  recall
     0      RR  2      0.889     0.0
     1     TSE  2      0.000     1.0
     2      AP  2      0.444     0.4
     """
-    caller = "orientation"
-    parsed = parse_measures_for(caller, measures)
-    relevant, sizes = check_integers(caller, "m", m), check_integers(caller, "n", n)
+    parsed = parse_measures_for(measures)
+    relevant, sizes = check_integers("m", m), check_integers("n", n)
     if max(sizes) > 2**53:
-        raise ValueError(f"{caller}: n={max(sizes)} documents are more ranks than floats tell apart, 2^53")
+        raise ValueError(f"n={max(sizes)} documents are more ranks than floats tell apart, 2^53")
     if max(relevant) > min(sizes):
-        raise ValueError(f"{caller}: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
+        raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     rows = []
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
         for size in sizes:
@@ -81,7 +81,7 @@ def orientation(
                 rows.append((name, size, few, precision, recall, *extremes.tolist()))
     columns = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
     return study(
-        pd.DataFrame(rows, columns=columns), caller, measures=list(parsed), m=relevant, n=sizes, source=_SOURCE
+        pd.DataFrame(rows, columns=columns), "orientation", measures=list(parsed), m=relevant, n=sizes, source=_SOURCE
     )
 
 

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.arrays import Bools, Floats, Ints
-from ir_lexirecall.errors import check_choice
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import check_choice, entry
 from ir_lexirecall.meta.result import study
 
 _SOURCE = "Ferrante, Ferro, Maistro, ICTIR 2015, doi 10.1145/2808194.2809452"
@@ -17,6 +17,7 @@ _BY = ("rank", "set")
 _ORDER = {(False, False): "=", (True, False): ">", (False, True): "<", (True, True): "not comparable"}
 
 
+@entry
 def partial_order(rankings: Mapping[str, Sequence[float]], *, by: str = "rank") -> pd.DataFrame:
     """Tell which of several judged rankings of one topic is at least as good as which, whatever the measure.
 
@@ -49,20 +50,19 @@ def partial_order(rankings: Mapping[str, Sequence[float]], *, by: str = "rank") 
     >>> partial_order({"r": [0, 1, 1], "s": [1, 0, 1]}, by="set")["order"].item()
     '='
     """
-    caller = "partial_order"
-    check_choice(caller, "by", by, _BY)
+    check_choice("by", by, _BY)
     if not isinstance(rankings, Mapping) or len(rankings) < 2:
-        raise ValueError(f"{caller}: give at least two rankings by name")
+        raise ValueError("give at least two rankings by name")
     if len(set(map(str, rankings))) < len(rankings):
-        raise ValueError(f"{caller}: two rankings have the same name")
+        raise ValueError("two rankings have the same name")
     grades: dict[str, Floats] = {}
     for name, ranking in rankings.items():
         try:
             grades[str(name)] = np.asarray(ranking, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError):
-            raise ValueError(f"{caller}: the grades of ranking {name!r} are not all numbers") from None
+            raise ValueError(f"the grades of ranking {name!r} are not all numbers") from None
         if not np.isfinite(grades[str(name)]).all():
-            raise ValueError(f"{caller}: ranking {name!r} has a grade that is not a finite number")
+            raise ValueError(f"ranking {name!r} has a grade that is not a finite number")
     counts, depths, levels = _counts(list(grades.values()), by)
     rows = []
     for (i, a), (j, b) in combinations(enumerate(grades), 2):
@@ -70,7 +70,7 @@ def partial_order(rankings: Mapping[str, Sequence[float]], *, by: str = "rank") 
         b_ahead = _first(counts[j] > counts[i], depths, levels)
         rows.append((a, b, _ORDER[a_ahead is not None, b_ahead is not None], a_ahead, b_ahead))
     table = pd.DataFrame(rows, columns=["ranking_a", "ranking_b", "order", "a_ahead", "b_ahead"])
-    return study(table, caller, rankings=list(grades), by=by, source=_SOURCE)
+    return study(table, "partial_order", rankings=list(grades), by=by, source=_SOURCE)
 
 
 def _counts(grades: Sequence[Floats], by: str) -> tuple[Ints, Ints, Floats]:

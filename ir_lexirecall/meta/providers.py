@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall.errors import and_more, check_choice, check_integer, check_number
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall._util.errors import and_more, check_choice, check_integer, check_number, entry
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures import exposure as exposures
-from ir_lexirecall.meta.decisions import with_defaults
 from ir_lexirecall.meta.result import study
 from ir_lexirecall.meta.worst_cases import aligned_runs
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
@@ -26,17 +22,7 @@ ProvidersLike: TypeAlias = Mapping[str, str] | pd.DataFrame
 """Provider of each document: a mapping of document ids, or a table with columns ``doc_id`` and ``provider``."""
 
 
-class ExposureOptions(TypedDict, total=False):
-    """Options of ``provider_exposure``: ``rel``, ``allow_empty``, ``progress``."""
-
-    rel: float
-    allow_empty: bool
-    progress: bool | None
-
-
-_DEFAULTS = ExposureOptions(rel=1, allow_empty=False, progress=None)
-
-
+@entry
 def provider_exposure(
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
@@ -45,7 +31,9 @@ def provider_exposure(
     exposure: str = "AP",
     p: float = 0.8,
     n: int | None = None,
-    **options: Unpack[ExposureOptions],
+    rel: float = 1,
+    allow_empty: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Exposure of every provider of relevant documents: the sum of e(p_d) over its relevant documents d (Eq. 2).
 
@@ -60,9 +48,9 @@ def provider_exposure(
         exposure: ``'AP'`` or ``'RR'`` 1/i, ``'nDCG'`` 1/log2(i+1), ``'RBP'`` (1-p) p^(i-1), ``'linear'`` 1 - i/n.
         p: of the exposure ``'RBP'``.
         n: documents in the collection.
-        options: ``rel`` (1), the smallest grade that counts as relevant; ``allow_empty`` (False), take runs that retrieve
-            nothing for any query of the qrels, with a warning; ``progress``, show a progress bar, by default on a terminal
-            only.
+        rel: smallest grade that counts as relevant.
+        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per run, query and provider of a relevant document: ``run``, ``query_id``, ``provider``, ``relevant``,
@@ -71,7 +59,6 @@ def provider_exposure(
 
     Raises:
         ValueError: a relevant document without a provider, an unknown exposure, or n below a rank.
-        TypeError: an unknown option.
 
     Source: Diaz, Ekstrand, Mitra, TORS 2026, Equation 2, doi 10.1145/3728373.
 
@@ -82,21 +69,18 @@ def provider_exposure(
     0        P         2     1.500  False
     1        Q         1     0.333   True
     """
-    caller = "provider_exposure"
-    chosen = with_defaults(caller, options, _DEFAULTS)
-    rel = chosen["rel"]
-    check_choice(caller, "exposure", exposure, exposures.NAMES)
+    check_choice("exposure", exposure, exposures.NAMES)
     if exposure == "linear" and n is None:
-        raise ValueError(f"{caller}: exposure='linear' needs n, the number of documents in the collection")
-    check_number(caller, "p", p, above=0, below=1)
+        raise ValueError("exposure='linear' needs n, the number of documents in the collection")
+    check_number("p", p, above=0, below=1)
     if n is not None:
-        check_integer(caller, "n", n)
+        check_integer("n", n)
     e = exposures.exposure(exposure, p=float(p), n=n)
-    aligned = aligned_runs(caller, qrels, runs, rel, chosen["allow_empty"], chosen["progress"])
+    aligned = aligned_runs(qrels, runs, rel, allow_empty, progress)
     judgments = next(iter(aligned.values())).judgments
     relevant = np.flatnonzero(judgments.grade >= rel)
     query = judgments.query[relevant]
-    owner = _owners(caller, providers, [judgments.doc_ids[doc] for doc in relevant])
+    owner = _owners(providers, [judgments.doc_ids[doc] for doc in relevant])
     parts = []
     for name, run in aligned.items():
         rank = np.zeros(len(judgments.grade), dtype=np.int64)
@@ -106,7 +90,7 @@ def provider_exposure(
             needed = run.relevant(rel).p_r + np.bincount(query[rank == 0], minlength=len(judgments))
             if needed.max() > n:
                 raise ValueError(
-                    f"{caller}: n={n} is smaller than rank {needed.max()}, needed for query "
+                    f"n={n} is smaller than rank {needed.max()}, needed for query "
                     f"{judgments.query_ids[int(needed.argmax())]!r} of run {name!r}; n is the size of the collection"
                 )
         documents = pd.DataFrame(
@@ -130,7 +114,7 @@ def provider_exposure(
         parts.append(table)
     return study(
         pd.concat(parts, ignore_index=True),
-        caller,
+        "provider_exposure",
         runs=list(aligned),
         exposure=exposure,
         p=p if exposure == "RBP" else None,
@@ -150,27 +134,21 @@ def _imputed(query: Ints, provider: Ints, rank: Ints, n: int | None) -> Floats:
     return imputed
 
 
-def _owners(caller: str, providers: ProvidersLike, doc_ids: Sequence[str]) -> list[str]:
+def _owners(providers: ProvidersLike, doc_ids: Sequence[str]) -> list[str]:
     """The provider of each document."""
     if isinstance(providers, Mapping):
         pairs = list(providers.items())
     elif {"doc_id", "provider"} <= set(getattr(providers, "columns", ())):
         pairs = list(zip(providers["doc_id"], providers["provider"], strict=True))
     else:
-        raise ValueError(
-            f"{caller}: give the providers as a mapping of document ids, or a table with doc_id and provider"
-        )
+        raise ValueError("give the providers as a mapping of document ids, or a table with doc_id and provider")
     owner: dict[str, str] = {}
     for doc_id, provider in pairs:
         if provider is None or provider != provider or str(provider) == "<NA>":
-            raise ValueError(f"{caller}: document {doc_id!r} has no provider; name one")
+            raise ValueError(f"document {doc_id!r} has no provider; name one")
         if owner.setdefault(str(doc_id), str(provider)) != str(provider):
-            raise ValueError(
-                f"{caller}: document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; keep one"
-            )
+            raise ValueError(f"document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; keep one")
     unknown = [doc_id for doc_id in doc_ids if doc_id not in owner]
     if unknown:
-        raise ValueError(
-            f"{caller}: the relevant document {unknown[0]!r} has no provider{and_more(len(unknown) - 1)}; name one"
-        )
+        raise ValueError(f"the relevant document {unknown[0]!r} has no provider{and_more(len(unknown) - 1)}; name one")
     return [owner[doc_id] for doc_id in doc_ids]

@@ -9,10 +9,10 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Bools, Floats, Ints
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import LazyModule
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def made_up_run(
 def _table(
     query_id: NDArray[Any], doc_id: NDArray[Any], grade: Floats, columns: Sequence[str], weights: Sequence[float]
 ) -> pl.DataFrame:
-    """Qrels with a grade for each of T aspects: in so many columns, or as subtopics in so many times the rows."""
+    """Qrels with a grade for each of T aspects: as T columns, or as subtopics in T rows per document."""
     if columns:
         aspects = {name: grade[:, t] for t, name in enumerate(columns)}
         ids = {"query_id": query_id.tolist(), "doc_id": doc_id.tolist()}
@@ -127,7 +127,7 @@ def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence
 
 
 def _blocks(rankings: Sequence[Ranking]) -> Iterator[Sequence[Ranking]]:
-    """The rankings, so many at a time that their documents are few."""
+    """The rankings in batches of few documents."""
     start, documents = 0, 0
     for end, ranking in enumerate(rankings):
         if documents and documents + ranking.size > _DOCUMENTS:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ir_lexirecall.provenance import versions
+from ir_lexirecall._util.provenance import versions
 
 _COMPUTED_BY = ("ir-lexirecall", "ir-measures", "numpy", "scipy", "pandas")
 

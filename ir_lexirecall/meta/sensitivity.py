@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.verdicts import UNDECIDED
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import Decisions
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.preferences.result import Preferences
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.significance import SignificanceTest, TestOptions
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ir_lexirecall.significance import SignificanceTest
 
 
+@entry
 def discriminative_power(
     measures: MeasuresLike,
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
     *,
     test: str | SignificanceTest = "bootstrap",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    n_resamples: int = 10_000,
+    seed: int = 0,
     rel: float = 1,
     cutoff: int | None = None,
     allow_empty: bool = False,
-    **options: Unpack[TestOptions],
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Discriminative power: the share of pairs of runs whose difference a test finds significant.
 
@@ -42,12 +45,12 @@ def discriminative_power(
         measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
         qrels: judgments in any form that ``evaluate`` takes.
         runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
-        test: a test's name, as in ``compare``, or a ``SignificanceTest``.
+        test: a test's name, as in ``compare``; or a ``SignificanceTest``, which has the next four itself.
+        correction, alpha, n_resamples, seed: of the test, as in ``SignificanceTest``.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
         allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
-        options: of the test, as in ``SignificanceTest``: ``correction`` (None), ``alpha`` (0.05), ``n_resamples`` (10,000),
-            ``seed`` (0), ``progress``.
+        progress: show progress bars; by default on a terminal only.
 
     Returns:
         A row per measure: ``measure``, ``pairs``, ``significant``, ``share``.
@@ -62,28 +65,33 @@ def discriminative_power(
     >>> table["pairs"].tolist(), bool(table["share"].between(0, 1).all())
     ([10, 10], True)
     """
-    caller = "discriminative_power"
-    curve = _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff, allow_empty)
+    if not isinstance(test, SignificanceTest):
+        test = SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
+    curve = _curves(measures, qrels, runs, test, rel, cutoff, allow_empty)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    return study(table, **curve.attrs)
+    return study(table, **curve.attrs | {"function": "discriminative_power"})
 
 
+@entry
 def achieved_significance(
     measures: MeasuresLike,
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
     *,
     test: str | SignificanceTest = "bootstrap",
+    correction: str | None = None,
+    alpha: float = 0.05,
+    n_resamples: int = 10_000,
+    seed: int = 0,
     rel: float = 1,
     cutoff: int | None = None,
     allow_empty: bool = False,
-    **options: Unpack[TestOptions],
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
 
-    ``measures``, ``qrels``, ``runs``, ``test``, ``rel``, ``cutoff``, ``allow_empty`` and ``options`` are those of
-    ``discriminative_power``, and so are the errors.
+    Arguments and errors are those of ``discriminative_power``.
 
     Returns:
         A row per measure and pair: ``measure``, ``place`` (1 for the largest p-value), ``run_a``, ``run_b``, ``difference``
@@ -94,19 +102,12 @@ def achieved_significance(
     >>> len(curve), bool(curve["p"].is_monotonic_decreasing)
     (10, True)
     """
-    caller = "achieved_significance"
-    return _curves(caller, measures, qrels, runs, _uncorrected(caller, test, **options), rel, cutoff, allow_empty)
-
-
-def _uncorrected(caller: str, test: str | SignificanceTest, **options: Unpack[TestOptions]) -> SignificanceTest:
-    """The test, without a correction unless one is asked for."""
-    if isinstance(test, str):
-        options = {"correction": None, **options}
-    return SignificanceTest.coerce(test, caller=caller, **options)
+    if not isinstance(test, SignificanceTest):
+        test = SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
+    return _curves(measures, qrels, runs, test, rel, cutoff, allow_empty)
 
 
 def _curves(
-    caller: str,
     measures: MeasuresLike,
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
@@ -117,16 +118,15 @@ def _curves(
 ) -> pd.DataFrame:
     """The pairs of runs of every measure, in the order of their p-values, largest first."""
     decisions = Decisions.from_runs(
-        caller, measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=test.progress
+        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=test.progress
     )
     shown = progress_bar(test.progress, decisions.labels, desc="measures")
-    names = {label: measure if isinstance(measure, str) else label for label, measure in decisions.labels.items()}
-    unique = list(dict.fromkeys(names.values()))
-    compared = Preferences.from_runs(decisions.scored, unique, rel=rel, cutoff=cutoff, test=test, caller=caller)
-    tables = [_curve(decisions, label, compared.table_of(names[label])) for label in shown]
+    scored, labels = decisions.scored, decisions.labels
+    compared = comparison_of(scored, labels, test=test, rel=rel, cutoff=cutoff, queries="relevant")
+    tables = [_curve(label, compared.table(label)) for label in shown]
     return study(
         pd.concat(tables, ignore_index=True),
-        caller,
+        "achieved_significance",
         test=test.name,
         alpha=test.alpha,
         correction=test.counted_correction,
@@ -136,17 +136,11 @@ def _curves(
     )
 
 
-def _curve(decisions: Decisions, label: str, tested: pd.DataFrame) -> pd.DataFrame:
+def _curve(label: str, tested: pd.DataFrame) -> pd.DataFrame:
     """The tested pairs, largest p-value first."""
-    if isinstance(decisions.labels[label], str):
-        difference = tested["mean"].to_numpy()
-    else:
-        a, b = decisions.pairs
-        mean = decisions.values(label).mean(axis=1)
-        difference = mean[a] - mean[b]
-    table = tested[["run_a", "run_b", "p", "p_corrected"]].assign(significant=tested["reject"])
+    table = tested[["run_a", "run_b", "difference", "p", "p_corrected"]]
+    table = table.assign(significant=(tested["verdict"] != UNDECIDED).to_numpy())
     table.insert(0, "measure", label)
-    table.insert(3, "difference", difference)
     table = table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
     table.insert(1, "place", np.arange(1, len(table) + 1))
     table.attrs = {}

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall.errors import is_integer
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.lazy import LazyModule, cached_property
+from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall._util.errors import entry, is_integer
+from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,6 +93,7 @@ def _run_table(run: AlignedRun) -> pd.DataFrame:
     return pd.DataFrame(run.as_run("x"))
 
 
+@entry
 def simulate_rankings(
     n: int,
     m: int | Sequence[int],
@@ -197,14 +198,14 @@ def _relevant(m: Any, n: int, queries: int, rng: Generator) -> Ints:
     """The number of relevant documents of each query."""
     if isinstance(m, range):
         if len(m) == 0:
-            raise ValueError(f"simulate_rankings: m must be a range of at least one number, not {m!r}")
+            raise ValueError(f"m must be a range of at least one number, not {m!r}")
         numbers = np.asarray(m, dtype=np.int64)[rng.integers(len(m), size=queries)].tolist()
         for end in (m[0], m[-1]):
             _check_relevant(end, n)
     elif isinstance(m, Iterable) and not isinstance(m, str):
         numbers = list(m)
         if len(numbers) != queries:
-            raise ValueError(f"simulate_rankings: {len(numbers)} numbers m for {queries} queries; give one for each")
+            raise ValueError(f"{len(numbers)} numbers m for {queries} queries; give one for each")
     else:
         numbers = [m] * queries
     for number in dict.fromkeys(numbers):
@@ -215,11 +216,11 @@ def _relevant(m: Any, n: int, queries: int, rng: Generator) -> Ints:
 def _check_relevant(m: Any, n: int) -> None:
     _check_count("m", m, 1)
     if m > n:
-        raise ValueError(f"simulate_rankings: m={m} relevant documents do not fit into a collection of n={n}")
+        raise ValueError(f"m={m} relevant documents do not fit into a collection of n={n}")
 
 
 def _judgments(m: Ints) -> Judgments:
-    """So many relevant documents for each query, numbered so that their ids sort as their numbers do."""
+    """``m`` relevant documents for each query, with ids that sort as their numbers do."""
     queries, largest = len(m), int(m.max())
     query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]
     query = np.repeat(np.arange(queries), m)
@@ -233,7 +234,7 @@ def _doc_ids(largest: int) -> list[str]:
 
 def _check_count(name: str, value: Any, least: int) -> None:
     if not is_integer(value) or not least <= int(value) <= _MOST:
-        raise ValueError(f"simulate_rankings: {name} must be an integer from {least} to 2^53, not {value!r}")
+        raise ValueError(f"{name} must be an integer from {least} to 2^53, not {value!r}")
 
 
 def _names(systems: int | Sequence[str]) -> list[str]:
@@ -242,7 +243,7 @@ def _names(systems: int | Sequence[str]) -> list[str]:
         return [f"s{i}" for i in range(1, int(systems) + 1)]
     names = [str(name) for name in systems] if isinstance(systems, Iterable) else []
     if isinstance(systems, str) or not names or len(set(names)) < len(names):
-        raise ValueError(f"simulate_rankings: systems must be a number or different names, not {systems!r}")
+        raise ValueError(f"systems must be a number or different names, not {systems!r}")
     return names
 
 
@@ -250,16 +251,16 @@ def _qualities(quality: Any, names: Sequence[str]) -> list[float]:
     if isinstance(quality, Mapping):
         unknown = sorted(set(quality) ^ set(names))
         if unknown:
-            raise ValueError(f"simulate_rankings: quality must name each system once; see {unknown[0]!r}")
+            raise ValueError(f"quality must name each system once; see {unknown[0]!r}")
         numbers: Floats = np.array([quality[name] for name in names], dtype=np.float64)
     else:
         numbers = np.asarray(quality, dtype=np.float64)
         if numbers.ndim and numbers.shape != (len(names),):
-            raise ValueError(f"simulate_rankings: {numbers.size} qualities for {len(names)} systems; give one for each")
+            raise ValueError(f"{numbers.size} qualities for {len(names)} systems; give one for each")
         numbers = np.broadcast_to(numbers, len(names))
     bad = [value for value in numbers.tolist() if not _SMALLEST <= value <= 1 / _SMALLEST]
     if bad:
         raise ValueError(
-            f"simulate_rankings: quality must be a number above 0 (1: a random ranking) within 1e-300 and 1e300, not {bad[0]:g}"
+            f"quality must be a number above 0 (1: a random ranking) within 1e-300 and 1e300, not {bad[0]:g}"
         )
     return numbers.tolist()

@@ -5,43 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, islice
 from math import comb
-from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import check_integer
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_integer, entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.agreements import tau_b
-from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels, with_defaults
+from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _ROUNDING = 1e-12  # relative: means that are equal but for the order of additions
 _BLOCK = 2**20  # values of splits that are compared at once
 
 
-class SplitOptions(TypedDict, total=False):
-    """Options of ``split_half``: ``seed``, and those of all studies on runs, ``rel``, ``cutoff``,
-    ``allow_empty``, ``progress``.
-    """
-
-    seed: int
-    rel: float
-    cutoff: int | None
-    allow_empty: bool
-    progress: bool | None
-
-
-_DEFAULTS = SplitOptions(seed=0, rel=1, cutoff=None, allow_empty=False, progress=None)
-
-
+@entry
 def split_half(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -50,7 +32,11 @@ def split_half(
     targets: MeasuresLike | None = None,
     n_queries: int | None = None,
     n_splits: int = 1000,
-    **options: Unpack[SplitOptions],
+    seed: int = 0,
+    rel: float = 1,
+    cutoff: int | None = None,
+    allow_empty: bool = False,
+    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Split-half stability: predict the order of runs on one half of the queries from the other half.
 
@@ -65,8 +51,8 @@ def split_half(
         targets: measures or preferences that are predicted; by default ``measures``.
         n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
         n_splits: how many splits at most.
-        options: ``seed`` (0) of the random numbers; ``rel`` (1), ``cutoff`` (None), ``allow_empty`` (False) and ``progress`` as
-            in ``ties``.
+        seed: random seed.
+        rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure and target: ``measure``, ``target``, ``queries`` (in either set), ``splits``, ``kendall`` (mean over
@@ -75,7 +61,6 @@ def split_half(
 
     Raises:
         ValueError: bad input, fewer than two runs, or not enough queries.
-        TypeError: an unknown option.
 
     Source: after Voorhees, Buckley, The Effect of Topic Set Size on Retrieval Experiment Error, SIGIR 2002,
     doi 10.1145/564376.564432.
@@ -85,33 +70,30 @@ def split_half(
     >>> table[["measure", "target", "queries"]].to_records(index=False).tolist()
     [('AP', 'AP', 8), ('AP', 'lexirecall', 8), ('lexirecall', 'AP', 8), ('lexirecall', 'lexirecall', 8)]
     """
-    caller = "split_half"
-    chosen = with_defaults(caller, options, _DEFAULTS)
-    seed = check_integer(caller, "seed", chosen["seed"], least=0)
-    check_integer(caller, "n_splits", n_splits)
-    predicting = parse_labels(caller, measures)
-    predicted = predicting if targets is None else parse_labels(caller, targets)
+    seed = check_integer("seed", seed, least=0)
+    check_integer("n_splits", n_splits)
+    predicting = parse_labels(measures)
+    predicted = predicting if targets is None else parse_labels(targets)
     clash = [label for label in predicting if label in predicted and str(predicting[label]) != str(predicted[label])]
     if clash:
-        raise ValueError(f"{caller}: {clash[0]!r} names one measure in measures and another one in targets")
+        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in targets")
     decisions = Decisions.from_runs(
-        caller,
         {**predicting, **predicted},
         qrels,
         runs,
-        rel=chosen["rel"],
-        cutoff=chosen["cutoff"],
-        allow_empty=chosen["allow_empty"],
-        progress=chosen["progress"],
+        rel=rel,
+        cutoff=cutoff,
+        allow_empty=allow_empty,
+        progress=progress,
     )
     queries = len(decisions.queries)
     if queries < 2:
-        raise ValueError(f"{caller}: at least 2 queries with relevant documents are needed, not {queries}")
-    size = queries // 2 if n_queries is None else check_integer(caller, "n_queries", n_queries, most=queries // 2)
+        raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
+    size = queries // 2 if n_queries is None else check_integer("n_queries", n_queries, most=queries // 2)
     values = {label: decisions.rising(label) for label in decisions.labels}
     sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in predicting for b in predicted}
     total = min(n_splits, comb(queries, size) * comb(queries - size, size))
-    with progress_bar(chosen["progress"], total=total, desc="splits") as bar:
+    with progress_bar(progress, total=total, desc="splits") as bar:
         for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
             before = {label: _order(values[label], first, decisions.pairs) for label in predicting}
             after = {label: _order(values[label], second, decisions.pairs) for label in predicted}
@@ -136,7 +118,7 @@ def split_half(
         )
     return study(
         pd.DataFrame(rows),
-        caller,
+        "split_half",
         n_queries=size,
         n_splits=n_splits,
         seed=seed,

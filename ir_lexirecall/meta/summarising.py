@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ir_lexirecall.summary import Finding, count, listed
-from ir_lexirecall.text import format_number
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.text import format_number
+from ir_lexirecall.present.words import count, listed
 
 
 class _Headline(NamedTuple):
@@ -28,11 +30,13 @@ _HEADLINES = {
     "correlation": _Headline("kendall", "Kendall's tau", "most alike", "least alike"),
     "degrade": _Headline("agreement", "decisions as with the full labels", "most robust", "least robust"),
     "discriminative_power": _Headline("share", "share of pairs of runs that differ", "most", "least"),
+    "left_out": _Headline("bias", "change of the mean preference of a group that is left out", "largest", "smallest"),
     "orientation": _Headline("recall", "recall orientation", "most", "least"),
     "per_query_kendall": _Headline("kendall", "mean of Kendall's tau", "most alike", "least alike"),
     "provider_exposure": _Headline("exposure", "mean exposure of a provider", "most", "least"),
     "reachable_maximum": _Headline("value", "mean of the largest value reached", "largest", "smallest"),
     "split_half": _Headline("kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"),
+    "stability": _Headline("decided", "decisions that survive missing labels", "most", "fewest"),
     "tie_audit": _Headline("range", "how far ties can move the mean", "most", "least"),
     "tie_probabilities": _Headline("probability", "probability of a tie", "most", "least"),
     "ties": _Headline("share", "share of pairs of runs that tie on a query", "most", "least"),
@@ -42,6 +46,7 @@ _HEADLINES = {
 _SUBJECTS = (("measure_a", "measure_b"), ("run", "measure"), ("measure", "target"), ("measure",), ("run",))
 
 
+@entry
 def summary(table: pd.DataFrame) -> str:
     """A study in a few sentences: what was studied on what, and what stands out; then the numbers, largest first.
 
@@ -64,10 +69,14 @@ def finding(table: pd.DataFrame) -> Finding:
     if function in _SPECIAL:
         return _SPECIAL[function](table)
     if function not in _HEADLINES:
-        raise ValueError(f"summary: expected the table of a study (attrs['function'] names it), got {function!r}")
+        raise ValueError(f"expected the table of a study (attrs['function'] names it), got {function!r}")
     headline = _HEADLINES[function]
     if function == "tie_audit":
         table = table.assign(range=table["highest"] - table["lowest"])
+    if "minus" in table:
+        table = table[table["minus"] == ""]
+    if function == "left_out":
+        table = table[table["policy"] == "left out"]
     subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(table.columns))
     numbers = table.assign(number=table[headline.column].astype(float)).groupby(subjects, sort=False)["number"].mean()
     ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
@@ -119,7 +128,7 @@ def _fit(table: pd.DataFrame) -> Finding:
     best = attrs.get("best")
     return Finding(
         [
-            f"fit: {attrs.get('parameter')} of {attrs.get('measure')} to {attrs.get('target')}.",
+            f"{attrs.get('parameter')} of {attrs.get('measure')} to {attrs.get('target')}.",
             f"Of {count(len(table), 'value')} tried, {best} is closest ({attrs.get('coefficient')} "
             f"{format_number(float(attrs.get('correlation', float('nan'))), 4)}).",
         ]
@@ -132,6 +141,22 @@ def _partial_order(table: pd.DataFrame) -> Finding:
     return Finding([f"partial_order: {comparable} of {count(len(table), 'pair')} of rankings can be compared."])
 
 
+def _judges(table: pd.DataFrame) -> Finding:
+    """How far two judges agree on documents, on runs and on conclusions."""
+    attrs = table.attrs
+    sentences = [
+        f"{_head(table)} Of grades: kappa {format_number(attrs['kappa_of_grades'], 3)}, alpha "
+        f"{format_number(attrs['alpha_of_grades'], 3)}."
+    ]
+    for row in table.itertuples():
+        said = f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; of {count(row.pairs, 'pair')} of runs"
+        sentences.append(
+            f"{said}, {row.both} differ significantly by both, {row.only_a + row.only_b} by one only, {row.opposite} in opposite "
+            "directions."
+        )
+    return Finding(sentences)
+
+
 def _rows(table: pd.DataFrame) -> Finding:
     return Finding([f"{table.attrs['function']}: {count(len(table), 'row')}."], ranking=table)
 
@@ -140,6 +165,7 @@ _SPECIAL: dict[str, Callable[[pd.DataFrame], Finding]] = {
     "axioms": _axioms,
     "check": _axioms,
     "fit": _fit,
+    "judges": _judges,
     "partial_order": _partial_order,
     "properties": _rows,
     "simulate_rankings": _rows,

@@ -9,13 +9,13 @@ from math import comb
 
 import pandas as pd
 
-from ir_lexirecall.alignment import RunLike
-from ir_lexirecall.errors import check_integers
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import QrelsLike
+from ir_lexirecall._util.errors import check_integers, entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
@@ -23,6 +23,7 @@ _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 # -- random rankings -------------------------------------------------------------------------------
 
 
+@entry
 def tie_probabilities(
     n: int | Iterable[int],
     m: int | Iterable[int],
@@ -67,14 +68,13 @@ def tie_probabilities(
     3         R@2     0.500000   1/2
     4       Rprec     0.500000   1/2
     """
-    caller = "tie_probabilities"
-    sizes, relevant, cutoffs = (check_integers(caller, name, value) for value, name in ((n, "n"), (m, "m"), (k, "k")))
-    depths = [None] if depth is None else check_integers(caller, "depth", depth)
+    sizes, relevant, cutoffs = (check_integers(name, value) for value, name in ((n, "n"), (m, "m"), (k, "k")))
+    depths = [None] if depth is None else check_integers("depth", depth)
     if max(relevant) > min(sizes):
-        raise ValueError(f"{caller}: m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
+        raise ValueError(f"m={max(relevant)} relevant documents do not fit into n={min(sizes)}")
     too_deep = [ñ for ñ in depths if ñ is not None and ñ > min(sizes)]
     if too_deep:
-        raise ValueError(f"{caller}: depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection")
+        raise ValueError(f"depth={too_deep[0]} is more than the n={min(sizes)} documents of the collection")
     rows: list[tuple[int, int, int, str, Fraction]] = []
     for size, few, cut in progress_bar(progress, list(product(sizes, relevant, depths)), desc="n, m, depth"):
         retrieved = size if cut is None else cut
@@ -88,7 +88,7 @@ def tie_probabilities(
         rows += [(size, few, retrieved, measure, chance) for measure, chance in exact.items()]
     table = pd.DataFrame(rows, columns=["n", "m", "depth", "measure", "exact"])
     table.insert(4, "probability", [float(row[4]) for row in rows])
-    return study(table, caller, n=sizes, m=relevant, k=cutoffs, depth=depth and depths, source=_SOURCE)
+    return study(table, "tie_probabilities", n=sizes, m=relevant, k=cutoffs, depth=depth and depths, source=_SOURCE)
 
 
 def _same_positions(n: int, m: int, depth: int) -> Fraction:
@@ -137,6 +137,7 @@ def _same_count(n: int, m: int, k: int) -> Fraction:
 # -- runs ------------------------------------------------------------------------------------------
 
 
+@entry
 def ties(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -178,7 +179,7 @@ def ties(
     0      AP      2     1             0    0.5
     """
     decisions = Decisions.from_runs(
-        "ties", measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
+        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
     )
     parts = []
     for label in decisions.labels:

@@ -8,23 +8,25 @@ import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun, RunLike
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import check_integer, check_number
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import Judgments, QrelsLike
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_integer, check_number, entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.measures import exposure as exposures
 from ir_lexirecall.measures import scoring
+from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.decisions import check_relevant, parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.runs import ScoredRuns, check_runs
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _MOST_ENUMERATED = 16  # relevant documents
 
 
+@entry
 def worst_case(
     measures: MeasuresLike,
     qrels: QrelsLike,
@@ -71,13 +73,12 @@ def worst_case(
     0      AP        q  0.25      0.25         0.25        3
     1     R@2        q  0.00       NaN          NaN        3
     """
-    caller = "worst_case"
-    parsed = parse_measures_for(caller, measures)
+    parsed = parse_measures_for(measures)
     for name, measure in parsed.items():
         if has_aspects(measure):
-            raise ValueError(f"{caller}: {name} judges several aspects; a user's need is a set of documents")
-    check_integer(caller, "enumerate_up_to", enumerate_up_to, least=0, most=_MOST_ENUMERATED)
-    aligned = aligned_runs(caller, qrels, runs, rel, allow_empty, progress)
+            raise ValueError(f"{name} judges several aspects; a user's need is a set of documents")
+    check_integer("enumerate_up_to", enumerate_up_to, least=0, most=_MOST_ENUMERATED)
+    aligned = aligned_runs(qrels, runs, rel, allow_empty, progress)
     parts = []
     for name, run in progress_bar(progress, aligned.items(), desc="worst cases"):
         query, rank = relevant_places(run, rel)
@@ -106,7 +107,7 @@ def worst_case(
             parts.append(pd.DataFrame(columns))
     return study(
         pd.concat(parts, ignore_index=True),
-        caller,
+        "worst_case",
         measures=list(parsed),
         runs=list(aligned),
         queries=int((next(iter(aligned.values())).judgments.m(rel) > 0).sum()),
@@ -117,7 +118,6 @@ def worst_case(
 
 
 def aligned_runs(
-    caller: str,
     qrels: QrelsLike,
     runs: Mapping[str, RunLike],
     rel: float,
@@ -129,11 +129,11 @@ def aligned_runs(
     Raises:
         ValueError: bad input; the message names the offender.
     """
-    check_number(caller, "rel", rel, above=0)
-    check_runs(caller, runs, 1)
+    check_number("rel", rel, above=0)
+    check_runs(runs, 1)
     judgments = Judgments.from_qrels(qrels)
-    check_relevant(caller, judgments, rel)
-    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, caller=caller, progress=progress).runs
+    check_relevant(judgments, rel)
+    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress).runs
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
@@ -177,7 +177,7 @@ def _worst_provider(e: Callable[[Floats], Floats], query: Ints, rank: Ints, quer
 
 
 def _exposure_of(measure: IRMeasure) -> Callable[[Floats], Floats] | None:
-    """The exposure behind a measure, 0 below its cutoff; None where there is none."""
+    """The exposure behind a measure, 0 below its cutoff; None if it has none."""
     if measure.NAME not in ("AP", "RR", "nDCG", "RBP") or measure.params.keys() - {"cutoff", "rel", "p"}:
         return None
     p = measure["p"] if measure.NAME == "RBP" else 0.8

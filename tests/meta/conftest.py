@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from ir_lexirecall import AlignedRun, Judgments, align
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 
 
 @pytest.fixture(scope="session")

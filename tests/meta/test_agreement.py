@@ -113,7 +113,7 @@ def test_kendall_per_query_is_the_mean_of_those_that_are_defined() -> None:
         label: np.stack([irl.evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1)
         for label in ("AP", "RR", "P@1")
     }
-    values["lexirecall"] = irl.compare(qrels, runs, "lexirecall").scores().to_numpy()
+    values["lexirecall"] = irl.compare(qrels, runs, "lexirecall").per_query().to_numpy()
     for row in table.to_dict("records"):
         pairs = zip(values[row["measure_a"]], values[row["measure_b"]], strict=True)
         taus = [stats.kendalltau(x.round(12), y.round(12))[0] for x, y in pairs if len(set(x)) > 1 and len(set(y)) > 1]

@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall import Judgments, align, evaluate, meta, trec
+from ir_lexirecall import evaluate, meta
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import trec
 from ir_lexirecall.meta import best_run_labels, reachable_maximum
 
 ASPECTS = "aspects={'relevance':2,'quality':1,'trust':2}"

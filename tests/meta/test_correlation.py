@@ -13,10 +13,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import parse_measure
 from scipy import stats
 
-from ir_lexirecall import Judgments, align, compare, demo, evaluate, meta
+from ir_lexirecall import compare, demo, evaluate, meta
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta import correlation
 from ir_lexirecall.meta.correlations import COEFFICIENTS, coefficient
@@ -93,7 +95,7 @@ def test_coefficients_of_scores_and_of_means(collection, by):
 def test_a_preference_counts_as_its_mean_against_all_others(collection):
     qrels, runs = collection
     [row] = correlation(["LR", "lexirecall"], qrels, runs, by="runs").to_dict("records")
-    means = compare(qrels, runs, "lexirecall").scores().mean()
+    means = compare(qrels, runs, "lexirecall").per_query().mean()
     own = pd.Series({name: evaluate("LR", qrels, run, aggregate=True)["LR"] for name, run in runs.items()})
     assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
 
@@ -172,7 +174,7 @@ def test_it_says_what_it_ran_and_draws_it(collection):
     [
         ({"measures": ["AP"]}, "at least 2 different measures are needed, not 1"),
         ({"by": "topics"}, "unknown by 'topics'; choose from values, runs"),
-        ({"measures": ["AP", "Nope"]}, "'Nope' is not a measure"),
+        ({"measures": ["AP", "Nope"]}, "unknown measure 'Nope'"),
         ({"rel": -1}, "rel must be a number above 0, not -1"),
         ({"rel": "a"}, "rel must be a number above 0, not 'a'"),
         ({"measures": 5}, "expected a measure .* got 5"),
@@ -193,7 +195,7 @@ def test_bad_input_is_named(changes, message):
 def test_cwl_measures_come_close_to_err_on_robust_2003(robust: Any) -> None:
     """An independent computation by the design of Azzopardi, Mackenzie, Moffat, ICTIR 2021, Table 1: grades 0, 2, 4 of 4."""
     judgments, runs = robust
-    doubled = replace(judgments, grade=2 * judgments.grade, _cache={})
+    doubled = replace(judgments, grade=2 * judgments.grade)
     measures = {
         "ERR": "ERR@20",
         "RBP": "CWL_RBP(phi=0.6,max_rel=4)",

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import parse_measure
 from scipy import stats
 
 from ir_lexirecall import compare, demo, evaluate
-from ir_lexirecall.alignment import align
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta import degrade, plot, simulate_rankings, ties
 from ir_lexirecall.meta.decisions import Decisions
@@ -43,7 +43,7 @@ RUNS = {
 
 def removals(fractions, policy="random", n_samples=1, seed=0, runs=RUNS, qrels=QRELS):
     """The labels that go, by fraction and sample, as pairs of query and document."""
-    decisions = Decisions.from_runs("test", "LR", qrels, runs)
+    decisions = Decisions.from_runs("LR", qrels, runs)
     judgments = decisions.judgments
     return {
         (fraction, sample): {
@@ -57,7 +57,7 @@ def per_query(removed):
     return {q: sum(query == q for query, _ in removed) for q in QRELS}
 
 
-@given(st.floats(0, 1), st.sampled_from(["random", "pool"]), st.integers(0, 50))
+@given(st.floats(0, 1), st.sampled_from(["random", "pool", "frequency"]), st.integers(0, 50))
 def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(fraction, policy, seed):
     [removed] = removals([fraction], policy, seed=seed).values()
     relevant = {(q, doc) for q, docs in QRELS.items() for doc, grade in docs.items() if grade >= 1}
@@ -69,7 +69,7 @@ def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(fraction, 
 
 def test_a_smaller_fraction_removes_some_of_what_a_larger_one_removes():
     fractions = [0.1, 0.3, 0.5, 0.8, 1.0]
-    for policy in ("random", "pool"):
+    for policy in ("random", "pool", "frequency"):
         removed = removals(fractions, policy, n_samples=5)
         for sample in range(5):
             for small, large in itertools.pairwise(fractions):
@@ -96,13 +96,22 @@ def test_the_pool_loses_its_deepest_documents_first_and_what_nobody_retrieved_be
     assert removals([0.5], "pool", runs=unfound)[0.5, 0] >= {("q1", "c"), ("q1", "e")}
 
 
+def test_what_the_fewest_runs_retrieve_loses_its_label_first():
+    """Of q1, three runs retrieve a, two b and c each, one e."""
+    removed = removals([0.25, 0.5, 0.75], "frequency", n_samples=20)
+    of_q1 = {share: [{d for q, d in removed[share, i] if q == "q1"} for i in range(20)] for share in (0.25, 0.5, 0.75)}
+    assert all(gone == {"e"} for gone in of_q1[0.25])
+    assert {frozenset(gone) for gone in of_q1[0.5]} == {frozenset("eb"), frozenset("ec")}  # equals at random
+    assert all(gone == set("ebc") for gone in of_q1[0.75])
+
+
 def test_pool_depth_is_the_best_rank_of_any_run():
-    decisions = Decisions.from_runs("test", "LR", QRELS, RUNS)
+    decisions = Decisions.from_runs("LR", QRELS, RUNS)
     judgments = decisions.judgments
     depth = dict(zip(zip(judgments.query, judgments.doc_ids, strict=True), pool_depth(decisions), strict=True))
     assert [depth[0, doc] for doc in "abcde"] == [1, 3, 1, 3, 5]
     assert [depth[1, doc] for doc in "af"] == [2, 1]
-    alike = Decisions.from_runs("test", "LR", QRELS, {"x": RUNS["x"], "y": RUNS["x"]})
+    alike = Decisions.from_runs("LR", QRELS, {"x": RUNS["x"], "y": RUNS["x"]})
     assert pool_depth(alike)[4] == np.iinfo(np.int64).max
 
 
@@ -113,13 +122,14 @@ def expected_rows(label, qrels, runs, fraction, removed):
 
     def values(labels):
         if label in ("lexirecall", "rpp"):
-            return compare(labels, runs, label).scores().loc[with_relevant]
+            return compare(labels, runs, label).per_query().loc[with_relevant]
         return pd.DataFrame({n: evaluate(label, labels, run)[label] for n, run in runs.items()}).loc[with_relevant]
 
     def decisions(labels):
         if label in ("lexirecall", "rpp"):
-            table = compare(labels, runs, label).per_query()
-            return np.sign(table.sort_values(["query_id", "run_a", "run_b"])["preference"].to_numpy())
+            result = compare(labels, runs, label)
+            of_pairs = {pair: result.explain(*pair)["preference"] for pair in itertools.combinations(runs, 2)}
+            return np.sign(pd.DataFrame(of_pairs)).to_numpy().ravel()
         each = values(labels)
         pairs = itertools.combinations(runs, 2)
         table = pd.DataFrame({(a, b): np.sign((each[a] - each[b]).round(12)) for a, b in pairs})
@@ -134,7 +144,7 @@ def expected_rows(label, qrels, runs, fraction, removed):
     }
 
 
-@pytest.mark.parametrize("policy", ["random", "pool"])
+@pytest.mark.parametrize("policy", ["random", "pool", "frequency"])
 @pytest.mark.parametrize("label", ["LR", "TSE", "AP", "nDCG@3", "Bpref", "R@2", "lexirecall", "rpp"])
 def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy):
     table = degrade(label, QRELS, RUNS, [0, 0.5, 0.75], policy=policy, n_samples=2, seed=7)
@@ -240,7 +250,7 @@ def test_the_seed_decides():
         ({"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
         ({"rel": None}, "rel must be a number above 0, not None"),
         ({"fractions": [float("nan")]}, "between 0 and 1"),
-        ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool"),
+        ({"policy": "depth"}, "unknown policy 'depth'; choose from random, pool, frequency"),
         ({"n_samples": 0}, "n_samples"),
         ({"seed": -1}, "seed"),
     ],
@@ -251,7 +261,7 @@ def test_bad_input_is_named(changes, message):
 
 
 def test_an_unknown_option_is_a_type_error():
-    with pytest.raises(TypeError, match=r"degrade\(\) got an unexpected keyword argument 'samples'"):
+    with pytest.raises(TypeError, match="degrade: unexpected argument 'samples'; did you mean 'n_samples'"):
         degrade("LR", QRELS, RUNS, samples=3)
 
 

@@ -97,7 +97,7 @@ def test_bad_fits_are_named(collection, changes, message):
 
 
 def test_an_unknown_option_is_a_type_error(collection):
-    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'coeficient'"):
+    with pytest.raises(TypeError, match="fit: unexpected argument 'coeficient'; did you mean 'coefficient'"):
         fit("nDCG", "AP", *collection, "cutoff", grid=[5], coeficient="kendall")
 
 

@@ -24,7 +24,7 @@ def value(measure: str, ranks: tuple[int, ...], n: int) -> float:
 @pytest.mark.parametrize("measure", ["AP", "nDCG", "RR", "R@10", "P@3", "Rprec", "RBP(p=0.8)", "LR", "TSE", "Bpref"])
 @pytest.mark.parametrize(("n", "m"), [(12, 1), (12, 4), (30, 7), (5, 5)])
 def test_orientation_is_the_plain_difference_of_two_rankings(measure: str, n: int, m: int) -> None:
-    row = orientation(measure, m, n).iloc[0]
+    row = orientation(measure, n, m).iloc[0]
     best, worst = tuple(range(1, m + 1)), tuple(range(n - m + 1, n + 1))
     expected = {
         "best": value(measure, best, n),
@@ -66,7 +66,7 @@ def test_orientation_of_the_figure(column: str, expected: dict[str, dict[int, fl
 def test_what_the_paper_says_of_the_figure() -> None:
     m = range(1, 16)
     measures = ["RR", "nDCG", "AP", "R@1000", "Rprec", "RBP(p=0.8)", "TSE"]
-    table = orientation(measures, m, FIGURE_5)
+    table = orientation(measures, FIGURE_5, m)
     precision = table.pivot(index="m", columns="measure", values="precision")
     recall = table.pivot(index="m", columns="measure", values="recall")
     for name in ("AP", "R@1000", "Rprec"):
@@ -138,11 +138,11 @@ def test_where_everything_is_relevant_nothing_changes() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("AP", 4, 3), "m=4 relevant documents do not fit into n=3"),
-        (("AP", 1, 10**20), "n=100000000000000000000 documents are more ranks"),
+        (("AP", 3, 4), "m=4 relevant documents do not fit into n=3"),
+        (("AP", 10**20, 1), "n=100000000000000000000 documents are more ranks"),
         ((5,), "expected a measure .* got 5"),
-        (([],), "no measure was asked for"),
-        (("AP", 0), "m must be an integer of at least 1, not 0"),
+        (([],), "no measure is named"),
+        (("AP", 9, 0), "m must be an integer of at least 1, not 0"),
     ],
 )
 def test_bad_input_is_named(arguments: Any, message: str) -> None:

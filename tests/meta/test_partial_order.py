@@ -47,7 +47,7 @@ def test_the_partial_order_is_the_preference_dominance(a: list[int], b: list[int
     def run(grades: list[int]) -> dict[str, dict[str, float]]:
         return {"q": {pool[grade, grades[:i].count(grade)]: -float(i) for i, grade in enumerate(grades)}}
 
-    preference = irl.compare(qrels, {"a": run(a), "b": run(b)}, "dominance", correction=None).tensor()[0, 0, 1]
+    [preference] = irl.compare(qrels, {"a": run(a), "b": run(b)}, "dominance").explain("a", "b")["preference"]
     sign = {">": 1, "<": -1, "=": 0}
     order = partial_order({"a": a, "b": b})["order"].iloc[0]
     assert np.isnan(preference) if order == "not comparable" else preference == sign[order]

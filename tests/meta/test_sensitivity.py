@@ -79,7 +79,7 @@ def test_preferences_are_tested_as_compare_tests_them(collection, test, preferen
     found = by_pair(achieved_significance(preference, qrels, runs, test=test, n_resamples=200, seed=5), preference)
     assert {pair: tuple(row) for pair, row in found.items()} == {
         (a, b): (p, mean)
-        for a, b, p, mean in expected[["run_a", "run_b", "p", "mean"]].itertuples(index=False, name=None)
+        for a, b, p, mean in expected[["run_a", "run_b", "p", "difference"]].itertuples(index=False, name=None)
     }
 
 
@@ -168,8 +168,8 @@ def test_it_says_what_it_ran_and_draws_it(collection):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"measures": []}, "no measure was"),
-        ({"measures": "nonsense"}, "'nonsense' is not a measure"),
+        ({"measures": []}, "no measure is"),
+        ({"measures": "nonsense"}, "unknown measure 'nonsense'"),
         ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
         ({"runs": ["x", "y"]}, "give the runs as a mapping"),
         ({"test": "foo"}, "unknown test 'foo'; choose from sign, t, wilcoxon, bootstrap, randomisation, tukey"),

@@ -10,7 +10,8 @@ import pytest
 from ir_measures import AP
 
 from ir_lexirecall import demo, meta
-from ir_lexirecall.measures.base import REGISTRY, Measure, Param, rel
+from ir_lexirecall.measures.declaration import REGISTRY, Measure
+from ir_lexirecall.measures.parameters import Param, rel
 from ir_lexirecall.measures.scoring import values
 
 

@@ -31,7 +31,7 @@ def small():
 def values_of(label, qrels, runs):
     """Values by query with relevant documents (rows) and run (columns)."""
     if label == "lexirecall":
-        return compare(qrels, runs, label).scores().to_numpy()
+        return compare(qrels, runs, label).per_query().to_numpy()
     queries = [q for q, grades in qrels.items() if any(grades.values())]
     return np.stack([evaluate(label, qrels, run).loc[queries, label].to_numpy() for run in runs.values()], axis=1)
 
@@ -127,7 +127,7 @@ def test_a_measure_that_gives_all_runs_the_same_orders_nothing(small):
             {"measures": {"m": "AP"}, "targets": {"m": "RR"}},
             "'m' names one measure in measures and another one in targets",
         ),
-        ({"measures": "Nope"}, "'Nope' is not a measure"),
+        ({"measures": "Nope"}, "unknown measure 'Nope'"),
         ({"qrels": {"q0": {"d0": 1}}}, "at least 2 queries with relevant documents are needed, not 1"),
     ],
 )
@@ -138,7 +138,7 @@ def test_bad_input_is_named(small, changes, message):
 
 
 def test_an_unknown_option_is_a_type_error(small):
-    with pytest.raises(TypeError, match=r"split_half\(\) got an unexpected keyword argument 'n_resamples'"):
+    with pytest.raises(TypeError, match="split_half: unexpected argument 'n_resamples'"):
         split_half("AP", *small, n_resamples=3)
 
 

@@ -207,7 +207,7 @@ def test_runs_may_be_aligned_before() -> None:
         (None, {}, "expected a measure .* got None"),
         ("AP", {"cutoff": "a"}, "cutoff must be an integer of at least 1, not 'a'"),
         ({"rpp": "AP"}, {}, "'rpp' is the name of a preference; label the measure AP otherwise"),
-        ("lexirecal", {}, "'lexirecal' is not a measure"),
+        ("lexirecal", {}, "unknown measure 'lexirecal'"),
     ],
 )
 def test_bad_input_is_named(measures: Any, options: dict[str, Any], message: str) -> None:

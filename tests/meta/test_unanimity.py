@@ -164,7 +164,7 @@ def test_measures_that_never_agree_have_no_unanimity():
     ("changes", "message"),
     [
         ({"measures": {"m": "AP"}, "among": {"m": "RR"}}, "'m' names one measure in measures and another one in among"),
-        ({"among": []}, "no measure was"),
+        ({"among": []}, "no measure is"),
         ({"measures": "AP"}, "AP needs at least one other measure"),
         ({"among": ["AP"]}, "AP needs at least one other measure"),
         ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),

@@ -1,7 +1,7 @@
 """The properties of measures that ``check`` and ``axioms`` search for, one file per paper."""
 
 from ir_lexirecall.meta.laws import amigo, diaz, ferrante, maistro
-from ir_lexirecall.meta.laws.base import Claim, Property, Space
+from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 
 PROPERTIES: tuple[Property, ...] = (
     *ferrante.PROPERTIES,

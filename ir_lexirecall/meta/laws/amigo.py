@@ -1,4 +1,4 @@
-"""Ten constraints on relevance and diversity (Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018).
+"""Ten constraints, the last one in two readings, on relevance and diversity (Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018).
 
 The first five are about one aspect, with gains near 0 (nobody is ever nearly satisfied); the first four compare rankings of
 equal length. The others are about two subtopics, of equal weight but in the last one. Where documents are added for two
@@ -11,7 +11,16 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ir_lexirecall.meta.laws.base import Claim, Property, Space, appended, more, nothing_missing, replaced, swapped
+from ir_lexirecall.meta.laws.properties import (
+    Claim,
+    Property,
+    Space,
+    appended,
+    more,
+    nothing_missing,
+    replaced,
+    swapped,
+)
 from ir_lexirecall.meta.rankings import Label, Ranking
 
 SOURCE = "Amigó 2018"
@@ -119,9 +128,10 @@ def _after_full_relevance(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 def _weightier(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    """Any one place of a ranking that is not relevant to either subtopic."""
-    labels = ranking.retrieved
-    for i, grade in itertools.product(range(len(labels)), space.grades[1:]):
+    """Any one place of a ranking above which nothing is relevant to either subtopic."""
+    labels: Any = ranking.retrieved
+    unseen = next((i + 1 for i, label in enumerate(labels) if any(label)), len(labels))
+    for i, grade in itertools.product(range(unseen), space.grades[1:]):
         heavy, light = ((*labels[:i], space.exclusive(t, grade), *labels[i + 1 :]) for t in (0, 1))
         yield more(
             Ranking(heavy, (space.exclusive(1, grade), *ranking.missing)),
@@ -215,7 +225,8 @@ PROPERTIES = (
     Property(
         "aspect relevance saturation",
         SOURCE,
-        "after a fully relevant document (gain 1) about one subtopic, a further document about it never raises the value",
+        "after a fully relevant document (gain 1, which with gain='exp' no grade has) about one subtopic, a further document about it "
+        "never raises the value",
         around=_after_full_relevance,
         labels=lambda space: _no_overlap(space.grades),
         missing=nothing_missing,
@@ -225,8 +236,21 @@ PROPERTIES = (
     Property(
         "aspect relevance",
         SOURCE,
-        "where nothing else is relevant to subtopics t and t', and t weighs twice as much as t', a document about t scores more "
-        "than an equally relevant one about t' at the same rank (gains below 1)",
+        "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs twice as much as t', a "
+        "document about t scores more than an equally relevant one about t' at the same rank (as printed; gains below 1)",
+        strict=True,
+        around=_weightier,
+        labels=lambda space: _no_overlap(space.grades),
+        missing=lambda space: [(), (space.exclusive(0),) * 2],
+        subtopics=True,
+        weighted=True,
+        gains="partial",
+    ),
+    Property(
+        "aspect relevance, unseen elsewhere",
+        SOURCE,
+        "where nothing else, above or below, is relevant to subtopics t and t', and t weighs twice as much as t', a document "
+        "about t scores more than an equally relevant one about t' at the same rank (a narrower reading; gains below 1)",
         strict=True,
         around=_weightier,
         labels=lambda space: [(0, 0)],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from ir_lexirecall.meta.laws.base import (
+from ir_lexirecall.meta.laws.properties import (
     Claim,
     Property,
     Space,

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ir_lexirecall.meta.laws.base import Claim, Property, Space, equal, more, replaced, swapped
+from ir_lexirecall.meta.laws.properties import Claim, Property, Space, equal, more, replaced, swapped
 from ir_lexirecall.meta.rankings import Ranking
 
 SOURCE = "Ferrante 2015"

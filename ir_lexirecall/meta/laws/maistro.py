@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.meta.laws.base import Claim, Property, Space
+from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 from ir_lexirecall.meta.rankings import Ranking
 
 SOURCE = "Maistro 2021"

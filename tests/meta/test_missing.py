@@ -1,0 +1,181 @@
+"""What missing labels do to decisions, and to a group of runs that was not pooled."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ir_lexirecall import demo, evaluate
+from ir_lexirecall.meta import degrade, left_out, plot, stability, summary
+from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.missing import _as_many
+from ir_lexirecall.meta.two_way import TwoWay
+
+MEASURES = ["lexirecall", "AP", "nDCG@10", "R@10"]
+QRELS, RUNS = demo.qrels(), demo.runs()
+GROUPS = {name: name.partition("_")[0] for name in RUNS}  # bm25 and bm25_rerank are one
+FEW = {"n_resamples": 50, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def kept() -> pd.DataFrame:
+    contrasts = [("lexirecall", "AP"), ("AP", "AP")]
+    return stability(MEASURES, QRELS, RUNS, [0, 0.5], groups=GROUPS, contrasts=contrasts, n_samples=2, seed=3, **FEW)
+
+
+def test_agreement_on_all_pairs_is_that_of_degrade(kept: pd.DataFrame) -> None:
+    for policy in ("random", "pool", "frequency"):
+        table = degrade(
+            MEASURES, QRELS, RUNS, [0, 0.5], policy=policy, n_samples=2, aggregate=True, seed=3, progress=False
+        )
+        expected = table.set_index(["measure", "fraction"])["agreement"]
+        ours = kept[(kept["policy"] == policy) & (kept["minus"] == "")].set_index(["measure", "fraction"])["agreement"]
+        assert ours.sort_index().tolist() == pytest.approx(expected.sort_index().tolist())
+
+
+def test_with_all_labels_every_decision_and_conclusion_stays(kept: pd.DataFrame) -> None:
+    same = kept[(kept["fraction"] == 0) & (kept["minus"] == "")]
+    assert (same[["agreement", "ci_low", "ci_high", "decided", "decided_low", "decided_high"]] == 1).all(axis=None)
+    assert (same[["lost", "reversed"]] == 0).all(axis=None)
+    assert same["significant"].max() > 0
+
+
+def test_decided_pairs_are_those_that_do_not_tie_with_all_labels() -> None:
+    qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1, "d": 1}, "q3": {"e": 1, "f": 1}}
+    runs = {
+        "x": {"q1": {"a": 3, "b": 2}, "q2": {"c": 3}, "q3": {"e": 1}},
+        "y": {"q1": {"a": 3, "z": 2, "b": 1}, "q2": {"c": 3}, "q3": {"e": 2, "f": 1}},
+    }
+    # Two of three pairs are decided; the pool has a at 1, b at 2, c and e at 1, f at 2, d nowhere: b, d and f go.
+    row = stability("R@2", qrels, runs, [0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
+    assert (row["agreement"], row["decided"]) == (pytest.approx(1 / 3), 0)
+    row = stability("RR", qrels, runs, [0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
+    assert row["agreement"] == 1
+    assert np.isnan(row["decided"])
+
+
+def test_a_contrast_is_the_difference_over_the_same_resamples(kept: pd.DataFrame) -> None:
+    half = kept[(kept["policy"] == "pool") & (kept["fraction"] == 0.5)].set_index(["measure", "minus"])
+    for column in ("agreement", "decided"):
+        expected = half.loc[("lexirecall", ""), column] - half.loc[("AP", ""), column]
+        assert half.loc[("lexirecall", "AP"), column] == pytest.approx(expected)
+    assert 0 < half.loc[("lexirecall", "AP"), "p"] <= 1
+    nothing = half.loc[("AP", "AP")]
+    assert (nothing["decided"], nothing["decided_low"], nothing["decided_high"], nothing["p"]) == (0, 0, 0, 1)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000))
+def test_weights_are_those_of_runs_and_queries_written_out(seed: int) -> None:
+    """A pair of two groups counts once for each pair of their copies, a pair of one group once for each copy."""
+    decisions = Decisions.from_runs(["AP"], QRELS, RUNS)
+    resamples = TwoWay.draw(decisions, GROUPS, 3, 0.05, seed)
+    assert (resamples.group_weight.sum(axis=1) == 4).all()
+    assert (resamples.query_weight.sum(axis=1) == len(decisions.queries)).all()
+    x = np.random.default_rng(seed).random((len(decisions.pairs[0]), len(decisions.queries)))
+    found = resamples.ratio(x, np.ones(x.shape))
+    for b, (of_group, of_query) in enumerate(zip(resamples.group_weight, resamples.query_weight, strict=True)):
+        values = []
+        for place, pair in enumerate(itertools.combinations(RUNS, 2)):
+            groups = [resamples.groups.index(GROUPS[name]) for name in pair]
+            copies = [range(int(of_group[g])) for g in dict.fromkeys(groups)]
+            for _ in itertools.product(*copies):
+                values += [x[place, q] for q, times in enumerate(of_query) for _ in range(int(times))]
+        assert found[b] == pytest.approx(np.mean(values), nan_ok=True)
+    assert found[0] == pytest.approx(x.mean())
+
+
+def test_a_group_left_out_loses_by_what_it_alone_found() -> None:
+    """By recall of the first two documents: runs of another group find the one label that stays in the pool."""
+    qrels = {"q": {"a": 1, "b": 1}}
+    runs = {"own": {"q": {"a": 2, "b": 1}}, "other": {"q": {"a": 2, "x": 1}}, "third": {"q": {"y": 2, "a": 1}}}
+    table = left_out("R@2", qrels, runs, {name: name for name in runs}, depth=2, **FEW).set_index("policy")
+    # Left out, "own" (+1 against two others) ties with both; the others keep their ties with each other and their losses.
+    assert table.loc["left out", "bias"] == pytest.approx(-2 / 6)
+    assert table.loc["left out", "lost"] == pytest.approx(1 / 6)
+    assert table.loc["left out", "decided"] == pytest.approx(2 / 4)
+
+
+def test_leaving_out_is_judging_the_pool_of_the_others() -> None:
+    table = left_out(["AP", "R@10"], QRELS, RUNS, GROUPS, depth=5, **FEW)
+    ranked = {name: run.sort_values("score", ascending=False).groupby("query_id").head(5) for name, run in RUNS.items()}
+
+    def judged(names: list[str]) -> dict[str, dict[str, int]]:
+        pool = {
+            pair for name in names for pair in ranked[name][["query_id", "doc_id"]].itertuples(index=False, name=None)
+        }
+        rows = QRELS[["query_id", "doc_id", "relevance"]].itertuples(index=False, name=None)
+        qrels: dict[str, dict[str, int]] = {}
+        for query, doc, grade in rows:
+            qrels.setdefault(query, {})[doc] = grade if (query, doc) in pool else 0
+        return qrels
+
+    def signs(measure: str, names: list[str]) -> dict[tuple[str, str], pd.Series]:
+        values = {name: evaluate(measure, judged(names), run)[measure] for name, run in RUNS.items()}
+        return {(a, b): np.sign((values[a] - values[b]).round(12)) for a, b in itertools.permutations(RUNS, 2)}
+
+    for measure in ("AP", "R@10"):
+        full = signs(measure, list(RUNS))
+        queries = [q for q, docs in judged(list(RUNS)).items() if any(grade > 0 for grade in docs.values())]
+        changes = []
+        for group in dict.fromkeys(GROUPS.values()):
+            fewer = signs(measure, [name for name in RUNS if GROUPS[name] != group])
+            pairs = [(a, b) for a, b in full if GROUPS[a] == group != GROUPS[b]]
+            changes += [fewer[pair][queries] - full[pair][queries] for pair in pairs]
+        bias = table[(table["policy"] == "left out") & (table["measure"] == measure)]["bias"].item()
+        assert bias == pytest.approx(np.mean(changes))
+
+
+def test_nothing_is_lost_where_all_others_found_it() -> None:
+    alike = {"one": RUNS["bm25"], "two": RUNS["bm25"].copy(), "three": RUNS["bm25"].copy()}
+    table = left_out(["AP", "lexirecall"], QRELS, alike, {name: name for name in alike}, **FEW)
+    assert (table[["lost", "bias", "ci_low", "ci_high"]] == 0).all(axis=None)
+    assert (table["agreement"] == 1).all()
+
+
+@given(st.integers(0, 100))
+def test_the_control_removes_as_many_labels_of_each_query(seed: int) -> None:
+    judgments = Decisions.from_runs(["AP"], QRELS, RUNS).judgments
+    relevant = judgments.grade >= 1
+    rng = np.random.default_rng(seed)
+    removed = relevant & (rng.random(len(relevant)) < 0.4)
+    chosen = _as_many(judgments, relevant, removed, rng)
+    assert not (chosen & ~relevant).any()
+    of_query = [np.bincount(judgments.query[some], minlength=len(judgments)).tolist() for some in (removed, chosen)]
+    assert of_query[0] == of_query[1]
+
+
+def test_results_depend_on_the_seed_alone() -> None:
+    first, again, other = (left_out("AP", QRELS, RUNS, GROUPS, seed=seed, **FEW) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first.equals(other)
+    assert first.attrs["groups"]["bm25_rerank"] == "bm25"
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        (lambda: stability("AP", QRELS, RUNS, [0.5], groups={"bm25": "x"}), "stability: run '.*' has no group"),
+        (lambda: stability("AP", QRELS, RUNS, [0.5], contrasts=[("AP", "RR")]), "stability: 'RR' in contrasts"),
+        (lambda: stability("AP", QRELS, RUNS, [0.5], policies=["depth"]), "stability: .*'depth'"),
+        (lambda: stability("AP", QRELS, RUNS, [1.5]), "fractions must be numbers between 0 and 1"),
+        (lambda: left_out("AP", QRELS, RUNS, dict.fromkeys(RUNS, "x")), "left_out: at least 2 groups"),
+        (lambda: left_out("AP", QRELS, RUNS, GROUPS, depth=0), "left_out: depth"),
+    ],
+)
+def test_bad_input_is_refused(study, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        study()
+
+
+def test_studies_are_drawn_and_told(kept: pd.DataFrame) -> None:
+    pytest.importorskip("matplotlib")
+    assert plot(kept).lines
+    assert plot(left_out(["AP", "lexirecall"], QRELS, RUNS, GROUPS, **FEW)).lines
+    assert "Decisions that survive missing labels: most lexirecall" in summary(kept)
+    assert "group that is left out" in summary(left_out(["AP", "lexirecall"], QRELS, RUNS, GROUPS, **FEW))

@@ -1,0 +1,117 @@
+"""Two sets of judgments: agreement on documents, orders of runs, conclusions."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import demo, meta
+from ir_lexirecall.meta.two_judges import judges, tau_ap
+
+pytest.importorskip("krippendorff")
+pytest.importorskip("statsmodels")
+MEASURES = ["AP", "nDCG@10", "lexirecall"]
+
+
+def as_dict(table: Any) -> dict[str, dict[str, int]]:
+    return {q: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for q, rows in table.groupby("query_id")}
+
+
+QRELS = as_dict(demo.qrels())
+RUNS = demo.runs()
+
+
+def another_judge(share: float, seed: int = 0) -> dict[str, dict[str, int]]:
+    """A judge who takes a share of the documents for something else."""
+    dice = random.Random(seed)
+    return {
+        q: {d: dice.randrange(4) if dice.random() < share else g for d, g in docs.items()} for q, docs in QRELS.items()
+    }
+
+
+def test_a_judge_agrees_with_itself() -> None:
+    table = judges(QRELS, QRELS, RUNS, MEASURES, n_resamples=20)
+    assert table["rel"].tolist() == [1, 2, 3] * 3
+    assert (table[["kappa", "alpha", "tau"]] == 1).all(axis=None)
+    assert (table[["only_a", "only_b", "opposite"]] == 0).all(axis=None)
+    assert (table["both"] + table["neither"] == 10).all()
+    assert table.attrs["kappa_of_grades"] == table.attrs["alpha_of_grades"] == 1
+
+
+def test_the_more_a_judge_guesses_the_less_it_agrees() -> None:
+    tables = [judges(QRELS, another_judge(share), RUNS, "AP", n_resamples=20) for share in (0.1, 0.5, 1.0)]
+    kappas = [table["kappa"].iloc[0] for table in tables]
+    assert kappas == sorted(kappas, reverse=True)
+    assert abs(kappas[-1]) < 0.2
+
+
+def test_kappa_and_alpha_are_what_they_are_by_hand() -> None:
+    a = {"q": {"a": 1, "b": 1, "c": 0, "d": 0, "only a": 1}}
+    b = {"q": {"a": 1, "b": 0, "c": 0, "d": 0, "only b": 1}}
+    runs = {name: {"q": {doc: -i for i, doc in enumerate(order)}} for name, order in {"x": "abcd", "y": "dcba"}.items()}
+    row = judges(a, b, runs, "AP", n_resamples=5).iloc[0]
+    assert row["documents"] == 4
+    assert row["kappa"] == pytest.approx((0.75 - 0.5) / 0.5)
+    # Krippendorff: 1 - (n - 1) x (disagreeing pairs) / (n0 x n1), with n = 8 values, 3 of them 1 and 5 of them 0
+    assert row["alpha"] == pytest.approx(1 - 7 * 1 / (3 * 5))
+
+
+def test_conclusions_in_opposite_directions_are_counted() -> None:
+    queries = [f"q{i}" for i in range(12)]
+    runs = {"x": {q: {"a": 2, "b": 1} for q in queries}, "y": {q: {"a": 1, "b": 2} for q in queries}}
+    a, b = ({q: {"a": grade, "b": 1 - grade} for q in queries} for grade in (1, 0))
+    row = judges(a, b, runs, "lexirecall", n_resamples=5).iloc[0]
+    assert (row["pairs"], row["opposite"], row["both"], row["tau"], row["kappa"]) == (1, 1, 0, -1, -1)
+
+
+def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
+    a = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": -2}}
+    b = {"q2": {"a": 2, "b": 0}, "q3": {"a": 0}}
+    runs = {"x": {"q2": {"a": 2, "b": 1}}, "y": {"q2": {"a": 1, "b": 2}}}
+    table = judges(a, b, runs, "AP", n_resamples=5)
+    assert table["queries"].tolist() == [1, 1]
+    assert table.attrs["confusion"] == {0: {0: 1, 1: 0, 2: 0}, 1: {0: 0, 1: 0, 2: 1}, 2: {0: 0, 1: 0, 2: 0}}
+    with pytest.raises(ValueError, match="judges: the two sets of judgments have no query in common"):
+        judges({"q1": {"a": 1}}, {"q2": {"a": 1}}, runs, "AP")
+
+
+@given(st.integers(2, 7).flatmap(lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2)))
+def test_tau_ap_is_its_definition(means: tuple[list[int], list[int]]) -> None:
+    truth, other = means
+    order = sorted(range(len(truth)), key=lambda i: -other[i])
+
+    def right(i: int, j: int) -> float:
+        return 0.5 if truth[i] == truth[j] or other[i] == other[j] else float(truth[j] > truth[i])
+
+    total = sum(np.mean([right(order[i], order[j]) for j in range(i)]) for i in range(1, len(order)))
+    expected = 2 * total / (len(order) - 1) - 1
+    assert tau_ap(np.array(truth)[:, None], np.array(other)[:, None])[0] == pytest.approx(expected)
+
+
+def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
+    one, again = (judges(QRELS, another_judge(0.3), RUNS, MEASURES, n_resamples=200, seed=3) for _ in range(2))
+    assert one.equals(again)
+    assert (one["tau_low"] <= one["tau_high"]).all()
+    assert (one["tau_low"] < 1).any()
+
+
+def test_it_is_drawn_and_said() -> None:
+    table = judges(QRELS, another_judge(0.3), RUNS, ["AP", "nDCG@10"], n_resamples=20)
+    ax = meta.plot(table)
+    widths = [sum(patch.get_width() for patch in bars) for bars in ax.containers]
+    assert sum(widths) == table["pairs"].sum()
+    said = meta.summary(table)
+    assert said.startswith("judges: 2 measures, 5 runs and 16 queries. Of grades: kappa 0.")
+    assert "nDCG@10, grade 3 or more: tau" in said
+
+
+def test_all_pairs_are_in_one_of_the_cases() -> None:
+    table = judges(QRELS, another_judge(0.6), RUNS, MEASURES, n_resamples=5)
+    cases = table[["both", "only_a", "only_b", "opposite", "neither"]].sum(axis=1)
+    assert (cases == len(list(combinations(RUNS, 2)))).all()
