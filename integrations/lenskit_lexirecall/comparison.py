@@ -1,9 +1,9 @@
-"""``compare``: exact preferences between the runs of LensKit's item list collections."""
+"""``compare``: the runs of LensKit's item list collections, by measures and exact preferences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,37 +11,45 @@ import pyarrow as pa
 from lenskit.data import ItemList, ItemListCollection
 
 import ir_lexirecall
-from ir_lexirecall.arrays import Ints, position_in_segment
-from ir_lexirecall.formats import id_string
-from ir_lexirecall.preferences.comparison import CompareOptions, PreferenceLike
-from ir_lexirecall.progress import progress_bar
+from ir_lexirecall._util.arrays import Ints, position_in_segment
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.comparing import CriteriaLike
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.data.judgments import ExcludeLike
+from ir_lexirecall.io.small_tables import id_string
+from ir_lexirecall.significance import SignificanceTest
 from lenskit_lexirecall.lists import check_ranking, grades
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _Lists = dict[str, ItemList]  # by user
 
 
-class ListOptions(CompareOptions, total=False):
-    """Options of a comparison of item lists: those of ``ir_lexirecall.compare``."""
-
-    rel: float
-    cutoff: int | None
-
-
+@entry
 def compare(
     qrels: ItemListCollection,
     runs: ItemListCollection | Mapping[str, ItemListCollection],
-    preference: PreferenceLike = "lexirecall",
+    by: CriteriaLike = "lexirecall",
     *,
     baseline: Any = None,
+    test: str | SignificanceTest | None = None,
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    margin: MarginLike | None = None,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    queries: str = "all",
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
+    allow_empty: bool = False,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    progress: bool | None = None,
     run_key: str | Sequence[str] | None = None,
     rating_field: str | None = None,
-    test: str | ir_lexirecall.SignificanceTest = "sign",
-    **options: Unpack[ListOptions],
-) -> ir_lexirecall.Preferences:
-    """Compare recommendation runs per user by preferences between their lists, exactly.
+) -> Comparison:
+    """Compare recommendation runs user by user: by measures, by exact preferences between their lists, or both.
 
     A list's own order is its ranking; scores and ranks are not looked at, and there are no ties to break. Ids may be
     strings or integers; an integer is the same as its decimal string.
@@ -51,19 +59,20 @@ def compare(
         runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
             beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        preference: ``'lexirecall'`` (more relevant items, then the earlier last one, then the one before it, ...),
-            ``'lexiprecision'``, ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'``, ``'dominance'``, any
-            measure of ir_measures, or a list of those.
+        by: Criteria, as in ``ir_lexirecall.compare``: preferences such as ``'lexirecall'`` (more relevant items, then the
+            earlier last one, then the one before it, ...), any measures, or several of these in a list.
         baseline: Compare every other run with this one, instead of all pairs.
+        test, correction, alpha, margin, cutoff, queries, judged_only: As in ``ir_lexirecall.compare``.
+        rel: As in ``ir_lexirecall.compare``; other than 1, it needs ``rating_field``.
+        exclude, allow_empty, n_resamples, seed, progress: As in ``ir_lexirecall.compare``.
+        rules: As in ``ir_lexirecall.compare``; item lists have no rules of a collection's own.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
             lack. A run is called by its value, values of several fields joined by ``/``.
         rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
-        test: As in ``ir_lexirecall.compare``.
-        options: What else ``ir_lexirecall.compare`` takes: ``rel``, ``cutoff``, ``correction``, ``alpha``, ...
 
     Returns:
-        ``ir_lexirecall.Preferences``: table, matrix, ranking, explanations, plots. Its queries are the users with at
-        least one relevant test item.
+        ``ir_lexirecall.Comparison``: means, tables, verdicts, explanations, pictures. Its queries are the users with test
+        items; preferences leave out those of whom no test item is relevant.
 
     Raises:
         ValueError: fewer than two runs, keys that do not fit together, two lists of one run for one user, a list that
@@ -75,37 +84,43 @@ def compare(
     >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
     >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
     >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
-    >>> preferences = compare(test, runs, baseline="als", correction=None)
-    >>> preferences.table()[["run_a", "run_b", "wins", "losses", "ties"]]
+    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", correction=None)
+    >>> result.table("lexirecall")[["run_a", "run_b", "wins", "losses", "ties"]]
       run_a run_b  wins  losses  ties
     0   knn   als     2       0     0
-    >>> preferences.explain("knn", "als")[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]]
+    >>> result.explain("knn", "als")[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]]
       query_id winner  level doc_id  rank_a  rank_b
     0        7    knn      1      x       1       2
     1        8    knn      1      x       1    <NA>
     """
     if not isinstance(qrels, ItemListCollection):
         raise ValueError(
-            f"compare: qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
+            f"qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
             "the runs come second"
         )
-    rel = options.get("rel", 1)
-    if rating_field is None and rel != 1:
-        raise ValueError(
-            f"compare: rel={rel!r} needs rating_field, the field of the test items that holds their grades"
-        )
+    if rating_field is None and rel not in (None, 1):
+        raise ValueError(f"rel={rel!r} needs rating_field, the field of the test items that holds their grades")
     users = _by_user(qrels.items(), qrels.key_fields, "qrels")
     lists = _lists_by_run(runs, qrels.key_fields, run_key)
     return ir_lexirecall.compare(
         _qrels_table(users, rating_field),
-        {
-            name: _run_table(name, of_run, users)
-            for name, of_run in progress_bar(options.get("progress"), lists.items(), desc="lists")
-        },
-        preference,
+        {name: _run_table(name, of_run, users) for name, of_run in progress_bar(progress, lists.items(), desc="lists")},
+        by,
         baseline=None if baseline is None else _name(baseline),
         test=test,
-        **options,
+        correction=correction,
+        alpha=alpha,
+        margin=margin,
+        rel=rel,
+        cutoff=cutoff,
+        queries=queries,
+        judged_only=judged_only,
+        exclude=exclude,
+        rules=rules,
+        allow_empty=allow_empty,
+        n_resamples=n_resamples,
+        seed=seed,
+        progress=progress,
     )
 
 
@@ -125,7 +140,7 @@ def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[st
         return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
     if not isinstance(runs, Mapping):
         raise ValueError(
-            f"compare: runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
+            f"runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
         )
     if run_key is not None:
         raise ValueError(

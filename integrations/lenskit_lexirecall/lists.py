@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from lenskit.data import ItemList
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.errors import and_more
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
 
 _QUERY = "of this list"  # what errors call a user who is not known
 
@@ -26,18 +26,18 @@ def check_ids(items: ItemList, owner: str) -> None:
 
 
 def check_ranking(recs: ItemList, owner: str) -> None:
-    """Refuse a list that is no ranking: unordered, in another order than its ranks, or with an item twice.
+    """Require a ranking; refuse a list that is unordered, in another order than its ranks, or with an item twice.
 
     >>> check_ranking(ItemList([31, 42, 31], ordered=True), "user 7")
     Traceback (most recent call last):
-    ValueError: user 7: item 31 stands twice in the list; keep one
+    ValueError: user 7: item 31 appears twice in the list; keep one
     """
     check_ids(recs, owner)
     if len(recs) == 0:
         return
     if not recs.ordered:
         raise ValueError(
-            f"{owner}: the list is not ordered, so it ranks nothing; use the output of a ranker, or "
+            f"{owner}: the list is not ordered, so it is not a ranking; use the output of a ranker, or "
             "ItemList(..., ordered=True)"
         )
     ranks = recs.ranks()
@@ -53,7 +53,7 @@ def check_ranking(recs: ItemList, owner: str) -> None:
         if count.max() > 1:
             repeated = ids[count > 1]
             raise ValueError(
-                f"{owner}: item {repeated.tolist()[0]!r} stands twice in the list{and_more(len(repeated) - 1)}; "
+                f"{owner}: item {repeated.tolist()[0]!r} appears twice in the list{and_more(len(repeated) - 1)}; "
                 "keep one"
             )
 

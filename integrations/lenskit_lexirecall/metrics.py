@@ -1,11 +1,10 @@
-"""Measures as LensKit's metrics: for ``RunAnalysis``, ``MeasurementCollector`` and ``call_metric``.
+"""Measures as LensKit's metrics, for its ``MeasurementCollector``.
 
 A list's order is its ranking, so there are no ties to break: neither scores nor item ids are looked at. All test items have
 grade 1, unless ``rating_field`` names the field with their grades.
 
-As LensKit's metrics do, these give NaN to a list without relevant test items, which the tables of ``RunAnalysis`` fill with
-the default 0; and ``RunAnalysis`` measures no test user for whom there is no list. ``compare`` counts such a user as one
-with an empty list.
+As LensKit's metrics do, these give NaN to a list without relevant test items (in whose place LensKit's tables show 0 before
+2026); and LensKit measures no test user for whom there is no list. ``compare`` counts such a user as one with an empty list.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from lenskit.data import ItemList
 from lenskit.metrics import ListMetric, RankingMetricBase
 
 from ir_lexirecall import measures
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.errors import is_number
-from ir_lexirecall.evaluation import MeasureLike, parse_measures
-from ir_lexirecall.measures.base import Measure
+from ir_lexirecall._util.errors import is_number
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import check_served, values
 from lenskit_lexirecall.lists import aligned
 

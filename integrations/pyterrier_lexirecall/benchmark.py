@@ -5,36 +5,52 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyterrier as pt
 
-from ir_lexirecall.benchmark import BenchmarkSuite, benchmark
-from ir_lexirecall.collections import load, rules_of
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import Judgments, QrelsLike
-from ir_lexirecall.progress import progress_bar
-from pyterrier_lexirecall.experiment import Experiment
+import ir_lexirecall.benchmarks as benchmarks
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.comparison.comparing import CriteriaLike
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.data.collection import load, rules_of
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.significance import SignificanceTest
 
-_CALLER = "pt.lexirecall.Benchmark"
 _PREFIX = "irds:"
 
 
+@partial(entry, name="pt.lexirecall.Benchmark")
 def Benchmark(
     pipelines: Any,
     collections: Any,
-    measures: MeasuresLike | None = None,
+    by: CriteriaLike | None = None,
     *,
     baseline: str | None = None,
+    test: str | SignificanceTest | None = None,
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    margin: MarginLike | None = None,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    queries: str = "all",
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
+    allow_empty: bool = False,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    progress: bool | None = None,
     save_dir: str | os.PathLike[str] | None = None,
     experiment: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> BenchmarkSuite:
-    """Run pipelines on many data sets, one after the other, and evaluate them as ``ir_lexirecall.benchmark`` does.
+) -> benchmarks.Benchmark:
+    """Run pipelines on many data sets, one after the other, and compare them as ``ir_lexirecall.benchmark`` does.
 
-    Every pipeline runs on every data set through ``pt.lexirecall.Experiment``, and its run is saved as
+    Every pipeline runs on every data set through ``pt.Experiment``, and its run is saved as
     ``{save_dir}/{data set}/{pipeline}.res.gz`` (slashes of names as dashes, in lower case, as SuiteEval does). A run is there whole
     or not at all; one that is there already is not made again, so a benchmark that was interrupted continues.
 
@@ -43,11 +59,16 @@ def Benchmark(
             set that gives either, or yields pipelines or pairs of a pipeline and its name.
         collections: a list of data sets (ids with or without ``irds:``, or PyTerrier's objects), a mapping of names to these
             or to pairs of topics and qrels, or a suite of SuiteEval.
-        measures: as in ``ir_lexirecall.benchmark``.
+        by: criteria, as in ``ir_lexirecall.benchmark``.
         baseline: name of the pipeline that all others are compared with.
+        test, correction, alpha, margin, rel, cutoff, queries, judged_only, exclude, rules, allow_empty: as in
+            ``ir_lexirecall.benchmark``.
+        n_resamples, seed, progress: as in ``ir_lexirecall.benchmark``.
         save_dir: where runs are kept; by default nowhere.
         experiment: options of ``pt.Experiment``, such as ``batch_size``.
-        options: as in ``ir_lexirecall.benchmark``: ``preference``, ``test``, ``correction``, ``rules``, ...
+
+    Returns:
+        ``Benchmark``: a ``Comparison`` for each data set, and what holds over all of them.
 
     Raises:
         ValueError: no data sets or pipelines, two of one name, or bad input to the evaluation.
@@ -56,24 +77,39 @@ def Benchmark(
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
     >>> one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
     >>> result = Benchmark({"one": pt.Transformer.from_df(one)}, {"tiny": (topics, qrels)}, ["AP"])
-    >>> result.table
-                     AP
-    collection run
-    tiny       one  1.0
+    >>> result["tiny"].means()[["criterion", "run", "mean"]]
+      criterion  run  mean
+    0        AP  one   1.0
     """
     data = dict(_data_sets(collections))
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
         saved = Path(folder if save_dir is None else save_dir)
         runs = {}
-        bar = progress_bar(options.get("progress"), data.items(), total=len(data), desc="data sets")
+        bar = progress_bar(progress, data.items(), total=len(data), desc="data sets")
         for name, source in bar:
             place = saved / name.replace("/", "-").lower()
             place.mkdir(parents=True, exist_ok=True)
             runs[name] = _run_all(_named(pipelines, source), source, place, dict(experiment or {}))
-        qrels = {name: _judgments(source, options.get("rules", True)) for name, source in data.items()}
-        result = benchmark(qrels, runs, measures, baseline=baseline, **options)
-    assert isinstance(result, BenchmarkSuite)
-    return result
+        return benchmarks.benchmark(
+            {name: _judgments(source, rules) for name, source in data.items()},
+            runs,
+            by,
+            baseline=baseline,
+            test=test,
+            correction=correction,
+            alpha=alpha,
+            margin=margin,
+            rel=rel,
+            cutoff=cutoff,
+            queries=queries,
+            judged_only=judged_only,
+            exclude=exclude,
+            rules=rules,
+            allow_empty=allow_empty,
+            n_resamples=n_resamples,
+            seed=seed,
+            progress=progress,
+        )
 
 
 # -- data sets -----------------------------------------------------------------------------------------
@@ -89,22 +125,20 @@ def _data_sets(collections: Any) -> Iterator[tuple[str, Any]]:
         named = [(_name_of(source), source) for source in collections]
     else:
         raise ValueError(
-            f"{_CALLER}: give collections as a list of data sets, a mapping of names to them, or a suite, not {collections!r}"
+            f"give collections as a list of data sets, a mapping of names to them, or a suite, not {collections!r}"
         )
     names = [name for name, _ in named]
     if not names:
-        raise ValueError(f"{_CALLER}: there are no collections")
+        raise ValueError("there are no collections")
     folders = [name.replace("/", "-").lower() for name in names]
     if twice := next((name for name, folder in zip(names, folders, strict=True) if folders.count(folder) > 1), None):
-        raise ValueError(f"{_CALLER}: two collections have the same name or folder, {twice}")
+        raise ValueError(f"two collections have the same name or folder, {twice}")
     for name, source in named:
         if isinstance(source, str):
             source = pt.get_dataset(source if ":" in source else f"{_PREFIX}{source}")
         pair = isinstance(source, (tuple, list)) and len(source) == 2
         if not pair and not (hasattr(source, "get_topics") and hasattr(source, "get_qrels")):
-            raise ValueError(
-                f"{_CALLER}: collection {name!r} is no data set nor a pair of topics and qrels, but {source!r}"
-            )
+            raise ValueError(f"collection {name!r} must be a data set or a pair of topics and qrels, not {source!r}")
         yield name, source
 
 
@@ -149,17 +183,15 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     elif isinstance(pipelines, Iterable):
         pairs = [(item[1], item[0]) if isinstance(item, tuple) else (item, item) for item in pipelines]
     else:
-        raise ValueError(f"{_CALLER}: expected pipelines, or a function that gives some, got {pipelines!r}")
+        raise ValueError(f"expected pipelines, or a function that gives some, got {pipelines!r}")
     names = [str(name) for name, _ in pairs]
     if not names:
-        raise ValueError(f"{_CALLER}: there are no pipelines")
+        raise ValueError("there are no pipelines")
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(
-            f"{_CALLER}: two pipelines have the same name, {twice}; give them as a mapping of names to pipelines"
-        )
+        raise ValueError(f"two pipelines have the same name, {twice}; give them as a mapping of names to pipelines")
     odd = [name for name in names if "/" in name or os.sep in name or name.startswith(".") or " object at 0x" in name]
     if odd:
-        raise ValueError(f"{_CALLER}: {odd[0]!r} cannot name a file; give pipelines as a mapping of names to pipelines")
+        raise ValueError(f"{odd[0]!r} cannot name a file; give pipelines as a mapping of names to pipelines")
     return dict(zip(names, (pipeline for _, pipeline in pairs), strict=True))
 
 
@@ -172,8 +204,6 @@ def _run_all(pipelines: dict[str, Any], source: Any, place: Path, options: dict[
             if not files[name].exists():
                 with tempfile.TemporaryDirectory(prefix=".partial-", dir=place) as unfinished:
                     # PyTerrier refuses some characters in names; the file gets its name when it is whole.
-                    Experiment(
-                        [pipeline], topics, qrels, ["num_q"], ["run"], preferences=[], save_dir=unfinished, **options
-                    )
+                    pt.Experiment([pipeline], topics, qrels, ["num_q"], ["run"], save_dir=unfinished, **options)
                     os.replace(Path(unfinished) / "run.res.gz", files[name])
     return {name: str(file) for name, file in files.items()}

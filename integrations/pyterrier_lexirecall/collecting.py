@@ -1,8 +1,8 @@
 """Seeing what PyTerrier scores: the judgments of an experiment, made once, and every run of it, aligned with them.
 
 ``pt.Experiment`` does not say which system it is scoring, nor in how many batches. Our experiment adds a measure to those
-of the user, ``EXECUTION``: it is scored as any other is, notes the aligned run, and has values that tell the systems apart;
-the j-th ranking of a query belongs to the j-th system scored.
+of the user, ``EXECUTION``: it is scored as any other is (by a provider of its own, which needs no more than query ids), notes the
+aligned run, and has values that tell the systems apart; the j-th ranking of a query belongs to the j-th system scored.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
+from ir_measures import Metric
+from ir_measures.measures.base import Measure as IRMeasure
+from ir_measures.providers.base import Evaluator, Provider
 
-from ir_lexirecall.alignment import AlignedRun, Ties
-from ir_lexirecall.arrays import Floats, Ints
-from ir_lexirecall.formats import id_string
-from ir_lexirecall.judgments import Judgments, known_judgments
-from ir_lexirecall.measures.base import Measure
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.data.aligned_run import AlignedRun, Ties
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments, known_judgments
+from ir_lexirecall.io.small_tables import id_string
 
 
 class SharedJudgments:
@@ -66,25 +70,39 @@ def _equal(a: pd.Series, b: pd.Series) -> bool:
 
 
 class Collector:
-    """The runs scored so far, told apart by how often each of their queries came before.
+    """The runs scored so far, identified by how often each of their queries came before.
 
     Args:
         judgments: those of the experiment.
+        needed: whether all runs must be rankings of documents; else the collector is blind as soon as one is not.
     """
 
-    def __init__(self, judgments: SharedJudgments) -> None:
+    def __init__(self, judgments: SharedJudgments, needed: bool = True) -> None:
         self._judgments = judgments
+        self._needed = needed
         self._times: dict[str, int] = {}
         self._seen: list[tuple[AlignedRun, Ints]] = []
+        self.blind = False
 
-    def add(self, run: AlignedRun) -> Ints:
-        """Take in a scored run; gives for each of its queries how many rankings of it came before."""
-        query_ids = run.judgments.query_ids
+    def add(self, qrels: Any, run: Any) -> tuple[list[str], Ints]:
+        """Take in a scored run; gives the queries, and for each of them how many rankings of it came before."""
+        if self._needed or (_has(qrels, "doc_id", "relevance") and _has(run, "doc_id", "score")):
+            aligned = align(Judgments.from_qrels(qrels), run)
+            query_ids = aligned.judgments.query_ids
+        else:
+            aligned, self.blind = None, True
+            query_ids = [id_string(query_id) for query_id in qrels["query_id"].unique()]
         ordinal = np.array([self._times.get(query_id, 0) for query_id in query_ids], dtype=np.int64)
         for query_id in query_ids:
             self._times[query_id] = self._times.get(query_id, 0) + 1
-        self._seen.append((run, ordinal))
-        return ordinal
+        if aligned is not None:
+            self._seen.append((aligned, ordinal))
+        return query_ids, ordinal
+
+    @property
+    def judgments(self) -> Judgments:
+        """The judgments of all queries."""
+        return self._judgments.whole
 
     def runs(self, systems: int) -> list[AlignedRun]:
         """The run of each system in the order scored, over all queries.
@@ -113,7 +131,12 @@ class Collector:
     def _check(self, part: Judgments) -> None:
         known = self._judgments.whole.place.keys()
         if not known >= set(part.query_ids) or not _same_judgments(part, self._judgments.part(part.query_ids)):
-            raise ValueError("pt.lexirecall.Experiment: the qrels changed while the experiment ran")
+            raise ValueError("the qrels changed while the experiment ran")
+
+
+def _has(table: Any, *columns: str) -> bool:
+    """Whether a table has these columns; what is no DataFrame has them in forms of its own."""
+    return not isinstance(table, pd.DataFrame) or set(columns) <= set(table)
 
 
 def _same_judgments(a: Judgments, b: Judgments) -> bool:
@@ -135,14 +158,15 @@ _current: ContextVar[Collector | None] = ContextVar("pyterrier_lexirecall_collec
 
 
 @contextmanager
-def collecting(qrels: pd.DataFrame) -> Iterator[Collector]:
+def collecting(qrels: pd.DataFrame, needed: bool = True) -> Iterator[Collector]:
     """Within the ``with`` block (in this thread or task), judge by these qrels and collect what is scored.
 
     Args:
         qrels: those of the experiment, with PyTerrier's column names.
+        needed: as in ``Collector``.
     """
     judgments = SharedJudgments(qrels)
-    collector = Collector(judgments)
+    collector = Collector(judgments, needed)
     token = _current.set(collector)
     try:
         with known_judgments(judgments.find):
@@ -151,16 +175,11 @@ def collecting(qrels: pd.DataFrame) -> Iterator[Collector]:
         _current.reset(token)
 
 
-class _Execution(Measure, register=False):
-    """Not a measure of quality: it notes the run that is scored, and its values are larger for systems scored later."""
+class _Execution(IRMeasure):  # type: ignore[misc]
+    """Not a measure of quality: its values are larger for systems scored later."""
 
-    NAME = "lexirecall_execution"
+    NAME = __name__ = "lexirecall_execution"
     STEP = 1e12
-
-    def score(self, run: AlignedRun) -> Floats:
-        collector = _current.get()
-        ordinal = np.zeros(len(run.judgments), dtype=np.int64) if collector is None else collector.add(run)
-        return np.multiply(self.STEP, ordinal + 1, dtype=np.float64)
 
     def has_values(self, values: Floats) -> bool:
         """Whether these are values of this measure: no other one has them."""
@@ -169,3 +188,36 @@ class _Execution(Measure, register=False):
 
 
 EXECUTION = _Execution()
+
+
+class _ExecutionEvaluator(Evaluator):  # type: ignore[misc]
+    """Hands what is scored to the collector."""
+
+    def __init__(self, qrels: Any) -> None:
+        super().__init__([EXECUTION], set())
+        self._qrels = qrels
+
+    def iter_calc(self, run: Any) -> Iterator[Metric]:
+        collector = _current.get()
+        if collector is not None:
+            query_ids, ordinal = collector.add(self._qrels, run)
+            for query_id, executions in zip(query_ids, (ordinal + 1).tolist(), strict=True):
+                yield Metric(query_id, EXECUTION, executions * EXECUTION.STEP)
+
+
+class _ExecutionProvider(Provider):  # type: ignore[misc]
+    NAME = "pyterrier_lexirecall"
+
+    def supports(self, measure: IRMeasure) -> bool:
+        return measure is EXECUTION
+
+    def run_inputs(self, measures: Iterable[IRMeasure]) -> list[str]:
+        return ["query_id"]
+
+    qrel_inputs = run_inputs
+
+    def _evaluator(self, measures: Iterable[IRMeasure], qrels: Any) -> Evaluator:
+        return _ExecutionEvaluator(qrels)
+
+
+ir_measures.DefaultPipeline.providers.insert(-1, _ExecutionProvider())  # ours stays the last

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,17 @@ import pandas as pd
 from ir_measures import parse_trec_measure
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.arrays import Floats
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.verdicts import BETTER, WORSE
+from ir_lexirecall.measures.parsing import parse_one
 from pyterrier_lexirecall.testing import PairedTest
 
 STATISTICS = ("+", "-", "p-value", "reject", "p-value corrected")
 """What ``pt.Experiment`` says of a system's difference to the baseline, as its columns are called after the measure's."""
+
+WITH_MARGIN = {"verdict": "verdict", "worse p-value": "worse_p", "within p-value": "within_p"}
+"""What a margin adds to these, and the columns of ``Comparison.table()`` that say it."""
 
 TIME = "mrt"
 """What ``pt.Experiment`` measures itself: the mean time that a topic takes."""
@@ -24,12 +30,30 @@ Statistics = dict[tuple[str, str], Any]
 """Columns by measure and statistic."""
 
 
-def measure_columns(metrics: Iterable[str | IRMeasure]) -> list[str]:
-    """What ``pt.Experiment`` calls the columns of measures, in the order of the measures.
+def readable(metric: Any) -> Any:
+    """A metric as ``pt.Experiment`` takes it: of texts, it knows trec_eval's names only; others are read here.
+
+    >>> readable("map"), readable("nDCG@10")
+    ('map', nDCG@10)
+
+    Raises:
+        ValueError: an unknown measure.
+    """
+    if not isinstance(metric, str) or metric == TIME:
+        return metric
+    try:
+        parse_trec_measure(metric)
+    except ValueError:
+        return parse_one(metric)
+    return metric
+
+
+def measure_columns(metrics: Iterable[str | IRMeasure]) -> dict[str, IRMeasure | None]:
+    """The measures by what ``pt.Experiment`` calls their columns, in their order; None for the time.
 
     >>> from ir_lexirecall import LR
     >>> measure_columns(["map", LR @ 10, "mrt", "P_5"])
-    ['map', 'LexiRecall@10', 'mrt', 'P_5']
+    {'map': AP, 'LexiRecall@10': LexiRecall@10, 'mrt': None, 'P_5': P@5}
     """
     measures: list[str | IRMeasure] = []
     names: dict[IRMeasure, str] = {}
@@ -41,8 +65,7 @@ def measure_columns(metrics: Iterable[str | IRMeasure]) -> list[str]:
         if len(parsed) == 1:
             names[parsed[0]] = metric
         measures.extend(parsed)  # several for the name of a family, such as P
-    columns = [measure if isinstance(measure, str) else names.get(measure, str(measure)) for measure in measures]
-    return list(dict.fromkeys(columns))
+    return {m if isinstance(m, str) else names.get(m, str(m)): None if isinstance(m, str) else m for m in measures}
 
 
 def tested_measures(columns: Iterable[str]) -> list[str]:
@@ -62,6 +85,19 @@ def statistics_of(table: pd.DataFrame) -> Statistics:
         for kind in STATISTICS
         if f"{measure} {kind}" in table
     }
+
+
+def statistics_in(comparison: Comparison, criterion: str) -> Statistics:
+    """The statistics of a criterion against the comparison's baseline, as ``pt.Experiment`` calls them."""
+    plain = replace(comparison, margins=None).table(criterion).set_index("run_a")
+    rows = plain.reindex(comparison.runs)
+    numbers = {"+": "wins", "-": "losses", "p-value": "p", "p-value corrected": "p_corrected"}
+    statistics: Statistics = {(criterion, kind): rows[column].to_numpy(np.float64) for kind, column in numbers.items()}
+    statistics[criterion, "reject"] = rows["verdict"].isin([BETTER, WORSE]).to_numpy(bool)
+    if comparison.margins is not None:
+        rows = comparison.table(criterion).set_index("run_a").reindex(comparison.runs)
+        statistics |= {(criterion, kind): rows[column].to_numpy() for kind, column in WITH_MARGIN.items()}
+    return statistics
 
 
 def statistics_against(
@@ -122,11 +158,14 @@ class ColumnBuilder:
         if better is not None:
             self.better[name] = better
 
-    def add_statistics(self, name: str, statistics: Statistics, end: str) -> None:
-        """Add the statistics of a measure or preference; ``end`` ends the names of their columns."""
-        for kind in STATISTICS:
+    def add_statistics(
+        self, name: str, statistics: Statistics, kinds: Iterable[str], end: str, title: str = ""
+    ) -> None:
+        """Add some kinds of statistics of a measure or preference; ``title`` and ``end`` begin and end the columns' names."""
+        for kind in kinds:
             if (name, kind) in statistics:
-                self.add(f"{name} {kind}{end}", statistics[name, kind], better=kind if kind in ("+", "-") else None)
+                column = f"{title or name} {kind}{end}"
+                self.add(column, statistics[name, kind], better=kind if kind in ("+", "-") else None)
 
 
 def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str]) -> Any:

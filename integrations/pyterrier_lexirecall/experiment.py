@@ -1,93 +1,148 @@
-"""``pt.lexirecall.Experiment``: ``pt.Experiment`` with exact preferences in the same table."""
+"""``pt.lexirecall.Experiment``: ``pt.Experiment`` with the numbers of a ``Comparison``, and exact preferences beside them."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.errors import check_choice, is_integer
-from ir_lexirecall.preferences import Preferences
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry, is_integer, keeping_errors_of
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.measures.scoring import is_native, smaller_is_better, values
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.significance import SignificanceTest
 from pyterrier_lexirecall import summaries
 from pyterrier_lexirecall.collecting import EXECUTION, collecting
 from pyterrier_lexirecall.columns import (
     STATISTICS,
     TIME,
+    WITH_MARGIN,
     ColumnBuilder,
     Statistics,
     highlighted,
     measure_columns,
+    readable,
     statistics_against,
+    statistics_in,
     statistics_of,
     tested_measures,
 )
-from pyterrier_lexirecall.testing import RecordingTest, paired_test
+from pyterrier_lexirecall.testing import PairedTest, RecordingTest, paired_test
 
-_CALLER = "pt.lexirecall.Experiment"
 _HIDDEN = str(EXECUTION)
+_plain_experiment = pt.Experiment  # as it is now: who likes this one better may put it in that one's place
 
 
+@partial(entry, name="pt.lexirecall.Experiment")
 def Experiment(
     retr_systems: Sequence[Any] | Mapping[str, Any],
-    topics: pd.DataFrame,
-    qrels: pd.DataFrame,
-    eval_metrics: Sequence[Any],
+    topics: pd.DataFrame | str,
+    qrels: pd.DataFrame | str,
+    eval_metrics: Sequence[str | IRMeasure],
     names: Sequence[str] | None = None,
+    perquery: bool | str = False,
+    dataframe: bool = True,
+    batch_size: int | None = None,
+    filter_by_qrels: bool = False,
+    filter_by_topics: bool = True,
+    baseline: int | str | Sequence[int | str] | None = None,
+    test: str | SignificanceTest | PairedTest | None = None,
+    correction: str | None = None,
+    correction_alpha: float = 0.05,
+    highlight: str | None = None,
+    round: int | Mapping[str, int] | None = None,
+    verbose: bool | str = "auto",
+    validate: str = "warn",
+    save_dir: str | None = None,
+    save_mode: str = "warn",
+    save_format: Any = "trec",
+    precompute_prefix: bool = False,
+    plan: str = "linear",
     *,
-    preferences: str | Sequence[str] = ("lexirecall",),
-    return_preferences: bool = False,
-    **options: Any,
+    preferences: str | Sequence[str] | None = ("lexirecall",),
+    margin: MarginLike | None = None,
+    rel: float | None = None,
+    cutoff: int | None = None,
+    return_comparison: bool = False,
 ) -> Any:
-    """Run ``pt.Experiment`` and compare the systems by exact preferences, running each system once.
+    """Run ``pt.Experiment`` and compare the systems as ``ir_lexirecall.compare`` does, running each system once.
 
-    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (`` +``, `` -``,
-    `` p-value``, and with ``correction`` `` reject`` and `` p-value corrected``), all of them as ``pt.Experiment`` gives
-    them; then the preferences. ``pref:lexirecall`` is a system's mean preference over the baseline where there is one, else
-    against all other systems, over the queries with relevant documents; with a baseline, ``pref:lexirecall +`` and
-    ``pref:lexirecall -`` count the queries that the system wins and loses, ``pref:lexirecall p-value`` is the exact
-    sign test's whatever ``test`` is, and ``correction`` applies to it as to the measures.
+    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (`` +`` and `` -``, the
+    queries that the system wins and loses, `` p-value``, and with ``correction`` `` reject`` and `` p-value corrected``); then
+    the preferences with theirs. ``pref:lexirecall`` is a system's mean preference over the baseline where there is one, else
+    over all other systems, on the queries with relevant documents. All these are the numbers of the ``Comparison``, bit for
+    bit: as ``ir_lexirecall.compare`` gives them for the same qrels, runs, criteria, test and correction. What it cannot
+    compute again (measures that read other columns than ids and scores, or are not numbers for some query) stays as
+    ``pt.Experiment`` gives it.
 
     Args:
-        retr_systems, topics, qrels, eval_metrics, names: as in ``pt.Experiment``.
-        preferences: names of preferences (``'lexirecall'``, ``'rpp'``, ... as in ``ir_lexirecall.compare``).
-        return_preferences: give the pair (result, ``Preferences``).
-        options: anything else that ``pt.Experiment`` takes (``correction``, ``batch_size``, ``plan``, ``save_dir``,
-            ``perquery``, ...). ``test`` is ``'t'``, ``'wilcoxon'``, ``'sign'`` (``pt.lexirecall.sign_test``) or a function.
-            ``baseline`` may also be a list of places or names: the columns of the statistics and of the preferences
-            then end with the baseline's name, as in ``AP p-value (bm25)``; the files in ``save_dir`` keep the statistics
-            against the first one.
+        retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics: as in
+            ``pt.Experiment``.
+        eval_metrics: as in ``pt.Experiment``; texts may also be measures as they print, such as ``"nDCG@10"``.
+        baseline: as in ``pt.Experiment``, or a list of places or names: the columns of the statistics and of the preferences
+            then end with the baseline's name, as in ``AP p-value (bm25)``.
+        test: as in ``ir_lexirecall.compare``: by default ``'t'`` for measures and ``'sign'`` for preferences; one that is named is
+            used for both. Or a function as ``pt.Experiment`` takes it, which then tests the measures.
+        correction: as in ``pt.Experiment``: of p-values against a baseline; by default there are no columns of it. The verdicts
+            of the ``Comparison`` are corrected by it, or by Holm's.
+        correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the intervals.
+        highlight, round, verbose, validate, save_mode, save_format, precompute_prefix, plan: as in ``pt.Experiment``.
+        save_dir: as in ``pt.Experiment``, whose own numbers its files keep (against the first baseline).
+        preferences: names of preferences (``'lexirecall'``, ``'rpp'``, ... as in ``ir_lexirecall.compare``). None or an empty
+            list: none; then systems need not rank documents, and where one does not, there is no ``Comparison``.
+        margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds the columns
+            `` verdict``, `` worse p-value`` and `` within p-value``.
+        rel, cutoff: as in ``ir_lexirecall.compare``, for preferences.
+        return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
         What ``pt.Experiment`` gives, with the preferences. Per query, ``pref:lexirecall`` is one more measure. The
-        ``Preferences`` between all systems are in ``attrs["preferences"]`` of the DataFrame (None for a single system).
+        ``Comparison`` of all systems by the measures and preferences is in ``attrs["comparison"]`` of the DataFrame.
 
     Raises:
-        ValueError: an unknown preference, test or baseline, or bad input to an evaluation.
+        ValueError: an unknown measure, preference, test or baseline, or bad input to an evaluation.
 
     >>> topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
     >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
     >>> one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
     >>> two = pd.DataFrame({"qid": "1", "docno": ["a", "c", "b"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
-    >>> Experiment([one, two], topics, qrels, ["map"], names=["one", "two"])
+    >>> table = Experiment([one, two], topics, qrels, ["map"], names=["one", "two"])
+    >>> table
       name       map  pref:lexirecall
     0  one  1.000000              1.0
     1  two  0.833333             -1.0
+    >>> table.attrs["comparison"].criteria
+    ['map', 'lexirecall']
     """
-    preferences = [preferences] if isinstance(preferences, str) else list(preferences)
+    preferences = [preferences] if isinstance(preferences, str) else list(preferences or ())
     for preference in preferences:
-        check_choice(_CALLER, "preference", preference, NAMES)
-    options["test"] = RecordingTest(paired_test(_CALLER, options.get("test", "t")), EXECUTION.has_values)
+        check_choice("preference", preference, NAMES)
+    if rel is not None:
+        check_number("rel", rel, above=0)
+    if cutoff is not None:
+        check_integer("cutoff", cutoff)
+    if isinstance(test, SignificanceTest):
+        correction = test.correction if baseline is not None else None
+        tested = test
+    else:
+        tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
-        options["baseline"] = _place_of(options.get("baseline"), names)
+        baseline = _place_of(baseline, names)
     else:
         if not isinstance(retr_systems, list):
             raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
@@ -95,16 +150,44 @@ def Experiment(
         names = [str(system) for system in systems] if names is None else list(names)
         if len(names) != len(systems):
             raise ValueError("names should be the same length as retr_systems")
-    experiment = _Experiment(systems, names, list(eval_metrics), preferences, options)
-    result, compared = experiment.run(_read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels))
-    return (result, compared) if return_preferences else result
+    experiment = _Experiment(
+        systems,
+        names,
+        [readable(metric) for metric in eval_metrics],
+        preferences,
+        baseline,
+        tested,
+        test if callable(test) else None,
+        correction,
+        margin,
+        rel,
+        cutoff,
+        highlight,
+        {
+            "perquery": perquery,
+            "dataframe": dataframe,
+            "batch_size": batch_size,
+            "filter_by_qrels": filter_by_qrels,
+            "filter_by_topics": filter_by_topics,
+            "round": round,
+            "verbose": verbose,
+            "validate": validate,
+            "save_dir": save_dir,
+            "save_mode": save_mode,
+            "save_format": save_format,
+            "precompute_prefix": precompute_prefix,
+            "plan": plan,
+        },
+    )
+    result, comparison = experiment.run(_read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels))
+    return (result, comparison) if return_comparison else result
 
 
 def _place_of(baseline: Any, names: list[Any]) -> Any:
     """The place of a baseline that is given by its name; others pass through."""
     if not isinstance(baseline, str):
         return baseline
-    return names.index(check_choice(_CALLER, "baseline", baseline, [name for name in names if isinstance(name, str)]))
+    return names.index(check_choice("baseline", baseline, [name for name in names if isinstance(name, str)]))
 
 
 def _several_places(baselines: Sequence[Any], names: list[Any]) -> list[int]:
@@ -115,12 +198,12 @@ def _several_places(baselines: Sequence[Any], names: list[Any]) -> list[int]:
             baseline = names.index(baseline)
         if not is_integer(baseline) or not 0 <= baseline < len(names):
             raise ValueError(
-                f"{_CALLER}: unknown baseline {baseline!r}; choose from {', '.join(map(str, names))}, or by place from 0 to "
+                f"unknown baseline {baseline!r}; choose from {', '.join(map(str, names))}, or by place from 0 to "
                 f"{len(names) - 1}"
             )
         places.append(int(baseline))
     if len(set(places)) < len(places) or not places:
-        raise ValueError(f"{_CALLER}: baseline={list(baselines)!r} must name one system or several different ones")
+        raise ValueError(f"baseline={list(baselines)!r} must name one system or several different ones")
     return places
 
 
@@ -129,11 +212,32 @@ def _read(source: Any, reader: Any) -> Any:
     return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
 
 
+def _is_comparable(measure: IRMeasure | None) -> bool:
+    """Whether a measure's values follow from where the judged documents stand: not of a user's function of other columns."""
+    if measure is None:
+        return False
+    known = ir_measures.measures.registry.get(measure.NAME)
+    return is_native(measure) or type(known) is type(measure)
+
+
 class _Experiment:
     """One call of ``pt.Experiment``, with a measure hidden in it that makes every run seen."""
 
     def __init__(
-        self, systems: list[Any], names: list[Any], metrics: list[Any], preferences: list[str], options: dict[str, Any]
+        self,
+        systems: list[Any],
+        names: list[Any],
+        metrics: list[Any],
+        preferences: list[str],
+        baseline: Any,
+        test: SignificanceTest,
+        function: PairedTest | None,
+        correction: str | None,
+        margin: MarginLike | None,
+        rel: float | None,
+        cutoff: int | None,
+        highlight: str | None,
+        options: dict[str, Any],
     ) -> None:
         self.systems = systems
         self.names = names
@@ -141,52 +245,96 @@ class _Experiment:
         unique = len(set(map(str, names))) == len(names)
         self.distinct = [str(name) if unique else f"{i}: {name}" for i, name in enumerate(names)]
         self.metrics = metrics
-        self.preferences = preferences
-        self.test: RecordingTest = options["test"]
-        self.highlight = options.pop("highlight", None)
-        self.as_dataframe = options.get("dataframe", True)
-        self.perquery = options.get("perquery", False)
-        self.tree = options.get("plan") == "tree"
-        self.correction = options.get("correction")
-        self.alpha = options.get("correction_alpha", 0.05)
-        baseline = options.get("baseline")
+        self.preferences = preferences if len(systems) > 1 else []
+        self.needs_rankings = bool(preferences)
+        self.test = test
+        self.function = function
+        self.recorded = RecordingTest(paired_test(function or test), EXECUTION.has_values)
+        self.correction = correction
+        self.margin = margin
+        self.rel = rel
+        self.cutoff = cutoff
+        self.highlight = highlight
+        self.as_dataframe = options["dataframe"]
+        self.perquery = options["perquery"]
+        self.tree = options["plan"] == "tree"
         self.several = isinstance(baseline, (list, tuple))
         self.baselines = [] if baseline is None else _several_places(baseline, names) if self.several else [baseline]
-        self.options = {**options, "baseline": self.baselines[0] if self.baselines else None}
+        self.options = {
+            **options,
+            "baseline": self.baselines[0] if self.baselines else None,
+            "test": self.recorded,
+            "correction": correction,
+            "correction_alpha": test.alpha,
+        }
 
-    def run(self, topics: Any, qrels: Any) -> tuple[Any, Preferences | None]:
-        """The result as the user asked for it, and the preferences."""
-        with collecting(self._judged(topics, qrels)) as collector:
-            result = self._run(topics, qrels)
-            runs = collector.runs(len(self.systems))
+    def run(self, topics: Any, qrels: Any) -> tuple[Any, Comparison | None]:
+        """The result as the user asked for it, and the comparison of the systems."""
+        with collecting(self._judged(topics, qrels), self.needs_rankings) as collector:
+            with keeping_errors_of("pyterrier"):
+                result = self._run(topics, qrels)
+            runs = None if collector.blind else collector.runs(len(self.systems))
+        if runs is None:
+            return self._finished(result, None), None
         by_system = {self.distinct[system]: runs[j] for j, system in enumerate(self._execution_order(result))}
-        compared = self._compared({name: by_system[name] for name in self.distinct})
-        return self._finished(result, compared), compared
+        comparison = self._compared(collector.judgments, {name: by_system[name] for name in self.distinct})
+        return self._finished(result, comparison), comparison
 
     def _judged(self, topics: Any, qrels: Any) -> pd.DataFrame:
         """The qrels by which ``pt.Experiment`` judges."""
         if not isinstance(qrels, pd.DataFrame):
             return pd.DataFrame()  # of which PyTerrier will say what is wrong
-        if self.options.get("filter_by_topics", True) and "qid" in qrels and isinstance(topics, pd.DataFrame):
+        if self.options["filter_by_topics"] and "qid" in qrels and isinstance(topics, pd.DataFrame):
             return qrels[qrels["qid"].isin(topics.get("qid", []))]
         return qrels
 
-    def _compared(self, runs: dict[str, AlignedRun]) -> Preferences | None:
-        if len(runs) < 2 or not self.preferences:
+    def _compared(self, judgments: Judgments, runs: dict[str, AlignedRun]) -> Comparison | None:
+        """The comparison by all measures that are numbers for every query, and by the preferences."""
+        scored: dict[str, Floats] = {}
+        measures = {name: m for name, m in measure_columns(self.metrics).items() if m is not None and _is_comparable(m)}
+        for name, measure in measures.items():
+            try:
+                of_runs = np.stack([values(measure, run) for run in runs.values()])
+            except ValueError:  # of a provider that needs more than the ranks of the judged documents
+                continue
+            if np.isfinite(of_runs).all():
+                scored[name] = of_runs
+        measures = {name: measures[name] for name in scored}
+        by: dict[str, str | IRMeasure] = {**measures, **{name: name for name in self.preferences}}
+        if not by or not len(judgments):
             return None
-        return Preferences.from_runs(runs, self.preferences, caller=_CALLER)
+        return comparison_of(
+            ScoredRuns(judgments, runs, measures, scored),
+            by,
+            baseline=self.distinct[self.baselines[0]] if self.baselines else None,
+            test=self.test,
+            margin=self.margin,
+            rel=judgments.threshold if self.rel is None else self.rel,
+            cutoff=self.cutoff,
+        )
+
+    def _against(self, comparison: Comparison, baseline: int) -> Comparison:
+        """The comparison with a baseline."""
+        name = self.distinct[baseline]
+        if name == comparison.baseline or self.margin is None:
+            return comparison.with_baseline(name)
+        assert comparison.scored is not None
+        by = {c: comparison.scored.measures.get(c, c) for c in comparison.criteria}
+        rel = comparison.scored.judgments.threshold if self.rel is None else self.rel
+        options: Any = {"baseline": name, "test": self.test, "margin": self.margin, "rel": rel, "cutoff": self.cutoff}
+        return comparison_of(comparison.scored, by, **options)
 
     def _run(self, topics: Any, qrels: Any) -> Any:
         names = self.distinct if self.tree else self.names
         metrics = [*self.metrics, EXECUTION]
-        save_dir = self.options.get("save_dir")
+        save_dir = self.options["save_dir"]
         if save_dir is None:
-            return pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
+            return _plain_experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
         before = summaries.columns(save_dir)
         with warnings.catch_warnings():
             # The files have never held the hidden measure; whether the others differ is said below.
             warnings.filterwarnings("ignore", message="Evaluation measures differ")
-            result = pt.Experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
+            result = _plain_experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
         summaries.remove_measure(save_dir, _HIDDEN)
         now = self._columns_on_disk(save_dir)
         if before is not None and before != now:
@@ -224,98 +372,121 @@ class _Experiment:
 
     # -- what is given back ------------------------------------------------------------------------
 
-    def _finished(self, result: Any, compared: Preferences | None) -> Any:
+    def _finished(self, result: Any, comparison: Comparison | None) -> Any:
         """The result without the hidden measure, with preferences, under the names that the user gave."""
         if self.perquery == "both":
             averages, rows = result
-            averages, rows = self._averages(averages, compared), self._rows(rows, compared)
+            averages, rows = self._averages(averages, comparison), self._rows(rows, comparison)
             return type(result)(averages, rows) if self.as_dataframe else (averages, rows)
-        return self._rows(result, compared) if self.perquery else self._averages(result, compared)
+        return self._rows(result, comparison) if self.perquery else self._averages(result, comparison)
 
-    def _averages(self, result: Any, compared: Preferences | None) -> Any:
+    def _averages(self, result: Any, comparison: Comparison | None) -> Any:
         if not self.as_dataframe:
-            return self._averages_dict(result, compared)
+            return self._averages_dict(result, comparison)
         table = ColumnBuilder(self.names)
-        measures = [name for name in measure_columns(self.metrics) if name in result]
-        for name in measures:
-            table.add(name, result[name], better="-" if name == TIME else "+")
+        measures = {name: measure for name, measure in measure_columns(self.metrics).items() if name in result}
+        means = self._means(comparison)
+        for name, measure in measures.items():
+            is_cost = measure is None or smaller_is_better(measure)  # the time is one, too
+            table.add(
+                name, self._rounded(name, means[name]) if name in means else result[name], "-" if is_cost else "+"
+            )
         for baseline in self.baselines:
-            statistics = self._statistics(result, baseline)
+            statistics = self._statistics(result, comparison, baseline)
             for name in measures:
-                table.add_statistics(name, statistics, self._suffix(baseline))
+                table.add_statistics(name, statistics, self._kinds, self._suffix(baseline))
         known = {f"{name} {kind}" for name in [*measures, _HIDDEN] for kind in STATISTICS} | {_HIDDEN}
         for name in result:
             if name not in known and name not in table.columns:  # whatever else PyTerrier may have to say
                 table.add(name, result[name])
-        if compared is not None:
+        if comparison is not None:
             for baseline in self.baselines or [None]:
-                self._add_preferences(table, compared, baseline)
+                self._add_preferences(table, comparison, baseline)
         frame = pd.DataFrame(table.columns)
-        frame.attrs["preferences"] = compared
+        frame.attrs["comparison"] = comparison
         return highlighted(frame, self.highlight, table.better)
+
+    @property
+    def _kinds(self) -> list[str]:
+        """The statistics that were asked for."""
+        return [*STATISTICS[: 3 if self.correction is None else None], *([] if self.margin is None else WITH_MARGIN)]
+
+    def _means(self, comparison: Comparison | None) -> dict[str, list[float]]:
+        """The means of the measures that the comparison has."""
+        if comparison is None:
+            return {}
+        return {name: comparison.criterion(name).means.tolist() for name in comparison.measures}
 
     def _suffix(self, baseline: int | None) -> str:
         """How columns about this baseline end: with its name where there are several."""
         return f" ({self.distinct[baseline]})" if self.several and baseline is not None else ""
 
-    def _statistics(self, result: pd.DataFrame, baseline: int) -> Statistics:
-        """The statistics of the measures against a baseline: PyTerrier's own, or made as it makes them."""
+    def _statistics(self, result: pd.DataFrame, comparison: Comparison | None, baseline: int) -> Statistics:
+        """The statistics of the measures against a baseline: the comparison's, else PyTerrier's or made as it makes them."""
         first = self.baselines[0]
         if baseline == first or len(self.systems) < 2:
-            return statistics_of(result)
-        values = self.test.values(len(self.systems), first, tested_measures(result.columns))
-        del values[_HIDDEN]
-        return statistics_against(baseline, values, self.test.test, self.correction, self.alpha)
+            statistics = statistics_of(result)
+        else:
+            recorded = self.recorded.values(len(self.systems), first, tested_measures(result.columns))
+            del recorded[_HIDDEN]
+            statistics = statistics_against(baseline, recorded, self.recorded.test, self.correction, self.test.alpha)
+        if comparison is None or len(self.systems) < 2:
+            return statistics
+        against = self._against(comparison, baseline)
+        for name in comparison.measures:
+            ours = statistics_in(against, name)
+            by_function = {key: column for key, column in statistics.items() if key[0] == name and self.function}
+            tested = {key: column for key, column in by_function.items() if key[1] not in ("+", "-")}
+            statistics |= ours | tested
+        return statistics
 
-    def _add_preferences(self, table: ColumnBuilder, compared: Preferences, baseline: int | None) -> None:
-        """The columns of all preferences; with a baseline, as PyTerrier names and fills those of measures."""
+    def _add_preferences(self, table: ColumnBuilder, comparison: Comparison, baseline: int | None) -> None:
+        """The columns of all preferences; with a baseline, as PyTerrier names those of measures."""
+        against = None if baseline is None else self._against(comparison, baseline)
         for preference in self.preferences:
             name, end = f"pref:{preference}", self._suffix(baseline)
-            values = self._means(compared, preference, baseline)
-            table.add(f"{name}{end}", [self._rounded(name, value) for value in values], better="+")
-            if baseline is not None:
-                against = replace(compared, baseline=self.distinct[baseline])
-                tested = against.with_test("sign", correction=self.correction, alpha=self.alpha).table_of(preference)
-                rows = tested.set_index("run_a").reindex(self.distinct)
-                numbers = {"+": "wins", "-": "losses", "p-value": "p"}
-                statistics: Statistics = {(name, kind): rows[c].to_numpy(np.float64) for kind, c in numbers.items()}
-                if self.correction is not None:
-                    statistics[name, "reject"] = rows["reject"].eq(True).to_numpy(bool)
-                    statistics[name, "p-value corrected"] = rows["p_corrected"].to_numpy(np.float64)
-                table.add_statistics(name, statistics, end)
+            table.add(
+                f"{name}{end}", self._rounded(name, self._mean_preferences(comparison, preference, baseline)), "+"
+            )
+            if against is not None:
+                table.add_statistics(preference, statistics_in(against, preference), self._kinds, end, title=name)
 
-    def _means(self, compared: Preferences, preference: str, baseline: int | None) -> list[float]:
-        """Each system's mean preference over the baseline, or against all others."""
+    def _mean_preferences(self, comparison: Comparison, preference: str, baseline: int | None) -> list[float]:
+        """Each system's mean preference over the baseline, or over all others."""
         if baseline is None:
-            means: list[float] = compared.scores(preference).mean().tolist()
+            means: list[float] = comparison.criterion(preference).means.tolist()
         else:
-            means = compared.matrix(preference)[self.distinct[baseline]].tolist()
+            means = comparison.matrix(preference)[self.distinct[baseline]].tolist()
         return means
 
-    def _rounded(self, name: str, value: float) -> float:
-        places = self.options.get("round")
+    def _rounded(self, name: str, numbers: Sequence[float]) -> list[float]:
+        places = self.options["round"]
         if isinstance(places, Mapping):
             places = places.get(name)
-        return value if places is None else round(value, places)
+        return [number if places is None else round(number, places) for number in numbers]
 
-    def _averages_dict(self, means: dict[str, dict[str, float]], compared: Preferences | None) -> dict[str, Any]:
+    def _averages_dict(self, means: dict[str, dict[str, float]], comparison: Comparison | None) -> dict[str, Any]:
         order = measure_columns(self.metrics)
+        compared = self._means(comparison)
         added: dict[str, list[float]] = {}
         for baseline in self.baselines or [None]:
-            for preference in self.preferences if compared is not None else []:
-                assert compared is not None
-                added[f"pref:{preference}{self._suffix(baseline)}"] = self._means(compared, preference, baseline)
+            for preference in self.preferences if comparison is not None else []:
+                assert comparison is not None
+                column = f"pref:{preference}{self._suffix(baseline)}"
+                added[column] = self._mean_preferences(comparison, preference, baseline)
         finished = {}
         for system, (name, distinct) in enumerate(zip(self.names, self.distinct, strict=True)):
             row = means[distinct if self.tree else name]
-            finished[name] = {measure: row[measure] for measure in order if measure in row}
+            known = {measure: column[system] for measure, column in compared.items()}
+            finished[name] = {measure: known.get(measure, row[measure]) for measure in order if measure in row}
             finished[name] |= {column: values[system] for column, values in added.items()}
         return finished
 
-    def _rows(self, rows: Any, compared: Preferences | None) -> Any:
+    def _rows(self, rows: Any, comparison: Comparison | None) -> Any:
         """Values per query; a query without relevant documents has no preferences."""
         order = measure_columns(self.metrics)
-        values = {f"pref:{name}": compared.scores(name) for name in self.preferences} if compared is not None else {}
+        preferences = self.preferences if comparison is not None else []
+        values = {f"pref:{name}": comparison.per_query(name) for name in preferences if comparison is not None}
         if not self.as_dataframe:
             finished = {}
             for system, by_query in rows.items():
@@ -342,11 +513,13 @@ class _Experiment:
         ]
         if further:
             added = pd.concat(further, ignore_index=True)
-            added["value"] = [self._rounded(name, v) for name, v in zip(added["measure"], added["value"], strict=True)]
+            added["value"] = [
+                self._rounded(name, [v])[0] for name, v in zip(added["measure"], added["value"], strict=True)
+            ]
             added.index += rows.index.max() + 1
             rows = pd.concat([rows, added])
         rows = _in_order(rows, [*order, *values])
-        rows.attrs["preferences"] = compared
+        rows.attrs["comparison"] = comparison
         return rows
 
 

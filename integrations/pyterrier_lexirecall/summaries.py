@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_lexirecall.files import written_whole
+from ir_lexirecall.io.files import written_whole
 
 _AGGREGATED, _PERQUERY = "aggregated.csv", "perquery.csv"
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ir_lexirecall import significance
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.errors import check_choice
+from ir_lexirecall._util.arrays import Floats
 
 PairedTest = Callable[[Floats, Floats], Any]
 """A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
@@ -36,22 +35,25 @@ def sign_test(system: Any, baseline: Any) -> SignTest:
     return SignTest(float(result.estimate[0]), float(result.p[0]))
 
 
-def paired_test(caller: str, test: str | PairedTest) -> PairedTest:
-    """A test by its name, or the function itself.
+def paired_test(test: significance.SignificanceTest | PairedTest) -> PairedTest:
+    """What ``pt.Experiment`` calls for a test: for those that it has, its own.
 
-    Raises:
-        ValueError: no such name.
-
-    >>> paired_test("pt.lexirecall.Experiment", "foo")
-    Traceback (most recent call last):
-    ValueError: pt.lexirecall.Experiment: unknown test 'foo'; choose from t, wilcoxon, sign
+    >>> a, b = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.6, 0.8])
+    >>> float(paired_test(significance.SignificanceTest("randomisation"))(a, b)[1])
+    0.25
     """
-    if callable(test):
+    if not isinstance(test, significance.SignificanceTest):
         return test
     from scipy import stats  # takes longer to import than all of this library
 
     named: dict[str, PairedTest] = {"t": stats.ttest_rel, "wilcoxon": stats.wilcoxon, "sign": sign_test}
-    return named[check_choice(caller, "test", test, named)]
+    return named.get(test.named(measure=True).name or "", lambda system, baseline: (0.0, _p(test, system - baseline)))
+
+
+def _p(test: significance.SignificanceTest, x: Floats) -> float:
+    """The p-value of differences; NaN where they are not all numbers, or the test is one of all systems at once."""
+    tested = np.isfinite(x).all() and test.name != "tukey"
+    return float(test.of_pairs(x[None]).p[0]) if tested else np.nan
 
 
 class RecordingTest:

@@ -1,5 +1,14 @@
-"""Evaluate embedding models while they train: sentence-transformers' retrieval evaluator with our measures beside its own."""
+"""Evaluate embedding models and rerankers while they train: sentence-transformers' evaluators with our measures beside their own."""
 
-from sentence_transformers_lexirecall.evaluator import LexiRecallEvaluator
+from ir_lexirecall._util.errors import needs
 
-__all__ = ["LexiRecallEvaluator"]
+try:
+    import sentence_transformers  # noqa: F401
+except ModuleNotFoundError as error:
+    message = needs("sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers")
+    raise ModuleNotFoundError(message, name=error.name) from None
+
+from sentence_transformers_lexirecall.reranking import LexiRecallRerankingEvaluator
+from sentence_transformers_lexirecall.retrieval import LexiRecallEvaluator, LexiRecallSparseEvaluator
+
+__all__ = ["LexiRecallEvaluator", "LexiRecallRerankingEvaluator", "LexiRecallSparseEvaluator"]

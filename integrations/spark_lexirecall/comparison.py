@@ -1,4 +1,4 @@
-"""``compare``: runs by exact preferences between rankings that are on a cluster."""
+"""``compare``: runs on a cluster, by measures and exact preferences."""
 
 from __future__ import annotations
 
@@ -7,51 +7,52 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
-from ir_lexirecall.errors import naming
-from ir_lexirecall.judgments import Judgments
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.errors import entry, naming
+from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.comparing import CriteriaLike, check_options, coerce_test, comparison_of, parse_criteria
+from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments
+from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, refuse_empty
+from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import check_served
-from ir_lexirecall.preferences import Preferences
-from ir_lexirecall.preferences.comparison import (
-    CompareOptions,
-    PreferenceLike,
-    check_baseline,
-    check_options,
-    parse_preferences,
-)
-from ir_lexirecall.progress import progress_bar
-from ir_lexirecall.runs import ScoredRuns, check_runs, refuse_empty
 from ir_lexirecall.significance import SignificanceTest
 from spark_lexirecall.aspects import named_aspects
-from spark_lexirecall.evaluation import warn_of_judgments
 from spark_lexirecall.frames import bucket_count, by_bucket, collected, qrels_frame, run_frame
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-    from typing_extensions import Unpack
 
 
-class ClusterOptions(CompareOptions, total=False):
-    """Options of a comparison on a cluster: those of ``ir_lexirecall.compare``, and ``buckets``."""
-
-    buckets: int | None
-
-
+@entry
 def compare(
     qrels: DataFrame,
     runs: Mapping[str, DataFrame],
-    preference: PreferenceLike = "lexirecall",
+    by: CriteriaLike = "lexirecall",
     *,
     baseline: str | None = None,
-    rel: float = 1,
+    test: str | SignificanceTest | None = None,
+    correction: str | None = "holm",
+    alpha: float = 0.05,
+    margin: MarginLike | None = None,
+    rel: float | None = None,
     cutoff: int | None = None,
-    test: str | SignificanceTest = "sign",
-    **options: Unpack[ClusterOptions],
-) -> Preferences:
+    queries: str = "all",
+    judged_only: bool = False,
+    exclude: ExcludeLike | None = None,
+    rules: bool = True,
+    allow_empty: bool = False,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    progress: bool | None = None,
+    buckets: int | None = None,
+) -> Comparison:
     """``ir_lexirecall.compare`` for Spark DataFrames, with the same result.
 
     The runs stay on the cluster: only the qrels and the ranks of the judged documents come to the driver.
@@ -59,14 +60,17 @@ def compare(
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
-        preference, baseline, rel, cutoff, test: as in ``ir_lexirecall.compare``.
-        options: ``buckets`` as in ``evaluate``, and the options of ``ir_lexirecall.compare``.
+        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, judged_only: as in ``ir_lexirecall.compare``.
+        exclude: as in ``ir_lexirecall.compare``; it is sent to every worker.
+        rules: as in ``ir_lexirecall.compare``; a DataFrame has no rules of a collection's own.
+        allow_empty, n_resamples, seed, progress: as in ``ir_lexirecall.compare``.
+        buckets: as in ``evaluate``.
 
     Returns:
-        ``Preferences``: table, matrix, ranking, explanations, plots.
+        ``Comparison``: means, tables, verdicts, explanations, pictures.
 
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown preference, baseline, test or correction.
+        ValueError: bad input, fewer than two runs, or an unknown criterion, baseline, test or correction.
         ModuleNotFoundError: PySpark is not installed.
 
     Example::
@@ -76,24 +80,20 @@ def compare(
         b = spark.createDataFrame([("q1", "d2", 9.5)], ["query_id", "doc_id", "score"])
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
-    buckets = options.pop("buckets", None)
-    options.pop("rules", True)  # a DataFrame has no rules of a collection's own
-    judged_only, exclude = options.pop("judged_only", False), options.pop("exclude", None)
-    allow_empty = options.pop("allow_empty", False)
-    tested = SignificanceTest.coerce(test, caller="compare", **options)
-    check_options("compare", rel=rel, cutoff=cutoff)
-    names, measures = parse_preferences("compare", preference)
-    check_runs("compare", runs, 2)
-    if baseline is not None:
-        check_baseline("compare", baseline, runs)
+    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    criteria = parse_criteria(by)
+    measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
+    check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries)
     check_served(measures.values())
     qrels = qrels_frame(qrels)
     frames = {str(name): run_frame(run) for name, run in runs.items()}
-    buckets = bucket_count("compare", qrels.sparkSession, buckets)
+    buckets = bucket_count(qrels.sparkSession, buckets)
     whole = Judgments.from_qrels(qrels.toArrow())
     aspects = named_aspects(measures.values()) & set(whole.rows["aspect"].unique())
     judgments = Judgments.from_qrels(whole, exclude)
-    warn_of_judgments(measures.values(), judgments)
+    for measure in measures.values():
+        if isinstance(measure, Measure):
+            measure.check_judgments(judgments)
 
     def ranks_and_values(qrels: pa.Table, run: pa.Table) -> pa.Table:
         return align_arrow(qrels, run, measures, aspects=aspects, judged_only=judged_only, exclude=exclude)
@@ -106,9 +106,18 @@ def compare(
             table = collected(by_bucket(qrels, run, ranks_and_values, types, buckets), name)
         aligned[name] = ranks_from_arrow(judgments, table)
         if not allow_empty and len(judgments) and not aligned[name].depth.any():
-            refuse_empty("compare", f"run {name!r}", judgments)
+            refuse_empty(f"run {name!r}", judgments)
         of_query = pl.DataFrame(table).unique("query_id").sort("query_id")
-        for measure in measures:
-            values[measure].append(of_query[measure].to_numpy())
+        for measure_name in measures:
+            values[measure_name].append(of_query[measure_name].to_numpy())
     scored = ScoredRuns(judgments, aligned, measures, {name: np.stack(rows) for name, rows in values.items()})
-    return Preferences.from_runs(scored, names, baseline=baseline, rel=rel, cutoff=cutoff, test=tested)
+    return comparison_of(
+        scored,
+        criteria,
+        baseline=baseline,
+        test=tested,
+        margin=margin,
+        rel=judgments.threshold if rel is None else rel,
+        cutoff=cutoff,
+        queries=queries,
+    )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ir_measures import Qrel
-from ir_measures.measures.base import Measure as IRMeasure
-
-from ir_lexirecall.arrow import evaluate_arrow, measures_by_column
-from ir_lexirecall.evaluation import MeasuresLike
-from ir_lexirecall.judgments import ExcludeLike, Judgments
-from ir_lexirecall.measures import RBU, Measure
+from ir_lexirecall._util.errors import entry, warn
+from ir_lexirecall.data.judgments import ExcludeLike
+from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
+from ir_lexirecall.measures import RBU
+from ir_lexirecall.measures.parsing import MeasuresLike
+from ir_lexirecall.measures.rbu import ONE_ASPECT
 from ir_lexirecall.measures.scoring import aggregate as aggregated
 from ir_lexirecall.measures.scoring import check_served
 from spark_lexirecall.aspects import aspects_in_rows, has_several_aspects, named_aspects
@@ -22,13 +20,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+@entry
 def evaluate(
     measures: MeasuresLike,
     qrels: DataFrame,
     run: DataFrame,
     *,
-    aggregate: bool = False,
     exclude: ExcludeLike | None = None,
+    judged_only: bool = False,
+    aggregate: bool = False,
     buckets: int | None = None,
 ) -> Any:
     """``ir_lexirecall.evaluate`` for Spark DataFrames, with the same values bit for bit.
@@ -40,8 +40,8 @@ def evaluate(
         qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id`` or ``iteration``, their
             weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings.
         run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
+        exclude, judged_only: as in ``ir_lexirecall.evaluate``; ``exclude`` is sent to every worker.
         aggregate: give the means over queries instead of the values per query.
-        exclude: as in ``ir_lexirecall.evaluate``; it is sent to every worker.
         buckets: into how many parts to cut the queries; by default as many as ``spark.sql.shuffle.partitions``. A worker
             holds one at a time: some hundred thousand rows of the run are a good size, some millions possible.
 
@@ -65,13 +65,13 @@ def evaluate(
     named = measures_by_column(measures)
     check_served(named.values())
     qrels, run = qrels_frame(qrels), run_frame(run)
-    buckets = bucket_count("evaluate", qrels.sparkSession, buckets)
-    several = RBU.NAME in {measure.NAME for measure in named.values()} and has_several_aspects(qrels)
-    warn_of_judgments(named.values(), Judgments.from_qrels([Qrel("q", "d", 1, str(i)) for i in range(1 + several)]))
+    buckets = bucket_count(qrels.sparkSession, buckets)
+    if RBU.NAME in {measure.NAME for measure in named.values()} and not has_several_aspects(qrels):
+        warn(ONE_ASPECT)  # of the qrels as a whole, which no worker knows
     aspects = aspects_in_rows(qrels, named_aspects(named.values()))
 
     def values(qrels: pa.Table, run: pa.Table) -> pa.Table:
-        return evaluate_arrow(named, qrels, run, aspects=aspects, exclude=exclude)
+        return evaluate_arrow(named, qrels, run, aspects=aspects, exclude=exclude, judged_only=judged_only)
 
     types = {"query_id": "string", **dict.fromkeys(named, "float64")}
     result = by_bucket(qrels, run, values, types, buckets)
@@ -79,10 +79,3 @@ def evaluate(
         return computed(result)
     table = collected(result).sort_by("query_id")
     return pd.Series({name: aggregated(named[name], table[name].to_numpy()) for name in named}, dtype=float)
-
-
-def warn_of_judgments(measures: Iterable[IRMeasure], judgments: Judgments) -> None:
-    """Warn of what does not suit the measures in the qrels as a whole, which a worker cannot know."""
-    for measure in measures:
-        if isinstance(measure, Measure):
-            measure.check_judgments(judgments)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ir_lexirecall.errors import check_integer, needs
-from ir_lexirecall.formats import RUN_COLUMNS, qrel_table, run_table
-from ir_lexirecall.judgments import Judgments
-from ir_lexirecall.runs import read_run
+from ir_lexirecall._util.errors import called, check_integer, needs, warn
+from ir_lexirecall.evaluation.scored_runs import nothing_retrieved
+from ir_lexirecall.io.columns import qrel_table, run_table
+from ir_lexirecall.io.small_tables import RUN_COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,7 +84,7 @@ def _readable_column(column: Column, field: StructField) -> Column:
     return column.cast("string") if whole or isinstance(field.dataType, types.StringType) else column
 
 
-def bucket_count(caller: str, session: SparkSession, buckets: int | None) -> int:
+def bucket_count(session: SparkSession, buckets: int | None) -> int:
     """The number of buckets, by default as many as partitions that Spark shuffles into.
 
     Raises:
@@ -94,7 +93,7 @@ def bucket_count(caller: str, session: SparkSession, buckets: int | None) -> int
     if buckets is None:
         partitions = str(session.conf.get(_PARTITIONS))
         return int(partitions) if partitions.isdigit() else 200  # some platforms choose it themselves
-    return check_integer(caller, "buckets", buckets)
+    return check_integer("buckets", buckets)
 
 
 def by_bucket(qrels: DataFrame, run: DataFrame, work: Work, types: Mapping[str, str], buckets: int) -> DataFrame:
@@ -120,9 +119,7 @@ def by_bucket(qrels: DataFrame, run: DataFrame, work: Work, types: Mapping[str, 
 
         qrels, run = _named(qrels_part, qrel_names), _named(run_part, run_names)
         try:
-            with warnings.catch_warnings():
-                # Of a bucket this may be true where it is not of the whole: the driver says it where it is.
-                warnings.filterwarnings("ignore", message="RBU: the qrels name one aspect per query")
+            with called(""):  # the function that the user called is on the driver
                 result = work(qrels, run)
         except ValueError as error:
             # As data: raised here, it would be tried again, and reported with a wall of Java.
@@ -182,4 +179,4 @@ def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | No
     if messages := sorted({error for error in errors if error is not None}):
         raise ValueError(messages[0] + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else ""))
     if query_id is not None and not shared:
-        read_run(Judgments.from_qrels({query_id: {"": 0}}), {}, name)  # warns, in its own words
+        warn(nothing_retrieved("the run" if name is None else f"run {name!r}", query_id))

@@ -1,8 +1,9 @@
-"""LensKit's lists, collections and run analysis with our metrics, and preferences between its runs."""
+"""LensKit's lists, collections and collector of measurements with our metrics, and comparisons of its runs."""
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import math
 import pickle
 from itertools import combinations
@@ -15,17 +16,20 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ir_lexirecall.data.aligned_run import AlignedRun
+
 # The folder of this file would pass for a package `lenskit`, so ask for what only LensKit has.
 pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip install '.[lenskit]'")
 
+from lenskit import metrics as lenskit_metrics
 from lenskit.data import ItemList, ItemListCollection, Vocabulary
-from lenskit.metrics import NDCG, MeasurementCollector, RunAnalysis, call_metric
+from lenskit.metrics import NDCG, MeasurementCollector
 from lenskit_lexirecall import TSE, LexiRecall, Metric, compare
-from lenskit_lexirecall.comparison import ListOptions
 
 import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.measures import REGISTRY
-from ir_lexirecall.preferences.comparison import CompareOptions
+from ir_lexirecall.significance import SignificanceTest
 
 # Generated runs may have no list for any user with test items.
 pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
@@ -49,6 +53,18 @@ def collection(lists: dict[Any, ItemList], *key: str) -> ItemListCollection:
 def scored(ranked: Any) -> dict[str, float]:
     """A ranking as ir_lexirecall reads it: scores that fall with the rank."""
     return {str(item): float(-place) for place, item in enumerate(ranked)}
+
+
+def collected(recs: ItemListCollection, test: ItemListCollection, *metrics: Any) -> MeasurementCollector:
+    """LensKit's collector with the measurements of all lists; one that the test lacks has no test items."""
+    collector = MeasurementCollector()
+    for metric in metrics:
+        collector.add_metric(metric)
+    measure = getattr(collector, "add_list_measurement", None) or collector.measure_list  # before LensKit 2026
+    for key, items in recs:
+        held_out = test.lookup_projected(key)
+        measure(items, ItemList() if held_out is None else held_out, **key._asdict())
+    return collector
 
 
 def name_of(item: int) -> str:
@@ -110,20 +126,23 @@ def test_a_list_gets_what_evaluate_gives(
 
 
 @given(data=runs_and_test(), rel=st.sampled_from([1, 2, 3.5]), n=st.none() | st.integers(1, 10))
-def test_run_analysis_gives_what_evaluate_gives(data: Any, rel: float, n: int | None) -> None:
+def test_the_collector_gives_what_evaluate_gives(data: Any, rel: float, n: int | None) -> None:
     run, test = data[0]["a"], data[1]
     assume(run)
     graded = {user: ItemList(list(items), rating=list(map(float, items.values()))) for user, items in test.items()}
     graded_metrics = [TSE(n, rating_field="rating", rel=rel), LexiRecall(n, rating_field="rating", rel=rel)]
     recs = collection({user: ranking(items) for user, items in run.items()})
-    table = RunAnalysis(*graded_metrics).measure(recs, collection(graded)).list_metrics()
+    table = collected(recs, collection(graded), *graded_metrics).list_metrics()
 
     measures = [measure(rel=rel) if n is None else measure(rel=rel) @ n for measure in (irl.TSE, irl.LexiRecall)]
     qrels = {str(user): {str(i): grade for i, grade in items.items()} for user, items in test.items() if items}
     expected = irl.evaluate(measures, qrels, {str(user): scored(items) for user, items in run.items()})
     for user in run:
         if str(user) in expected.index:  # others have no test items
-            assert table.loc[user].tolist() == expected.loc[str(user)].tolist()
+            # Without a relevant test item there is no value; LensKit's tables show 0 in its place before 2026.
+            assert table.loc[user].fillna(0).tolist() == expected.loc[str(user)].tolist()
+            if any(grade >= rel for grade in test[user].values()):
+                assert table.loc[user].notna().all()
 
 
 NATIVE = [
@@ -184,7 +203,7 @@ def test_a_measure_of_one_s_own_is_a_metric() -> None:
     class Firsts(irl.Measure):
         """Whether the first item is relevant."""
 
-        def score(self, run: irl.AlignedRun) -> Any:
+        def score(self, run: AlignedRun) -> Any:
             return np.bincount(run.query[run.rank == 1], minlength=len(run.judgments)).astype(float)
 
     for measure in (Firsts, Firsts(), "Firsts"):
@@ -223,21 +242,23 @@ def test_labels_are_the_measures_as_they_print() -> None:
 
 def test_variants_stand_side_by_side() -> None:
     recs, test = collection({1: ranking([7, 8, 9])}), collection({1: ItemList([9])})
-    analysis = RunAnalysis(TSE(), TSE(exposure="nDCG"), Metric("RR"))
-    analysis.add_metric(TSE(2), label="short")
-    means = analysis.measure(recs, test).list_summary()["mean"].to_dict()
-    assert means == {"TSE": 1 / 3, "TSE(exposure='nDCG')": 0.5, "RR": 1 / 3, "short": 0}
+    collector = collected(recs, test, TSE(), TSE(exposure="nDCG"), Metric("RR"), TSE(2))
+    means = {"TSE": 1 / 3, "TSE(exposure='nDCG')": 0.5, "RR": 1 / 3, "TSE@2": 0}
+    assert collector.list_metrics().loc[1].to_dict() == means
+    summary = collector.summary_metrics()
+    assert {name: summary[f"{name}.mean"] for name in means} == means
 
 
 def test_metrics_stand_beside_lenskit_s_own() -> None:
     recs = collection({("als", 1): ranking([5, 6]), ("als", 2): ranking([6, 5])}, "model", "user_id")
     test = collection({1: ItemList([5]), 2: ItemList([5])})
-    result = RunAnalysis(NDCG(10), TSE(10), LexiRecall(10)).measure(recs, test)
-    assert result.list_metrics().index.names == ["model", "user_id"]
-    summary = result.list_summary("model")
-    assert summary.loc[("als", "TSE@10"), "mean"] == 0.75
-    assert summary.loc[("als", "LexiRecall@10"), "mean"] == 0.875
-    assert result.global_metrics()["TSE@10"] == 0.75
+    collector = collected(recs, test, NDCG(10), TSE(10), LexiRecall(10))
+    table = collector.list_metrics()
+    assert table.index.names == ["model", "user_id"]
+    assert table.groupby("model").mean().loc["als", ["TSE@10", "LexiRecall@10"]].tolist() == [0.75, 0.875]
+    summary = collector.summary_metrics()
+    assert summary["TSE@10.mean"] == 0.75
+    assert summary["NDCG@10.mean"] == pytest.approx(table["NDCG@10"].mean())
 
 
 @pytest.mark.parametrize("metric", [TSE, LexiRecall])
@@ -245,9 +266,10 @@ def test_metrics_are_accepted_wherever_lenskit_takes_them(metric: Any) -> None:
     recs, test = ranking(["a", "b"]), ItemList(["a"])
     collector = MeasurementCollector()
     collector.add_metric(metric)  # a class stands for the metric with its defaults
-    collector.measure_list(recs, test, user_id=1)
+    (getattr(collector, "add_list_measurement", None) or collector.measure_list)(recs, test, user_id=1)
     assert collector.list_metrics().loc[1, metric.__name__] == 1
-    assert call_metric(metric, recs, test, n=1) == 1
+    call = getattr(lenskit_metrics, "measure_list", None) or lenskit_metrics.call_metric  # before LensKit 2026
+    assert call(metric, recs, test, n=1) == 1
     assert pickle.loads(pickle.dumps(metric(5))).measure_list(recs, test) == 1
     assert pickle.loads(pickle.dumps(Metric("nDCG@5"))).measure_list(recs, test) == 1
 
@@ -292,16 +314,17 @@ def test_without_relevant_test_items_there_is_no_value(metric: Any) -> None:
     assert math.isnan(metric.measure_list(recs, ItemList()))
     graded = variant(metric, rating_field="rating", rel=4)
     assert math.isnan(graded.measure_list(recs, ItemList([1], rating=[3.0])))
-    # LensKit treats nDCG alike: undefined, 0 in tables.
-    result = RunAnalysis(metric, NDCG()).measure(collection({1: recs, 2: recs}), collection({1: ItemList([1])}))
-    undefined = result.list_metrics(fill_missing=False).loc[2]
-    assert undefined.isna().all()
-    assert (result.list_metrics().loc[2] == 0).all()
+    # LensKit treats nDCG alike: undefined, and its tables show for both what they show in such a place.
+    collector = collected(collection({1: recs, 2: recs}), collection({1: ItemList([1])}), metric, NDCG())
+    ours, theirs = collector.list_metrics().loc[2]
+    assert ours == theirs or (math.isnan(ours) and math.isnan(theirs))
+    assert math.isnan(NDCG().measure_list(recs, ItemList()))
 
 
-def test_run_analysis_leaves_out_users_without_a_list() -> None:
+def test_users_without_a_list_are_left_out_by_lenskit_and_counted_by_compare() -> None:
     recs, test = collection({1: ranking([5])}), collection({1: ItemList([5]), 2: ItemList([5])})
-    assert len(RunAnalysis(TSE(), NDCG()).measure(recs, test).list_metrics()) == 1
+    assert len(collected(recs, test, TSE(), NDCG()).list_metrics()) == 1
+    assert compare(test, {"a": recs, "b": recs}, "TSE").means()["mean"].tolist() == [0.5, 0.5]
 
 
 def test_a_repeated_test_item_counts_once() -> None:
@@ -341,8 +364,8 @@ GRADED = ItemList([1, 2], rating=[4.0, float("nan")], mood=np.array(["good", "ba
     ("metric", "recs", "test", "message"),
     [
         (TSE(), ItemList([1, 2]), ItemList([1]), "TSE: the list is not ordered"),
-        (TSE(5), ranking([1, 2, 1]), ItemList([1]), "TSE@5: item 1 stands twice in the list; keep one"),
-        (TSE(), ranking("abcacb"), ItemList(["a"]), r"TSE: item 'a' stands twice in the list \(and 2 more like it\)"),
+        (TSE(5), ranking([1, 2, 1]), ItemList([1]), "TSE@5: item 1 appears twice in the list; keep one"),
+        (TSE(), ranking("abcacb"), ItemList(["a"]), r"TSE: item 'a' appears twice in the list \(and 2 more like it\)"),
         (TSE(), ranking([1, 2, 3], rank=[1, 3, 2]), ItemList([1]), "TSE: rank 2 follows rank 3; .* sort it by rank"),
         (TSE(), ItemList(item_nums=[1, 2], ordered=True), ItemList([1]), "TSE: item IDs not available"),
         (TSE(), ranking([1, 2]), ItemList(item_nums=[1, 2]), "TSE: item IDs not available"),
@@ -397,8 +420,8 @@ def brute_force(
     return counts
 
 
-def wins_losses_ties(preferences: irl.Preferences) -> dict[tuple[str, str], list[int]]:
-    table = preferences.with_test(correction=None).table()
+def wins_losses_ties(result: Comparison) -> dict[tuple[str, str], list[int]]:
+    table = result.table()
     return {(row.run_a, row.run_b): [row.wins, row.losses, row.ties] for row in table.itertuples()}
 
 
@@ -442,17 +465,20 @@ def test_compare_counts_what_brute_force_counts(
     assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
 
 
-@given(data=runs_and_test(), preference=st.sampled_from(["lexiprecision", "rpp", "TSE", "nDCG@5"]))
+@given(data=runs_and_test(), by=st.sampled_from(["lexiprecision", ["rpp", "TSE"], "nDCG@5", "SL3(n=31)"]))
 @settings(max_examples=30)
-def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, preference: str) -> None:
+def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, by: Any) -> None:
     runs, test = data
     assume(any(test.values()))
     qrels = {str(user): {str(item): 1 for item in graded} for user, graded in test.items() if graded}
     plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in runs.items()}
-    expected = irl.compare(qrels, plain, preference, allow_empty=True)
-    preferences = compare(held_out(test), by_name(runs), preference, allow_empty=True)
-    np.testing.assert_array_equal(preferences.tensor(), expected.tensor())
-    pd.testing.assert_frame_equal(preferences.explain("a", "b"), expected.explain("a", "b"))
+    expected = irl.compare(qrels, plain, by, allow_empty=True)
+    result = compare(held_out(test), by_name(runs), by, allow_empty=True)
+    for table in ("means", "table", "verdicts"):
+        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)
+    for name in result.criteria:
+        pd.testing.assert_frame_equal(result.per_query(name), expected.per_query(name), check_exact=True)
+    pd.testing.assert_frame_equal(result.explain("a", "b"), expected.explain("a", "b"))
 
 
 RUNS = {"als": {1: [5, 9, 6], 2: [7, 8]}, "knn": {1: [5, 6, 9], 2: [8, 3, 4, 7]}, "pop": {1: [9, 8, 5]}}
@@ -473,7 +499,9 @@ def test_a_user_whom_a_run_lacks_gets_an_empty_list_and_others_are_ignored() -> 
     preferences = compare(held_out(TEST), by_name(runs))
     assert preferences.query_ids == ["1", "2"]  # user 3 has no test items
     assert wins_losses_ties(preferences) == {("pop", "als"): [0, 1, 1]}
-    assert preferences.explain("pop", "als")["winner"].tolist() == [None, "als"]
+    winners = preferences.explain("pop", "als")["winner"].tolist()
+    assert winners[0] is None  # a tie, also where pandas would write NaN
+    assert winners[1] == "als"
 
 
 def test_ids_of_different_types_are_the_same_by_their_decimal_strings() -> None:
@@ -526,15 +554,27 @@ def test_test_lists_may_have_several_key_fields() -> None:
 
 
 def test_options_reach_compare() -> None:
-    preferences = compare(
+    result = compare(
         held_out(TEST), by_name(RUNS), ["lexirecall", "rpp"], test="bootstrap", seed=5, correction=None, cutoff=2
     )
-    assert preferences.preferences == ["lexirecall", "rpp"]
-    assert (preferences.test.name, preferences.test.seed, preferences.test.correction) == ("bootstrap", 5, None)
-    assert preferences.counts.cutoff == 2
-    preferences = compare(held_out(TEST), by_name(RUNS), test=irl.SignificanceTest("t", alpha=0.01))
-    assert (preferences.test.name, preferences.test.alpha) == ("t", 0.01)
-    assert set(CompareOptions.__annotations__) <= set(ListOptions.__annotations__)
+    assert result.criteria == ["lexirecall", "rpp"]
+    assert (result.test.name, result.test.seed, result.test.correction) == ("bootstrap", 5, None)
+    assert result.provenance["cutoff"] == 2
+    result = compare(held_out(TEST), by_name(RUNS), "AP", test=SignificanceTest("t", alpha=0.01), queries="relevant")
+    assert (result.test.name, result.test.alpha) == ("t", 0.01)
+    margins = compare(held_out(TEST), by_name(RUNS), ["AP", "rpp"], baseline="pop", margin={"AP": "10%", "rpp": 0.1})
+    assert margins.margins == {"AP": pytest.approx(0.1 * margins.means("AP")["mean"].iloc[-1]), "rpp": 0.1}
+
+
+def test_arguments_are_those_of_ir_lexirecall_s_compare() -> None:
+    ours, theirs = (
+        [(name, parameter.kind, parameter.default) for name, parameter in inspect.signature(f).parameters.items()]
+        for f in (compare, irl.compare)
+    )
+    assert ours[: len(theirs)] == theirs
+    assert [name for name, *_ in ours[len(theirs) :]] == ["run_key", "rating_field"]
+    with pytest.raises(TypeError, match=r"compare: unexpected argument 'judgedonly'; did you mean 'judged_only'\?"):
+        compare(held_out(TEST), by_name(RUNS), judgedonly=True)  # type: ignore[call-arg]
 
 
 def test_condensed_lists() -> None:
@@ -579,7 +619,7 @@ TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "
         ({"als": ranking([5])}, {}, "run 'als' is of type ItemList, not an ItemListCollection"),
         ([ranking([5])], {}, "compare: runs must be an ItemListCollection, or a mapping of names to several, not list"),
         (with_knn({1: ItemList([5, 6])}), {}, "run 'knn', user '1': the list is not ordered"),
-        (with_knn({1: ranking([5, 6, 5])}), {}, "run 'knn', user '1': item 5 stands twice in the list"),
+        (with_knn({1: ranking([5, 6, 5])}), {}, "run 'knn', user '1': item 5 appears twice in the list"),
         (
             with_knn({2: ranking([5, 6, 7], rank=[1, 3, 2])}),
             {},
@@ -591,8 +631,9 @@ TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "
         (by_name(RUNS), {"rel": 4}, "rel=4 needs rating_field"),
         (by_name(RUNS), {"rel": -1, "rating_field": "rating"}, "rel must be a number above 0, not -1"),
         (by_name(RUNS), {"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
-        (by_name(RUNS), {"preference": "recall"}, "'recall' is not a measure"),
+        (by_name(RUNS), {"by": "recall"}, "compare: unknown measure 'recall'"),
         (by_name(RUNS), {"test": "z"}, "compare: unknown test 'z'; choose from sign, t, "),
+        (by_name(RUNS), {"queries": "some"}, "compare: unknown queries 'some'; choose from all, relevant"),
     ],
 )
 def test_bad_input_is_refused_by_name(recs: Any, options: dict[str, Any], message: str) -> None:
@@ -630,8 +671,8 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert spec.loader is not None
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
-    preferences = example.main(users=90, items=80, n=40)
-    assert preferences.runs == ["popularity", "item-kNN", "ALS"]
-    assert len(preferences.query_ids) == 30
+    result = example.main(users=90, items=80, n=40)
+    assert result.runs == ["popularity", "item-kNN", "ALS"]
+    assert len(result.query_ids) == 30
     printed = capsys.readouterr().out
     assert all(label in printed for label in ("NDCG@40", "Recall@40", ")@40", "LexiRecall@40", "wins"))

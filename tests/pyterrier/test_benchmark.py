@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,13 @@ def test_it_says_what_benchmark_says(tmp_path: Path) -> None:
     qrels = {name: table for name, (_, table) in data.items()}
     runs = {name: {run: demo.run(run) for run in ("bm25", "ql")} for name in data}
     expected = irl.benchmark(qrels, runs, MEASURES, baseline="bm25", **OPTIONS)
-    pd.testing.assert_frame_equal(result.table, expected.table)
-    pd.testing.assert_frame_equal(result.overall(), expected.overall())
+    for table in ("means", "table", "overall"):
+        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.gz")) == [
         *("even-part/bm25.res.gz", "even-part/ql.res.gz", "odd/bm25.res.gz", "odd/ql.res.gz")
     ]
     again = irl.benchmark(qrels, tmp_path, MEASURES, baseline="bm25", **OPTIONS)
-    assert again.table.equals(result.table)
+    assert again.means().equals(result.means())
 
 
 def test_it_continues_where_it_was_interrupted(tmp_path: Path) -> None:
@@ -90,16 +91,27 @@ def test_pipelines_may_come_from_a_function_and_data_sets_by_id() -> None:
 
     pytest.importorskip("ir_datasets_lexirecall")  # registers it
     result = pt.lexirecall.Benchmark(of_data_set, ["irds:lexirecall/demo"], MEASURES, **OPTIONS)
-    alone = irl.benchmark("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES)
-    assert result.collections == ["lexirecall/demo"]
-    pd.testing.assert_frame_equal(result.results["lexirecall/demo"].table, alone.table)
+    alone = irl.benchmark("lexirecall/demo", {name: demo.run(name) for name in ("bm25", "ql")}, MEASURES, **OPTIONS)
+    assert list(result) == ["lexirecall/demo"]
+    pd.testing.assert_frame_equal(result["lexirecall/demo"].means("LR"), alone["lexirecall/demo"].means("LR"))
+
+
+def test_arguments_are_those_of_benchmark() -> None:
+    ours, theirs = (
+        {name: p.default for name, p in inspect.signature(f).parameters.items()}
+        for f in (pt.lexirecall.Benchmark, irl.benchmark)
+    )
+    assert list(ours)[1:] == ["collections", *[n for n in list(theirs)[2:] if n != "missing"], "save_dir", "experiment"]
+    assert {name: ours[name] for name in ours if name in theirs} == {n: d for n, d in theirs.items() if n in ours}
+    with pytest.raises(TypeError, match=r"pt\.lexirecall\.Benchmark: unexpected argument 'measures'"):
+        pt.lexirecall.Benchmark(pipelines(), parts(), measures=MEASURES)
 
 
 def test_a_suite_gives_its_data_sets() -> None:
     class Suite:
         datasets = property(lambda self: iter(parts().items()))
 
-    assert pt.lexirecall.Benchmark(pipelines(), Suite(), MEASURES, **OPTIONS).collections == ["odd", "Even/Part"]
+    assert list(pt.lexirecall.Benchmark(pipelines(), Suite(), MEASURES, **OPTIONS)) == ["odd", "Even/Part"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +120,7 @@ def test_a_suite_gives_its_data_sets() -> None:
         ({}, parts(), "there are no pipelines"),
         (pipelines(), {}, "there are no collections"),
         (pipelines(), 7, "list of data sets"),
-        (pipelines(), {"a": 7}, "collection 'a' is no data set"),
+        (pipelines(), {"a": 7}, "collection 'a' must be a data set"),
         ([Counting("ql"), Counting("ql")], parts(), "object at .* cannot name a file; give pipelines as a mapping"),
         ([Counting("ql") for _ in range(2)], parts(), "cannot name a file"),
         ({"a/b": Counting("ql")}, parts(), "'a/b' cannot name a file"),

@@ -278,5 +278,5 @@ def test_bad_input_is_named() -> None:
 
 def test_a_document_twice_is_named() -> None:
     twice = pd.concat([results()[0], results()[0].iloc[[1]]])
-    with pytest.raises(ValueError, match="'b' stands twice in the ranking of query 'q1'"):
+    with pytest.raises(ValueError, match="'b' appears twice in the ranking of query 'q1'"):
         pt.Experiment([pt.Transformer.from_df(twice)], TOPICS, QRELS, [TSE])

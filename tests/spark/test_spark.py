@@ -30,11 +30,11 @@ import spark_lexirecall
 from ir_measures.measures.base import Measure
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from spark_lexirecall.comparison import ClusterOptions
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
-from ir_lexirecall.preferences.comparison import CompareOptions
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
@@ -194,18 +194,16 @@ def test_values_of_anything_are_those_of_one_process(collection, buckets, draw, 
 
 @FEW
 @given(collection=subtopic_collections(WHOLE), buckets=st.integers(1, 12), draw=st.data())
-def test_preferences_between_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
+def test_comparisons_of_anything_are_those_of_one_process(collection, buckets, draw, spark: SparkSession):
     qrels, run = subtopic_table(collection[0], "subtopic_id"), collection[1]
     others = st.dictionaries(st.sampled_from(sorted(collection[0])), rankings())
     runs = {"a": run_rows(run), **{name: run_rows(draw.draw(others, label=name)) for name in "bc"}}
-    preferences = ["lexirecall", "rpp", RBU @ 10]
+    by = ["lexirecall", "rpp", RBU @ 10, "SL3(n=9000)", "AP"]
     frames = {name: on_cluster(spark, rows, RUN_SCHEMA, draw) for name, rows in runs.items()}
     result = spark_lexirecall.compare(
-        on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, preferences, buckets=buckets, allow_empty=True
+        on_cluster(spark, qrels, QREL_SCHEMA, draw), frames, by, buckets=buckets, allow_empty=True
     )
-    wanted = irl.compare(qrels, runs, preferences, allow_empty=True)
-    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
-    pd.testing.assert_frame_equal(result.explain("a", "b"), wanted.explain("a", "b"), check_exact=True)
+    assert_same_comparison(result, irl.compare(qrels, runs, by, allow_empty=True))
 
 
 def test_means_are_those_of_one_process(spark: SparkSession) -> None:
@@ -314,30 +312,39 @@ def test_columns_of_any_name(spark: SparkSession) -> None:
 RUNS = {"one": RUN, "two": made_run(2), "none": RUN[:0], "three": made_run(3, range(2, 20))}
 
 
-def test_preferences_are_those_of_one_process(spark: SparkSession) -> None:
-    preferences = ["lexirecall", "rpp", "dominance", "nDCG@10", RBU @ 10]
-    options = {
-        "rel": 2,
-        "cutoff": 40,
-        "test": "t",
-        "correction": None,
-        "alpha": 0.01,
-        "baseline": "two",
-        "progress": False,
-    }
+def assert_same_comparison(result: Comparison, wanted: Comparison) -> None:
+    for table in ("means", "table", "verdicts"):
+        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(wanted, table)(), check_exact=True)
+    assert result.runs == wanted.runs
+    for name in wanted.criteria:
+        pd.testing.assert_frame_equal(result.per_query(name), wanted.per_query(name), check_exact=True)
+        explained, expected = (one.explain(*wanted.runs[:2], name) for one in (result, wanted))
+        pd.testing.assert_frame_equal(explained, expected, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"test": "t", "correction": None, "alpha": 0.01, "queries": "relevant"},
+        {"margin": {"lexirecall": 0.1, "rpp": 0.2, "nDCG@10": "5%", "RBU@10": 0.02}, "seed": 3, "n_resamples": 99},
+    ],
+    ids=["tested otherwise", "margins"],
+)
+def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: SparkSession) -> None:
+    preferences = ["lexirecall", "rpp", "nDCG@10", RBU @ 10, *([] if "margin" in options else ["dominance"])]
+    options = {"rel": 2, "cutoff": 40, "baseline": "two", "progress": False, **options}
     before = cached(spark)
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     options["allow_empty"] = True
     result = spark_lexirecall.compare(spark.createDataFrame(QRELS), runs, preferences, buckets=9, **options)
     wanted = irl.compare(QRELS, RUNS, preferences, **options)
-    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
-    pd.testing.assert_frame_equal(result.explain("one", "two"), wanted.explain("one", "two"), check_exact=True)
-    for name in map(str, preferences):
-        pd.testing.assert_frame_equal(result.scores(name), wanted.scores(name), check_exact=True)
+    assert_same_comparison(result, wanted)
     assert result.provenance == wanted.provenance
     assert result.diagnostics == wanted.diagnostics
-    for name, run in result.counts.runs.items():
-        local = wanted.counts.runs[name]
+    assert result.scored is not None
+    assert wanted.scored is not None
+    for name, run in result.scored.runs.items():
+        local = wanted.scored.runs[name]
         for attribute in ("query", "doc", "rank", "depth"):
             np.testing.assert_array_equal(getattr(run, attribute), getattr(local, attribute), strict=True)
         for ours, theirs in zip(run.tied(), local.tied(), strict=True):
@@ -354,7 +361,7 @@ def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark:
     qrels, preferences = spark.createDataFrame(QRELS), ["lexirecall", "nDCG@10"]
     result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True, **options)
     wanted = irl.compare(QRELS, RUNS, preferences, allow_empty=True, **options)
-    pd.testing.assert_frame_equal(result.table(), wanted.table(), check_exact=True)
+    assert_same_comparison(result, wanted)
     assert not result.table().equals(irl.compare(QRELS, RUNS, preferences, allow_empty=True).table())
     if "exclude" in options:
         values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"], **options)
@@ -370,8 +377,28 @@ def test_compare_takes_what_the_local_one_takes() -> None:
         ]
         for function in functions
     )
-    assert ours == local
-    assert set(ClusterOptions.__annotations__) - {"buckets"} == set(CompareOptions.__annotations__)
+    assert ours == [*local, ("buckets", inspect.Parameter.KEYWORD_ONLY, None)]
+    with pytest.raises(TypeError, match=r"compare: unexpected argument 'bucket'; did you mean 'buckets'\?"):
+        spark_lexirecall.compare(None, {}, bucket=3)  # type: ignore[call-arg]
+
+
+def test_the_library_warns_of_nothing_made_up(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of the whole is said once, of it, at the user's own line; workers say nothing of their parts."""
+    run, plain = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
+    other = spark.createDataFrame(SMALL_RUN.replace({"query_id": {"q1": "r1", "q2": "r2"}}))
+    made: list[int] = []
+    read = Judgments.from_qrels.__func__  # type: ignore[attr-defined]
+    counting = classmethod(lambda cls, *a, **k: made.append(1) or read(cls, *a, **k))
+    monkeypatch.setattr(Judgments, "from_qrels", counting)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        spark_lexirecall.evaluate(RBU, plain, other, aggregate=True)
+    said = [warning for warning in caught if warning.category is UserWarning]
+    assert [str(warning.message).partition(":")[0].partition(" retrieves")[0] for warning in said] == ["RBU", "the run"]
+    assert {warning.filename for warning in said} == {__file__}
+    assert not made
+    spark_lexirecall.compare(plain, {"a": run, "b": run}, RBU @ 5)
+    assert len(made) == 2  # the qrels, and these without what is excluded
 
 
 # -- bad input -------------------------------------------------------------------------------------
@@ -456,6 +483,8 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
         (lambda: compare(qrels, two, "nope"), "nope"),
         (lambda: compare(qrels, two, baseline="c"), "compare: unknown baseline 'c'; choose from a, b"),
         (lambda: compare(qrels, two, test="z"), "compare: unknown test 'z'"),
+        (lambda: compare(qrels, two, queries="some"), "compare: unknown queries 'some'; choose from all, relevant"),
+        (lambda: compare(qrels, two, rel=0), "compare: rel must be a number above 0, not 0"),
         (lambda: compare(qrels, two, cutoff=0), "compare: cutoff must be an integer of at least 1, not 0"),
         (lambda: compare(qrels, two, buckets=0), "compare: buckets must be an integer of at least 1, not 0"),
         (lambda: evaluate(Unserved(), qrels, watched), "Unsupported measures"),

@@ -1,0 +1,86 @@
+"""ASReview's command ``asreview lexirecall``: compare models on systematic reviews, from their ``.asreview`` files.
+
+    asreview lexirecall compare *.asreview
+    asreview lexirecall eval *.asreview -m WSS@0.95 RecallLoss --by-review
+    asreview lexirecall plot *.asreview -o recall.png
+
+ASReview 2 and 3 find it by the entry point ``asreview.entry_points``; reading the files needs neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import ir_lexirecall as irl
+from ir_lexirecall.evaluation.curves import recall_curves
+from ir_lexirecall.io.reviews import Reviews, read_reviews
+
+__all__ = ["EntryPoint"]
+
+_MEASURES = ("LastRel", "WSS@0.95", "ATD", "RecallLoss", "ERF@0.1", "LR")
+
+
+class EntryPoint:
+    """The command: ``execute`` is what ASReview calls."""
+
+    def execute(self, argv: Sequence[str]) -> None:
+        """Run a command.
+
+        Args:
+            argv: the arguments behind ``asreview lexirecall``.
+        """
+        arguments = _parser().parse_args(argv)
+        try:
+            print(arguments.command(read_reviews(arguments.files, priors=arguments.priors), arguments))
+        except (ValueError, OSError) as error:
+            sys.exit(f"asreview lexirecall: {error}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="asreview lexirecall", description=__doc__.partition("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    compare = _command(commands, "compare", _compare, "which model finds everything first, and what decided")
+    compare.add_argument("--by", default="lexirecall", help="a preference or a measure (default: lexirecall)")
+    compare.add_argument("--baseline", help="compare all others with this model")
+    evaluate = _command(commands, "eval", _evaluate, "measures of total recall, a row per model")
+    evaluate.add_argument(
+        "-m", "--measures", nargs="+", default=list(_MEASURES), help=f"default: {' '.join(_MEASURES)}"
+    )
+    evaluate.add_argument("--by-review", action="store_true", help="a row per model and review")
+    plot = _command(commands, "plot", _plot, "recall over the share of records read")
+    plot.add_argument("-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)")
+    plot.add_argument("--review", help="this one only (default: the mean of all)")
+    return parser
+
+
+def _command(commands: Any, name: str, function: Any, about: str) -> Any:
+    parser = commands.add_parser(name, help=about, description=about)
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="simulations or projects (.asreview), or folders of them"
+    )
+    parser.add_argument("--priors", action="store_true", help="count the records that models were given to start with")
+    parser.set_defaults(command=function)
+    return parser
+
+
+def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:
+    return irl.compare(reviews.qrels, reviews.runs, arguments.by, baseline=arguments.baseline)
+
+
+def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
+    import pandas as pd
+
+    tables = {model: irl.evaluate(arguments.measures, reviews.qrels, run) for model, run in reviews.runs.items()}
+    table = pd.concat(tables, names=["model", "review"])
+    if not arguments.by_review:
+        table = table.groupby("model", sort=False).mean()
+    return str(table.round(4).to_string())
+
+
+def _plot(reviews: Reviews, arguments: argparse.Namespace) -> str:
+    axes = irl.plots.recall_curves(recall_curves(reviews.qrels, reviews.runs), arguments.review)
+    axes.figure.savefig(arguments.output, dpi=150, bbox_inches="tight")
+    return str(arguments.output)
