@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ir_lexirecall import demo
 from ir_lexirecall.cli import main
+from ir_lexirecall.data import demo
 
 
 def output(command: str) -> str:

@@ -2,7 +2,7 @@
 
 The pages are plain reStructuredText and also build inside PyTerrier's documentation, which copies this folder and has a
 configuration of its own. What only this build can make (the pages of the measures with their pictures, the gallery, the
-changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by ``made.py``; elsewhere it stays a comment.
+changelog) stands in the pages as a comment, ``.. made: NAME``, and is put there by ``placeholders.py``; elsewhere it stays a comment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import matplotlib
 
 import ir_lexirecall
-from ir_lexirecall.pt_docs import made
+from ir_lexirecall.pt_docs import placeholders
 
 project = "ir-lexirecall"
 author = copyright = "The ir-lexirecall developers"
@@ -26,7 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "myst_parser",
     "ir_lexirecall.pt_docs.mathml",
-    "ir_lexirecall.pt_docs.made",
+    "ir_lexirecall.pt_docs.placeholders",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["gallery/**/*.md"]
@@ -48,8 +48,13 @@ nitpick_ignore_regex = [
     ),
     # Fields of results that are for the library itself; the options of a function, which its docstring lists.
     (r"py:class", r"\w*Options"),
-    (r"py:class", r"ir_lexirecall\.(significance|preferences|judgments|collections|lookup|alignment)\.\w+(\.\w+)?"),
-    (r"py:class", r"ir_lexirecall\.(summary\.Standing|descriptions\.base\.\w+|arrays\.\w+)"),
+    (
+        r"py:class",
+        r"ir_lexirecall\.(significance|preferences|data\.(judgments|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
+    ),
+    (r"py:class", r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties)"),
+    (r"py:class", r"TextsLike"),  # named where pandas is for annotations alone; the reference has it as data
+    (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
     (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
 ]
 
@@ -72,9 +77,9 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
-    "ignore_pattern": made.NOT_IN_GALLERY,
-    "within_subsection_order": "ir_lexirecall.pt_docs.made.reading_order",
-    "subsection_order": made.SUBSECTIONS,
+    "ignore_pattern": placeholders.NOT_IN_GALLERY,
+    "within_subsection_order": "ir_lexirecall.pt_docs.placeholders.reading_order",
+    "subsection_order": placeholders.SUBSECTIONS,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "show_memory": False,
@@ -90,7 +95,7 @@ sphinx_gallery_conf = {
 smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
-html_sidebars = {path.stem: [] for path in made.HERE.glob("*.rst")}  # pages without a section around them
+html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}  # pages without a section around them
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_context = {"default_mode": "auto"}

@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import ir_lexirecall as irl
-from ir_lexirecall import demo
-from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.data import demo
+from ir_lexirecall.measures.declaration import REGISTRY
 
 INK, PAPER = "#010203", "#fdfefd"  # stand for the colours of the page around the picture
 BLUES = {"1": "#9ecae1", "2": "#3182bd", "3": "#08519c"}
@@ -67,6 +67,13 @@ JUDGED = [
     "02 02 22 . . .",
     ". . 22 22 11 .",
 ]
+PARTLY_JUDGED = [
+    "1 1 2 1 1 1 2 1 1 1",
+    "1 1 2 1 1 1 2 1 . .",
+    "1 . 2 . 1 1 2 . 1 1",
+    ". . . . . 1 2 1 1 1",
+    ". . . . . . . . . 1",
+]
 ASPECTS = {"relevance": 2, "quality": 2}
 FAMILIES = {
     "RBU": COVERED,
@@ -78,7 +85,9 @@ FAMILIES = {
     "SRR": COVERED,
 }
 FAMILIES |= {"TOMA": JUDGED, "CAM": JUDGED, "MM": JUDGED}
-FAMILIES |= {"TSE": BINARY, "LexiRecall": BINARY, "SL3": BINARY, "RE": BINARY}
+OF_COLLECTIONS = ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")  # that need its size
+FAMILIES |= dict.fromkeys(("IPrec_TE", "ElevenPt", "RelP", *OF_COLLECTIONS), BINARY)
+FAMILIES |= {"Unjudged": PARTLY_JUDGED, "TSE": BINARY, "LexiRecall": BINARY}
 
 
 class Drawing:
@@ -153,18 +162,24 @@ def rewards(name: str) -> Drawing:
     if right is not None:
         worth(plain(right), measure, "2" if rankings is GRADED else "1")
     texts = [f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order]
-    what = {id(BINARY): "1 is relevant", id(GRADED): "grades", id(COVERED): "letters are subtopics"}
+    what = {
+        id(BINARY): "1 is relevant",
+        id(GRADED): "grades",
+        id(COVERED): "letters are subtopics",
+        id(PARTLY_JUDGED): "grades",
+    }
     about = what.get(id(rankings), "grades for relevance and quality")
+    dot = "judged" if rankings is PARTLY_JUDGED else "relevant"
     return Drawing(
-        figure, f"{len(cells)} rankings ({about}, a dot is not relevant), best first by {measure}: " + "; ".join(texts)
+        figure, f"{len(cells)} rankings ({about}, a dot is not {dot}), best first by {measure}: " + "; ".join(texts)
     )
 
 
 def with_required(name: str) -> str:
     """The measure as text, with a value for every parameter that it requires."""
-    given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS}
+    given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
     params = {p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required}
-    if name in ("SL3", "RE"):
+    if name in OF_COLLECTIONS:
         params["n"] = 20
     return str(REGISTRY[name](**params))
 
@@ -318,7 +333,7 @@ def overview(_: str = "") -> Drawing:
     )
     plain(right)
     table = result.table()
-    table = table[table["preference"] == "lexirecall"].reset_index(drop=True)
+    table = table[table["criterion"] == "lexirecall"].reset_index(drop=True)
     for y, row in table.iterrows():
         start = 0
         for count, colour in ((row["wins"], BLUES["2"]), (row["ties"], EMPTY), (row["losses"], ACCENT)):

@@ -7,10 +7,23 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ir_lexirecall as irl
-from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.descriptions import Description
+from ir_lexirecall.descriptions.entries import entries
+from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import drawings
 
 HERE = Path(__file__).parent
+
+
+def write_missing() -> None:
+    """Write the files of measures that have none yet: they name the module that ``pages.py`` makes, for PyTerrier's documentation."""
+    for name in dict.fromkeys(measure.NAME for measure in REGISTRY.values()):
+        path = HERE / "measures" / f"{name}.rst"
+        if not path.exists():
+            path.write_text(
+                f"{name}\n{'=' * len(name)}\n\n.. automodule:: ir_lexirecall.pt_docs.pages.{name}\n   :no-index:\n",
+                "utf-8",
+            )
 
 
 def page(name: str) -> str:
@@ -52,7 +65,7 @@ def body(name: str, heading: Callable[[str], str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def formula(name: str, about: irl.Description) -> str:
+def formula(name: str, about: Description) -> str:
     """The formula with the measure on its left side."""
     if re.match(r"\\mathrm\{\w+\}\S* = ", about.formula):
         return about.formula
@@ -86,7 +99,7 @@ def figure(svg: str, words: str) -> str:
     return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
 
 
-def at_a_glance(about: irl.Description) -> str:
+def at_a_glance(about: Description) -> str:
     """What a value means, row by row."""
     others = ", ".join(link(name) for name in about.see_also)
     rows = [
@@ -107,7 +120,7 @@ def link(name: str) -> str:
     return f":doc:`{name} <standard>`"
 
 
-def in_python(about: irl.Description) -> str:
+def in_python(about: Description) -> str:
     """The worked example as code."""
     if about.example is None:
         return ""
@@ -129,7 +142,7 @@ def in_python(about: irl.Description) -> str:
     return block("python", code)
 
 
-def parameters(name: str, about: irl.Description) -> str:
+def parameters(name: str, about: Description) -> str:
     """The measure's signature and a row for each parameter."""
     declared = REGISTRY[name].SUPPORTED_PARAMS
     signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
@@ -172,9 +185,8 @@ def table_of_ours() -> str:
 
 def standard() -> str:
     """The measures of ir_measures, a section each."""
-    ours = {measure.NAME for measure in REGISTRY.values()}
     parts = []
-    for name in sorted(standard_names() - ours, key=str.lower):
+    for name in sorted(standard_names(), key=str.lower):
         about = irl.describe(name)
         formula = f".. math::\n\n   {about.formula}" if about.formula else ""
         rows = at_a_glance(about) if about.values else ""
@@ -186,7 +198,5 @@ def standard() -> str:
 
 
 def standard_names() -> set[str]:
-    """Names of the measures that are described beside those of this library."""
-    from ir_lexirecall.descriptions.describing import ENTRIES
-
-    return set(ENTRIES)
+    """Names of the measures of ir_measures that are described."""
+    return set(entries("measure"))

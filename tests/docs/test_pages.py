@@ -16,7 +16,7 @@ import ir_measures
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.measures.declaration import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"

@@ -104,6 +104,7 @@ TUTORIALS = {
     "pyterrier_pipelines",
     "mteb_predictions",
     "lenskit_movielens",
+    "systematic_reviews",
     "several_collections",
     "proposing_a_measure",
 }

@@ -13,13 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ir_lexirecall.measures.base import REGISTRY
+from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed)\.py"  # a maker of files, LensKit, and what papers share
+NOT_IN_GALLERY = (
+    r"(make_demo_runs|recommenders|printed|systems|enumerations)\.py"  # a maker of files; what papers share
+)
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = (
     "pyterrier_pipelines",
@@ -34,6 +36,7 @@ PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+)
 
 def setup(app: Any) -> dict[str, Any]:
     """Fill the places when a page is read."""
+    measure_pages.write_missing()
     app.connect("source-read", fill)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", show_colons, priority=600)
@@ -140,6 +143,8 @@ Extra ``sentence-transformers``.
 
 .. autoclass:: sentence_transformers_lexirecall.LexiRecallEvaluator
    :members:
+.. autoclass:: sentence_transformers_lexirecall.LexiRecallSparseEvaluator
+.. autoclass:: sentence_transformers_lexirecall.LexiRecallRerankingEvaluator
 """
 MAKERS: dict[str, Callable[[str], str]] = {
     "contents": contents,

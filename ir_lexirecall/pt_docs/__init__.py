@@ -1,0 +1,1 @@
+"""The pages of the documentation, and what makes parts of them when they are built."""
