@@ -23,6 +23,7 @@ import pandas as pd
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
+from ir_lexirecall.benchmarks import Benchmark
 
 # %%
 # Three collections out of one, by the subject of the queries.
@@ -41,31 +42,31 @@ def by_subject() -> dict[str, object]:
 
 
 # %%
-# What a suite says: ``overall()`` for these collections, ``overall("collections")`` for collections like these, and
+# What a benchmark says: ``overall()`` for these collections, ``overall("collections")`` for collections like these, and
 # Friedman's test on ranks.
 
 
-def show(result: irl.BenchmarkSuite) -> None:
-    columns = ["measure", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"]
+def show(result: Benchmark) -> None:
+    columns = ["criterion", "run", "mean", "ci_low", "ci_high", "mean_rank", "rank_low", "rank_high"]
     difference = ["difference", "difference_low", "difference_high", "p_corrected"]
     print(result.overall()[columns + difference].round(3).to_string(index=False))
     print("\nWere the collections a sample of tasks:\n")
     over = result.overall("collections")
     print(
-        over[["measure", "run", *difference, "effect", "i2"]]
+        over[["criterion", "run", *difference, "effect", "i2"]]
         .dropna(subset="difference")
         .round(3)
         .to_string(index=False)
     )
     test = result.friedman()
     print(
-        f"\nFriedman's test by {test['measure']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}"
+        f"\nFriedman's test by {test['criterion']}: p {test['p']:.3f}; critical difference {test['critical_difference']:.2f}"
     )
     for note in result.diagnostics[:5]:
         print(f"- {note}")
 
 
-def embedded(n_resamples: int) -> irl.BenchmarkSuite:
+def embedded(n_resamples: int) -> Benchmark:
     collections = by_subject()
     result = irl.benchmark(
         collections,
@@ -124,7 +125,8 @@ def with_vaswani(home: Path, n_resamples: int) -> None:
         n_resamples=n_resamples,
     )
     print("\n\nThree systems on these three parts and on vaswani\n")
-    print(result.table.round(3).to_string())
+    means = result.means().pivot(index=["collection", "run"], columns="criterion", values="mean")
+    print(means.loc[list(result), result.criteria].round(3).to_string())
     show(result)
 
 

@@ -3,8 +3,8 @@ Recommenders in LensKit, compared user by user
 ==============================================
 
 Which recommender serves the user who wants to see everything relevant, and on which users does it win? Trains three of
-LensKit's models on generated interactions, measures their recommendations with LensKit's run analysis, its own nDCG and
-recall beside measures of this library, and compares them by exact preferences between their lists.
+LensKit's models on generated interactions, measures their recommendations with LensKit's collector of measurements, its own
+nDCG and recall beside measures of this library, and compares them by exact preferences between their lists.
 
 Needs LensKit: ``pip install -e '.[lenskit,compare]'`` in a checkout.
 """
@@ -17,12 +17,12 @@ from lenskit.basic import PopScorer
 from lenskit.batch import recommend
 from lenskit.data import Dataset, ItemListCollection, from_interactions_df
 from lenskit.knn import ItemKNNScorer
-from lenskit.metrics import NDCG, Recall, RunAnalysis
+from lenskit.metrics import NDCG, MeasurementCollector, Recall
 from lenskit.splitting import SampleN, TTSplit, sample_users
 from lenskit.training import TrainingOptions
 from lenskit_lexirecall import TSE, LexiRecall, Metric, compare
 
-import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
 
 MODELS = {
     "popularity": PopScorer(),
@@ -50,29 +50,38 @@ def recommendations(split: TTSplit, n: int, seed: int) -> ItemListCollection:
     return recs
 
 
-def main(users: int = 600, items: int = 400, n: int = 100, seed: int = 1) -> irl.Preferences:
+def measured(recs: ItemListCollection, test: ItemListCollection, metrics: list[object]) -> pd.DataFrame:
+    """The value of each metric for each list."""
+    collector = MeasurementCollector()
+    for metric in metrics:
+        collector.add_metric(metric)
+    measure = getattr(collector, "add_list_measurement", None) or collector.measure_list  # before LensKit 2026
+    for key, items in recs:
+        measure(items, test.lookup_projected(key), **key._asdict())
+    return collector.list_metrics()
+
+
+def main(users: int = 600, items: int = 400, n: int = 100, seed: int = 1) -> Comparison:
     rng = np.random.default_rng(seed)
     data = interactions(users, items, rng)
     split = sample_users(data, users // 3, SampleN(8, rng=rng), rng=rng)
     recs = recommendations(split, n, seed)
 
     tse = TSE(n, exposure="nDCG", n_items=items)
-    metrics = RunAnalysis(
-        NDCG(n), Recall(n), tse, LexiRecall(n), Metric("CWL_ERR10(max_rel=1)")
-    )  # any measure is a metric
-    measured = metrics.measure(recs, split.test).list_metrics()
+    metrics = [NDCG(n), Recall(n), tse, LexiRecall(n), Metric("CWL_ERR10(max_rel=1)")]  # any measure is a metric
+    table = measured(recs, split.test, metrics)
     print(f"Means over {len(split.test)} users, 8 test items each, {n} items recommended:\n")
-    print(measured.groupby("model", sort=False).mean().round(4).to_string())
+    print(table.groupby("model", sort=False).mean().round(4).to_string())
 
-    preferences = compare(split.test, recs, correction=None)
+    result = compare(split.test, recs)
     print("\nExact preferences between the lists of each user:\n")
-    columns = ["run_a", "run_b", "wins", "losses", "ties", "mean", "p"]
-    print(preferences.table()[columns].round(4).to_string(index=False))
+    columns = ["run_a", "run_b", "wins", "losses", "ties", "difference", "p_corrected", "verdict"]
+    print(result.table()[columns].round(4).to_string(index=False))
     print("\nWhat decided between ALS and item-kNN for the first users:\n")
-    print(preferences.explain("ALS", "item-kNN").head().to_string(index=False))
-    for note in preferences.diagnostics:
+    print(result.explain("ALS", "item-kNN").head().to_string(index=False))
+    for note in result.diagnostics:
         print(f"- {note}")
-    return preferences
+    return result
 
 
 if __name__ == "__main__":

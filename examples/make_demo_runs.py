@@ -1,7 +1,7 @@
 """Make the run files of the demo collection.
 
-Reads ``docs.tsv`` and ``queries.tsv`` from ``ir_lexirecall/demo`` and writes
-five TREC runs (``qid Q0 docid rank score tag``) to ``ir_lexirecall/demo/runs``:
+Reads ``docs.tsv`` and ``queries.tsv`` from ``ir_lexirecall/data/demo`` and writes
+five TREC runs (``qid Q0 docid rank score tag``) to ``ir_lexirecall/data/demo/runs``:
 
 bm25         BM25 over title and text (k1=0.9, b=0.4)
 tfidf        cosine of log-tf * idf vectors over title and text, no stop list
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-DEMO = Path(__file__).resolve().parents[1] / "ir_lexirecall" / "demo"
+DEMO = Path(__file__).resolve().parents[1] / "ir_lexirecall" / "data" / "demo"
 DEPTH = 50
 RERANK_DEPTH = 10
 STOP_WORDS = frozenset(

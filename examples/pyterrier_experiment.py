@@ -39,8 +39,8 @@ measures = [TSE, LR, RBU @ 20, CWL_ERR10(max_rel=3), nDCG @ 10]
 print(pt.Experiment(systems, topics, qrels, measures, round=4).to_string(index=False))
 
 # %%
-# Against BM25. The statistics of ``nDCG@10`` are PyTerrier's (a t-test); those of the preference count wins and losses
-# exactly, and test them by their signs.
+# Against BM25. The statistics of ``nDCG@10`` are of a t-test, as in PyTerrier; those of the preference count wins and
+# losses exactly, and test them by their signs.
 
 options = {"correction": "holm", "round": 4}
 table = pt.lexirecall.Experiment(systems, topics, qrels, [LR, nDCG @ 10], baseline="bm25", **options)
@@ -57,14 +57,14 @@ print(two[["name", *(column for column in two if "p-value" in column)]].to_strin
 # What decided between BM25 and its reranked version? A query without a winner is a tie: the rankings are equal in all
 # that is relevant.
 
-preferences = table.attrs["preferences"]
-print(preferences.explain("bm25", "bm25_rerank").to_string(index=False))
+comparison = table.attrs["comparison"]
+print(comparison.explain("bm25", "bm25_rerank", "lexirecall").to_string(index=False))
 
 # %%
 # All pairs of systems at a glance, and what speaks against trusting them:
 
-axes = preferences.plot()
+axes = comparison.with_baseline(None).plot_pairs("lexirecall")
 axes.figure.suptitle("Mean preference of the row's system over the column's (lexirecall)", fontsize="medium")
 plt.show()
-for note in preferences.diagnostics:
+for note in comparison.diagnostics:
     print(f"- {note}")

@@ -45,7 +45,7 @@ print(different.to_string())
 
 result = irl.compare(qrels, {"first": first, "reranked": reranked})
 print("Exact preferences:")
-print(result.table()[["run_a", "run_b", "wins", "losses", "ties", "mean", "p"]].to_string(index=False))
+print(result.table()[["run_a", "run_b", "wins", "losses", "ties", "difference", "p"]].to_string(index=False))
 print("\nWhat decided on the first queries:")
 print(result.explain("first", "reranked").head().to_string(index=False))
 

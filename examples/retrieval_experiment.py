@@ -25,6 +25,7 @@ import pandas as pd
 import pyterrier as pt
 
 import ir_lexirecall as irl
+from ir_lexirecall.comparison import Comparison
 
 try:
     import bm25s
@@ -87,7 +88,7 @@ class CoverageReranker(pt.Transformer):
 # From the id to the tables. What decided between BM25 and the reranker is in the ranks; the values of TSE are equal.
 
 
-def main(arguments: list[str] | None = None) -> irl.Preferences:
+def main(arguments: list[str] | None = None) -> Comparison:
     parser = argparse.ArgumentParser(description="Compare BM25 variants on a collection of ir_datasets.")
     parser.add_argument("dataset", nargs="?", default="lexirecall/demo", help="ir_datasets id (default: %(default)s)")
     parser.add_argument("--plots", metavar="FOLDER", help="write the pictures there")
@@ -110,7 +111,7 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
         "bm25 >> coverage": bm25 >> CoverageReranker(texts),
     }
     measures = [measure for measure in collection.recommended() if str(measure) != "R@1000"]
-    table, preferences = pt.lexirecall.Experiment(
+    table, comparison = pt.lexirecall.Experiment(
         systems,
         topics,
         qrels,
@@ -119,7 +120,7 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
         correction="holm",
         plan="tree",
         verbose=False,
-        return_preferences=True,
+        return_comparison=True,
     )
     print(f"{options.dataset}: {len(texts)} documents, {len(topics)} queries\n")
     statistics = (" +", " -", "p-value", "reject", "corrected")
@@ -129,9 +130,10 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
 
     a, b = "bm25", "bm25 >> coverage"
     print(f"\nWhat decided between {a} and {b} (first ten decided queries):\n")
-    explained = preferences.explain(a, b)
+    explained = comparison.explain(a, b, "lexirecall")
     print(explained[explained["winner"].notna()].head(10).to_string(index=False))
-    pictures = {"preferences": preferences.plot(), "pair": preferences.plot_pair(a, b)}
+    pairs = comparison.with_baseline(None).plot_pairs("lexirecall")
+    pictures = {"preferences": pairs, "pair": comparison.plot_pair(a, b, "lexirecall")}
     pictures["preferences"].figure.suptitle("Mean preference of the row's system over the column's", fontsize="medium")
     pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (red)", fontsize="medium")
     if options.plots:
@@ -141,7 +143,7 @@ def main(arguments: list[str] | None = None) -> irl.Preferences:
             axes.figure.savefig(folder / f"{name}.svg")
     else:
         plt.show()
-    return preferences
+    return comparison
 
 
 if __name__ == "__main__":

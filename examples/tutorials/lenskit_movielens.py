@@ -132,18 +132,28 @@ qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(
     relevance=1
 )
 measures = ["nDCG@10", "R@200", "TSE(exposure='nDCG')@200", "LR@200"]
-result = irl.benchmark(
-    qrels, runs, measures, baseline="popularity", correction="holm", seed=1
+result = irl.compare(
+    qrels, runs, [*measures, "lexirecall"], baseline="popularity", seed=1
 )
-result.table.round(3)
+means = result.means().pivot(index="run", columns="criterion", values="mean")
+means.loc[result.runs, measures].round(3)
 
 # %%
 # TSE is the exposure of the *last* film that a user will like, and LexiRecall orders lists by how many such films they
 # hold, then by where the last one stands. Both ask what it takes to see everything. The preferences compare the lists
 # of each user directly:
 
-columns = ["run_a", "run_b", "wins", "losses", "ties", "mean", "p_corrected", "reject"]
-result.preferences.table()[columns].round(4)
+columns = [
+    "run_a",
+    "run_b",
+    "wins",
+    "losses",
+    "ties",
+    "difference",
+    "p_corrected",
+    "verdict",
+]
+result.table("lexirecall")[columns].round(4)
 
 # %%
 # For whom?
@@ -152,15 +162,18 @@ result.preferences.table()[columns].round(4)
 # A mean hides users. Here are those with few films in the test and those with many: the share for whom each
 # recommender's list is preferred to the popular films, less the share for whom it is not.
 
-against = result.preferences.per_query()
+against = pd.concat(
+    [
+        result.explain(run, "popularity", "lexirecall").assign(run=run)
+        for run in ("item-kNN", "EASE")
+    ]
+)
 size = qrels.groupby("query_id").size().rename("films")
 against = against.join(size, on="query_id")
 against["group"] = pd.cut(
     against["films"], [0, 5, 10, np.inf], labels=["up to 5", "6 to 10", "more"]
 )
-shares = (
-    against.groupby(["group", "run_a"], observed=True)["preference"].mean().unstack()
-)
+shares = against.groupby(["group", "run"], observed=True)["preference"].mean().unstack()
 
 axes = shares.plot.bar(rot=0, figsize=(6, 3.5))
 axes.axhline(0, color="grey", linewidth=0.8)
@@ -175,15 +188,15 @@ shares.round(2)
 # %%
 # And one user after the other: which film decided, and at which rank does each recommender show it?
 
-explained = result.preferences.explain("EASE", "popularity")
+explained = result.explain("EASE", "popularity", "lexirecall")
 explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 
 # %%
 # In LensKit
 # ----------
 #
-# ``lenskit_lexirecall`` has ``TSE``, ``LexiRecall`` and ``Metric(any measure)`` as metrics for LensKit's run analysis,
-# beside its own, and ``compare`` for item lists. The models below are LensKit's own.
+# ``lenskit_lexirecall`` has ``TSE``, ``LexiRecall`` and ``Metric(any measure)`` as metrics for LensKit's
+# ``MeasurementCollector``, beside its own, and ``compare`` for item lists. The models below are LensKit's own.
 
 
 def in_lenskit():
@@ -193,7 +206,7 @@ def in_lenskit():
     from lenskit.basic import PopScorer
     from lenskit.batch import recommend
     from lenskit.data import ItemList, ItemListCollection, from_interactions_df
-    from lenskit.metrics import NDCG, RunAnalysis
+    from lenskit.metrics import NDCG, MeasurementCollector
     from lenskit.training import TrainingOptions
     from lenskit_lexirecall import TSE, LexiRecall, Metric, compare
 
@@ -212,21 +225,25 @@ def in_lenskit():
         pipeline.train(data, TrainingOptions(rng=1))
         lists.add_from(recommend(pipeline, list(truth.keys()), n_jobs=1), model=name)
 
-    metrics = RunAnalysis(
-        NDCG(10), TSE(200, exposure="nDCG"), LexiRecall(200), Metric("RBP(p=0.9)")
-    )
+    collector = MeasurementCollector()
+    for metric in (
+        NDCG(10),
+        TSE(200, exposure="nDCG"),
+        LexiRecall(200),
+        Metric("RBP(p=0.9)"),
+    ):
+        collector.add_metric(metric)
+    measure = (
+        getattr(collector, "add_list_measurement", None) or collector.measure_list
+    )  # before LensKit 2026
+    for key, items in lists:
+        measure(items, truth.lookup_projected(key), **key._asdict())
     print(
         compare(truth, lists)
         .table()[["run_a", "run_b", "wins", "losses", "ties", "p"]]
         .to_string(index=False)
     )
-    return (
-        metrics.measure(lists, truth)
-        .list_metrics()
-        .groupby("model", sort=False)
-        .mean()
-        .round(3)
-    )
+    return collector.list_metrics().groupby("model", sort=False).mean().round(3)
 
 
 if importlib.util.find_spec("lenskit"):

@@ -114,22 +114,18 @@ irl.evaluate(
 # How many dimensions?
 # --------------------
 #
-# ``benchmark`` takes all files at once; ``means`` has intervals.
+# ``compare`` takes all files at once; ``means`` has intervals.
 
-result = irl.benchmark(
-    qrels,
-    files,
-    ["nDCG@10", "TSE", "LR"],
-    baseline="svd-64",
-    exclude="self",
-    correction="holm",
-    seed=1,
+measures = ["nDCG@10", "TSE", "LR"]
+result = irl.compare(
+    qrels, files, [*measures, "lexirecall"], baseline="svd-64", exclude="self", seed=1
 )
 means = result.means()
+means = means[means["criterion"].isin(measures)]
 
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")
 for axes, (measure, rows) in zip(
-    panels, means.groupby("measure", sort=False), strict=True
+    panels, means.groupby("criterion", sort=False), strict=True
 ):
     dimensions = rows["run"].str.removeprefix("svd-").astype(int)
     axes.plot(dimensions, rows["mean"], marker="o")
@@ -147,13 +143,13 @@ plt.show()
 # fewer are, as they look beyond the words. Whether that is more than chance, the rankings themselves say, query by
 # query, against all 64 dimensions:
 
-columns = ["run_a", "run_b", "wins", "losses", "mean", "p_corrected", "reject"]
-result.preferences.table()[columns].round(4)
+columns = ["run_a", "run_b", "wins", "losses", "difference", "p_corrected", "verdict"]
+result.table("lexirecall")[columns].round(4)
 
 # %%
 # What decided the first queries between the smallest and the largest model:
 
-explained = result.preferences.explain("svd-2", "svd-64")
+explained = result.explain("svd-2", "svd-64", "lexirecall")
 explained[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head()
 
 # %%
@@ -181,7 +177,8 @@ irl.evaluate(
 # While a model is trained
 # ------------------------
 #
-# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with any measures beside its own. Give it to a trainer,
+# ``LexiRecallEvaluator`` is sentence-transformers' evaluator with any measures beside its own (and there is one for
+# sparse encoders, and one for cross-encoders that rerank). Give it to a trainer,
 # and name its primary metric for the best model::
 #
 #     SentenceTransformerTrainer(model, args, train_dataset, evaluator=evaluator)  # args: metric_for_best_model="eval_dev_cosine_LR"
@@ -192,11 +189,15 @@ irl.evaluate(
 def scored_while_training():
     """Metrics of an untrained model, and means with intervals."""
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from sentence_transformers_lexirecall import LexiRecallEvaluator
     from tokenizers import Tokenizer
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import Whitespace
+
+    try:
+        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    except ModuleNotFoundError:  # before version 6
+        from sentence_transformers.models import StaticEmbedding
 
     words = sorted({word for text in texts for word in text.split()})
     tokenizer = Tokenizer(

@@ -31,9 +31,11 @@ import pandas as pd
 
 import ir_lexirecall as irl
 from ir_lexirecall import meta
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.measures.base import Measure, rel
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.measures.about import About
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parameters import rel
 
 pd.set_option("display.max_colwidth", None)  # counterexamples are shown in full
 
@@ -41,8 +43,7 @@ pd.set_option("display.max_colwidth", None)  # counterexamples are shown in full
 class HalfRecall(Measure):
     """The effort until half of the relevant documents are seen: 1 / p, p the rank at recall level ceil(m / 2)."""
 
-    SOURCE = "this page"
-    FORMULA = "1 / p_{ceil(m/2)}"
+    ABOUT = About(plain="1 / p_{ceil(m/2)}", source="this page")
     params = {"rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
@@ -89,8 +90,7 @@ checked.loc[checked["result"] == "fails", ["source", "property", "counterexample
 class AnyShare(Measure):
     """The effort until any share of the relevant documents is seen: sum_i 1/p_i, over that of the best ranking."""
 
-    SOURCE = "this page"
-    FORMULA = "Σ_{i<=r} 1/p_i / Σ_{i<=m} 1/i"
+    ABOUT = About(plain="Σ_{i<=r} 1/p_i / Σ_{i<=m} 1/i", source="this page")
     params = {"rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:

@@ -148,8 +148,8 @@ models = {"BM25": bm25, "letters": letter, "LSA": lsa}
 pt.Experiment(models, topics, qrels, measures, round=4)
 
 # %%
-# The measures disagree, and both are right: they speak for different users. Who reads ten results is served by one
-# system, who has to find everything by another.
+# The measures disagree, and both are right: they speak for different users. A user who reads ten results is served by
+# one system; one who must find everything, by another.
 #
 # Fusion and a reranker
 # ---------------------
@@ -216,8 +216,8 @@ against.drop(columns="reject")
 # %%
 # The picture shows all pairs of systems.
 
-preferences = table.attrs["preferences"]
-axes = preferences.plot()
+comparison = table.attrs["comparison"]
+axes = comparison.with_baseline(None).plot_pairs("lexirecall")
 axes.figure.suptitle(
     "Mean preference (lexirecall) of the row's system over the column's",
     fontsize="medium",
@@ -231,7 +231,7 @@ plt.show()
 # For every query, ``explain`` names the document that decided, and the rank at which each of the systems shows it. Here
 # is the reranker that keeps its tail, against BM25.
 
-explained = preferences.explain("reranked ^ BM25", "BM25")
+explained = comparison.explain("reranked ^ BM25", "BM25", "lexirecall")
 decided = explained[explained["winner"].notna()]
 decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 
@@ -239,7 +239,7 @@ decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 # *level* counts relevant documents from the top: at level 3, the third one of the ranking decided. The levels below it
 # are equal, as both systems share what lies below the cut. (The table has them, too: ``tied_levels``.)
 
-axes = preferences.plot_pair("reranked ^ BM25", "BM25")
+axes = comparison.plot_pair("reranked ^ BM25", "BM25", "lexirecall")
 axes.figure.suptitle(
     "The reranker (blue) against BM25 (red): the rank that decided each query",
     fontsize="medium",
@@ -249,15 +249,15 @@ plt.show()
 # %%
 # Before believing it, read what speaks against it:
 
-print("\n".join(preferences.diagnostics) or "Nothing stands out.")
+print("\n".join(comparison.diagnostics) or "Nothing stands out.")
 
 # %%
 # The table for the paper
 # -----------------------
 #
-# ``benchmark`` takes the same rankings and gives the table that papers print: means, best values bold, and letters for
-# the runs that are beaten significantly (here by a randomisation test on the differences, corrected by Holm).
-# ``to_latex`` prints it for booktabs, with a comment that says how it was made.
+# ``compare`` takes the same rankings and gives the table that papers print: means, best values bold, and marks for
+# significant differences (here by a randomisation test on the differences, corrected by Holm). ``to_latex`` prints it
+# with a note that says how it was tested.
 
 chosen = ["BM25", "letters", "BM25 + letters", "reranked", "reranked ^ BM25"]
 runs = {
@@ -265,22 +265,19 @@ runs = {
     for name in chosen
 }
 judged = collection.qrels[collection.qrels["query_id"].isin(test["qid"])]
-result = irl.benchmark(
-    judged,
-    runs,
-    ["nDCG@10", "TSE", "LR"],
-    test="randomisation",
-    correction="holm",
-    seed=1,
+result = irl.compare(
+    judged, runs, ["nDCG@10", "TSE", "LR"], test="randomisation", seed=1
 )
 print(result.to_latex(places=3))
 
 # %%
-# For the text beside it, means come with intervals (bootstrap, 95%), and the question *were there enough queries?* has
-# an answer, too: how many it would take to find differences like these with a probability of 80%.
+# For the text beside it, means come with intervals (bootstrap, 95%), and the question *how many queries would it take?*
+# has an answer, too: to find a difference of 0.02 that is there with a probability of 80%, by what these queries say of
+# the variance.
 
-result.means()[["measure", "run", "mean", "ci_low", "ci_high"]].round(3)
+result.means()[["criterion", "run", "mean", "ci_low", "ci_high"]].round(3)
 
 # %%
 
-result.preferences.with_test("sign").queries_needed(power=0.8)
+planned = result.with_baseline("BM25").queries_needed(0.02, by="nDCG@10")
+planned[["run_a", "run_b", "queries", "ci_low", "ci_high"]]

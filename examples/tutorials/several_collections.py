@@ -5,7 +5,7 @@ Several collections: what may be concluded?
 A system is tried on six collections against a baseline. It wins on some and loses on others: is it better? You will
 learn
 
-- how to evaluate a suite of collections in one call,
+- how to evaluate systems on many collections in one call,
 - how to read a forest of differences, intervals of ranks, and a diagram of critical differences,
 - which of two questions your paper asks: *on these collections*, or *on collections like these*?
 
@@ -62,7 +62,8 @@ runs = {collection: of_one.runs for collection, of_one in rankings.items()}
 #
 # ``benchmark`` takes a mapping of collections to judgments and a mapping of collections to runs. In daily work these
 # are ids of ``ir_datasets`` and a folder of run files: ``irl.benchmark(["beir/scifact/test", "vaswani"], "runs/",
-# ...)``. What it gives holds the means on every collection, and all that follows.
+# ...)``. What it gives is a mapping of collections to comparisons, which holds the
+# means on every collection, and all that follows.
 
 result = irl.benchmark(
     qrels,
@@ -73,7 +74,8 @@ result = irl.benchmark(
     n_resamples=2000,
     seed=1,
 )
-result.table["LR"].unstack("run")[list(QUALITY)].round(3)
+means = result.means("LR").pivot(index="collection", columns="run", values="mean")
+means.loc[COLLECTIONS, list(QUALITY)].round(3)
 
 # %%
 # The forest
@@ -98,7 +100,7 @@ plt.show()
 
 columns = ["run", "mean", "rank_low", "rank_high", "difference", "p_corrected"]
 here = result.overall("queries")
-here.loc[here["measure"] == "LR", columns].round(3)
+here.loc[here["criterion"] == "LR", columns].round(3)
 
 # %%
 # ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose
@@ -127,7 +129,7 @@ columns = [
 ]
 elsewhere = result.overall("collections")
 elsewhere.loc[
-    (elsewhere["measure"] == "LR") & (elsewhere["run"] != "baseline"), columns
+    (elsewhere["criterion"] == "LR") & (elsewhere["run"] != "baseline"), columns
 ].round(3)
 
 # %%
@@ -142,7 +144,7 @@ answers = pd.DataFrame(
             "worse": "worse everywhere",
         },
         **{
-            question: table[table["measure"] == "LR"]
+            question: table[table["criterion"] == "LR"]
             .set_index("run")["p_corrected"]
             .drop("baseline")
             for question, table in {
