@@ -15,11 +15,45 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from ir_measures.measures.base import Measure
 
-from ir_lexirecall.provider import LexiRecallProvider
+from ir_lexirecall.evaluation.provider import LexiRecallProvider
 
 settings.register_profile("default", deadline=None, max_examples=100)
 settings.register_profile("quick", deadline=None, max_examples=10)  # for further versions of Python
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+SLOW = (
+    "tests/docs/test_in_pyterrier.py",
+    "tests/faults/test_fuzz.py",
+    "tests/faults/test_processes.py",
+    "tests/spark/",
+    "tests/test_examples.py",
+    "tests/test_types.py",
+    "tests/test_wheel.py",
+)
+"""Files and folders of slow tests: papers on real runs, whole tutorials, Spark, processes. A single test is marked ``slow``."""
+QUICK = {
+    "test_damaged_files[score lines]",
+    "test_means_are_those_of_one_process",
+    "test_pools[spawn]",
+    "test_scores_of_reranked_tops_tie_where_preferences_do_not",
+}
+"""Tests in those files that run all the same, so that every kind of test does."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave slow tests to ``python -m pytest -m slow``, unless files, folders or marks are named."""
+    config.addinivalue_line("markers", "slow: takes long; run by python -m pytest -m slow, and where it is named")
+    if config.args_source is config.ArgsSource.TESTPATHS and not config.option.markexpr and not config.option.keyword:
+        config.option.markexpr = "not slow"  # xdist hands it to its workers
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of slow files."""
+    for item in items:
+        if item.nodeid.startswith(SLOW) and item.name not in QUICK:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(optionalhook=True)
