@@ -15,126 +15,55 @@ q1        0.333       0.933     0.92
 import os as _os
 from typing import TYPE_CHECKING
 
-from ir_lexirecall import provider
-from ir_lexirecall.benchmark import benchmark
-from ir_lexirecall.lazy import exports as _exports
-from ir_lexirecall.measures import (
-    CAM,
-    CT,
-    CWL_ERR8,
-    CWL_ERR9,
-    CWL_ERR10,
-    CWL_ERR11,
-    CWL_RBP,
-    EU,
-    GERR,
-    IA,
-    LR,
-    MM,
-    RBU,
-    RE,
-    SL3,
-    SRR,
-    TOMA,
-    TSE,
-    D_nDCG,
-    DSharp,
-    LexiRecall,
-    Measure,
-    nDCG_JK,
-)
-from ir_lexirecall.report import report
+from ir_lexirecall import measures as _measures
+from ir_lexirecall._util.lazy import exports as _exports
+from ir_lexirecall.evaluation import provider
+from ir_lexirecall.measures import Measure as Measure
 
 if TYPE_CHECKING:
-    from ir_lexirecall.acceleration import accelerate
-    from ir_lexirecall.alignment import AlignedRun, align
-    from ir_lexirecall.audit import tie_audit
-    from ir_lexirecall.benchmark import Benchmark, BenchmarkSuite
-    from ir_lexirecall.collections import Collection, load
-    from ir_lexirecall.descriptions import Description, describe
-    from ir_lexirecall.evaluation import evaluate
-    from ir_lexirecall.judgments import Judgments
-    from ir_lexirecall.preferences import Preferences, compare
-    from ir_lexirecall.readers import nugget_qrels
-    from ir_lexirecall.runs import ScoredRuns
-    from ir_lexirecall.significance import SignificanceTest
+    from ir_lexirecall.benchmarks import benchmark as benchmark
+    from ir_lexirecall.comparison import compare as compare
+    from ir_lexirecall.comparison import gate as gate
+    from ir_lexirecall.data import demo as demo
+    from ir_lexirecall.data.collection import load as load
+    from ir_lexirecall.descriptions import describe as describe
+    from ir_lexirecall.evaluation.acceleration import accelerate as accelerate
+    from ir_lexirecall.evaluation.evaluating import evaluate as evaluate
+    from ir_lexirecall.evaluation.one_ranking import scorer as scorer
+    from ir_lexirecall.evaluation.tie_audits import tie_audit as tie_audit
+    from ir_lexirecall.judging.run_bounds import judgment_bounds as judgment_bounds
+    from ir_lexirecall.reports import report as report
+    from ir_lexirecall.significance import SignificanceTest as SignificanceTest
+
+    def __getattr__(name: str) -> Measure: ...
+
 else:
-    __getattr__, __dir__ = _exports(
-        __name__,
-        {
-            "AlignedRun": "ir_lexirecall.alignment",
-            "Benchmark": "ir_lexirecall.benchmark.single",
-            "BenchmarkSuite": "ir_lexirecall.benchmark.suite",
-            "Collection": "ir_lexirecall.collections",
-            "Description": "ir_lexirecall.descriptions",
-            "Judgments": "ir_lexirecall.judgments",
-            "Preferences": "ir_lexirecall.preferences",
-            "ScoredRuns": "ir_lexirecall.runs",
-            "SignificanceTest": "ir_lexirecall.significance",
-            "accelerate": "ir_lexirecall.acceleration",
-            "align": "ir_lexirecall.alignment",
-            "compare": "ir_lexirecall.preferences",
-            "describe": "ir_lexirecall.descriptions",
-            "evaluate": "ir_lexirecall.evaluation",
-            "load": "ir_lexirecall.collections",
-            "nugget_qrels": "ir_lexirecall.readers",
-            "tie_audit": "ir_lexirecall.audit",
-            **{
-                name: f"ir_lexirecall.{name}"
-                for name in ("arrow", "demo", "meta", "plots", "preferences", "readers", "significance", "trec")
-            },
-        },
-    )
+    _FUNCTIONS = {
+        "SignificanceTest": "ir_lexirecall.significance",
+        "accelerate": "ir_lexirecall.evaluation.acceleration",
+        "benchmark": "ir_lexirecall.benchmarks",
+        "compare": "ir_lexirecall.comparison",
+        "gate": "ir_lexirecall.comparison",
+        "describe": "ir_lexirecall.descriptions",
+        "evaluate": "ir_lexirecall.evaluation.evaluating",
+        "judgment_bounds": "ir_lexirecall.judging.run_bounds",
+        "load": "ir_lexirecall.data.collection",
+        "report": "ir_lexirecall.reports",
+        "scorer": "ir_lexirecall.evaluation.one_ranking",
+        "tie_audit": "ir_lexirecall.evaluation.tie_audits",
+    }
+    _MODULES = {
+        "demo": "ir_lexirecall.data.demo",
+        **{name: f"ir_lexirecall.{name}" for name in ("meta", "plots", "significance")},
+    }
+    __getattr__, __dir__ = _exports(__name__, _FUNCTIONS | _MODULES)
+    globals().update({name: getattr(_measures, name) for name in _measures.__all__})
+    __all__ = ["Measure", *_FUNCTIONS, *_measures.__all__]
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CAM",
-    "CT",
-    "CWL_ERR8",
-    "CWL_ERR9",
-    "CWL_ERR10",
-    "CWL_ERR11",
-    "CWL_RBP",
-    "EU",
-    "GERR",
-    "IA",
-    "LR",
-    "MM",
-    "RBU",
-    "RE",
-    "SL3",
-    "SRR",
-    "TOMA",
-    "TSE",
-    "AlignedRun",
-    "Benchmark",
-    "BenchmarkSuite",
-    "Collection",
-    "DSharp",
-    "D_nDCG",
-    "Description",
-    "Judgments",
-    "LexiRecall",
-    "Measure",
-    "Preferences",
-    "ScoredRuns",
-    "SignificanceTest",
-    "accelerate",
-    "align",
-    "benchmark",
-    "compare",
-    "describe",
-    "evaluate",
-    "load",
-    "nDCG_JK",
-    "nugget_qrels",
-    "report",
-    "tie_audit",
-]
-
 provider.register()
 if _os.environ.get("IR_LEXIRECALL_ACCELERATE", "0") not in ("", "0"):
-    from ir_lexirecall import acceleration as _acceleration
+    from ir_lexirecall.evaluation import acceleration as _acceleration
 
     _acceleration.accelerate()
