@@ -558,10 +558,13 @@ def toma(
 ) -> float:
     """TOMA: `base` with the weights as grades.
 
-    For a binary base, relevant is w >= K // 2 of the K weights (`binarize='half'`), or w >= an integer.
+    For a binary base, relevant is w >= K // 2 of the K weights (`binarize='half'`), any weight but the lowest (`'any'`), or
+    w >= an integer.
     """
     threshold: int | float
-    if isinstance(binarize, str):
+    if binarize == "any":
+        threshold = 1
+    elif isinstance(binarize, str):
         if binarize != "half":
             raise ValueError(f"unknown binarize {binarize!r}")
         threshold = len(set(tuple_weights(aspects, distance, gate).values())) // 2
@@ -585,6 +588,8 @@ def aspect_scores(
         threshold: int | float
         if binarize is None:
             threshold = 1
+        elif binarize == "any":
+            threshold = sorted(values)[1]
         elif isinstance(binarize, str):
             if binarize != "half":
                 raise ValueError(f"unknown binarize {binarize!r}")

@@ -21,7 +21,8 @@ from ir_measures import AP, ERR, Bpref, NumQ, NumRel, NumRet, P, Qrel, R, Scored
 from ir_measures.measures.base import Measure
 
 import ir_lexirecall as irl
-from ir_lexirecall import CWL_ERR10, LR, TSE, acceleration
+from ir_lexirecall import CWL_ERR10, LR, TSE
+from ir_lexirecall.evaluation import acceleration
 from ir_lexirecall.measures.standard import identical
 from tests.conftest import collections
 from tests.measures.test_standard import FIXED

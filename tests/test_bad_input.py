@@ -19,6 +19,7 @@ from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, Compat, Qrel, Sco
 
 import ir_lexirecall as irl
 from ir_lexirecall import (
+    ATD,
     CAM,
     CT,
     CWL_ERR8,
@@ -26,22 +27,33 @@ from ir_lexirecall import (
     CWL_ERR10,
     CWL_ERR11,
     CWL_RBP,
+    ERF,
     EU,
     GERR,
     IA,
     LR,
     MM,
+    RBP_TE,
     RBU,
     RE,
     SL3,
     SRR,
     TOMA,
     TSE,
+    WSS,
     D_nDCG,
     DSharp,
+    ElevenPt,
+    IPrec_TE,
+    LastRel,
+    RecallLoss,
+    RelP,
+    Rndcg,
+    Unjudged,
     nDCG_JK,
-    trec,
 )
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import content
 from ir_lexirecall.measures import REGISTRY
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
@@ -255,7 +267,7 @@ def test_both_grades_of_a_judgment_are_named() -> None:
 def test_qrels_in_a_file_are_called_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "judged.qrels"
     path.write_text("q1 0 d1 1\nq1 0 d1 2\n")
-    assert evaluate(TSE, qrels=str(path)).startswith(f"{path}: document 'd1' of query 'q1' is judged twice")
+    assert evaluate(TSE, qrels=str(path)).startswith(f"evaluate: {path}: document 'd1' of query 'q1' is judged twice")
 
 
 def test_the_same_subtopic_twice_with_different_grades() -> None:
@@ -405,6 +417,8 @@ NO_ASPECTS = [
     {3: 1},
 ]
 NO_TRUTH = [1, "yes"]
+NO_WHOLE_SHARE = [0, -0.1, 1.1, "0.5", True, NAN]  # 1 itself is one
+TOTAL_RECALL = {"rel": NOT_ABOVE_0, "n": [0, -1, 2.5, "10", True, NAN, {}, {"q": 0}, {"q": "10"}]}
 CWL = {"max_rel": NOT_ABOVE_0, "gain": NO_NAME, "unjudged": NO_NAME}
 GAIN = {"gain": NO_NAME, "max_rel": NOT_ABOVE_0}
 ASPECT = {"cutoff": NO_CUTOFF, "aspects": NO_ASPECTS, "base": ["", "nope", "AP(", "AP(foo=1)", 3, "TOMA", "AP LR"]}
@@ -456,6 +470,17 @@ OUT_OF_RANGE: dict[Any, dict[str, list[Any]]] = {
     GERR(max_rel=2): {"cutoff": NO_CUTOFF, **CWL},
     SL3: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0, "n": NO_CUTOFF},
     RE: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0, "n": NO_CUTOFF},
+    WSS: {"r": NO_WHOLE_SHARE, **TOTAL_RECALL},
+    ATD: {**TOTAL_RECALL, "normalize": NO_TRUTH},
+    RecallLoss: TOTAL_RECALL.copy(),
+    LastRel: TOTAL_RECALL.copy(),
+    ERF: {"x": NO_WHOLE_SHARE, **TOTAL_RECALL},
+    IPrec_TE(recall=0.1): {"recall": NO_PART, "version": [8, 11, "10", 9.5, True], "rel": NOT_ABOVE_0},
+    ElevenPt: {"version": [8, 11, "10", 9.5, True], "rel": NOT_ABOVE_0},
+    RBP_TE: {"p": NO_SHARE},
+    RelP: {"cutoff": NO_CUTOFF, "rel": NOT_ABOVE_0},
+    Rndcg: {},
+    Unjudged @ 5: {"cutoff": NO_CUTOFF},
     nDCG_JK: {"cutoff": NO_CUTOFF, "a": [1, 0.5, 0, -2, "2", True, NAN, float("inf")]},
 }
 for params in OUT_OF_RANGE.values():
@@ -511,7 +536,7 @@ def test_a_parameter_out_of_range_in_a_string(text: str, parts: list[str]) -> No
 def test_an_unknown_parameter(measure: Any) -> None:
     message = refusal(lambda: measure(depth=3))
     assert_names(message, measure.NAME, "'depth'", *measure.SUPPORTED_PARAMS)
-    assert evaluate(f"{measure.NAME}(depth=3)") == message
+    assert evaluate(f"{measure.NAME}(depth=3)") == f"evaluate: {message}"
 
 
 def test_a_query_without_grades_above_minus_1_does_not_stop_the_program() -> None:
@@ -531,7 +556,7 @@ def test_cutoffs_below_1_of_standard_measures(measure: str) -> None:
 @pytest.mark.parametrize("block", [30, 10**6])
 @pytest.mark.parametrize("measures", ["TSE", ["TSE", "AP"]])
 def test_a_score_in_a_table_file_that_is_a_text(measures: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(trec, "_BLOCK", block)
+    monkeypatch.setattr(content, "_BLOCK", block)
     path = tmp_path / "run.csv"
     path.write_text(
         "query_id,doc_id,score\n" + "".join(f"q1,d{i},0.{i}\n" for i in range(1, 9)) + "q1,d9,abc\nq1,x,7\n"
@@ -684,7 +709,7 @@ def test_a_string_that_is_not_a_measure_is_named(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [5, None, 1.5, [TSE], irl, int, irl.Judgments], ids=["5", "None", "1.5", "list", "module", "int", "class"]
+    "bad", [5, None, 1.5, [TSE], irl, int, Judgments], ids=["5", "None", "1.5", "list", "module", "int", "class"]
 )
 def test_an_object_that_is_not_a_measure_is_named(bad: Any) -> None:
     assert_names(evaluate([bad]), repr(bad), "measure")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import ir_datasets
-import ir_measures
 import pytest
 from ir_datasets.datasets.base import Dataset
 from ir_datasets.datasets.clueweb12 import EhealthQrels, MsinfoQrels
@@ -20,7 +19,8 @@ from ir_datasets.formats import TrecQrels, touche
 from ir_datasets.util import LocalDownload
 
 import ir_lexirecall as irl
-from ir_lexirecall.collections import ASPECTS, aspect_fields
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data.collection import ASPECTS, aspect_fields
 
 _numbers = itertools.count()
 
@@ -242,7 +242,7 @@ def test_toma_through_ehealth_tuples_equals_the_known_answers(data: Any, tmp_pat
         sources.append([LocalDownload(file)])
     collection = irl.load(registered(EhealthQrels(*sources, {0: "Not", 1: "Somewhat", 2: "Highly"})))
     for text, systems in data.vectors("toma.json")["clef"].items():
-        measure = ir_measures.parse_measure(text)
+        measure = parse_measure(text)
         for system, expected in systems.items():
             run = data.path(f"clef-ehealth-2016/runs/{system}.gz")
             values = irl.evaluate([measure], collection.qrels, run)[str(measure)]

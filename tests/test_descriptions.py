@@ -12,11 +12,15 @@ import ir_measures
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.alignment import AlignedRun
-from ir_lexirecall.arrays import Floats
-from ir_lexirecall.descriptions.describing import ENTRIES
-from ir_lexirecall.descriptions.sources import _FACTS, source
-from ir_lexirecall.measures.base import REGISTRY, cutoff
+from ir_lexirecall import significance
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.descriptions.entries import _sections, entries, source
+from ir_lexirecall.measures.about import About
+from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.measures.parameters import cutoff
+from ir_lexirecall.preferences import functions as preferences
 
 OURS = {measure.NAME for measure in REGISTRY.values() if type(measure).__module__.startswith("ir_lexirecall.")}
 THEIRS = {
@@ -27,8 +31,24 @@ THEIRS = {
 NAMES = OURS | THEIRS
 
 
-def test_every_measure_is_described_and_nothing_else() -> None:
-    assert set(ENTRIES) == NAMES
+def test_every_measure_is_described_in_its_class_or_in_the_file() -> None:
+    assert set(entries("measure")) == THEIRS - OURS
+    assert all(REGISTRY[name].ABOUT.formula for name in OURS)
+
+
+@pytest.mark.parametrize("name", [*preferences.NAMES, *significance.TESTS])
+def test_preferences_and_tests_are_described(name: str) -> None:
+    page = irl.describe(name)
+    assert page.name == page.measure == name
+    assert all((page.title, page.meaning, page.ties, page.use, page.see_also))
+    assert set(page.see_also) <= NAMES | set(preferences.NAMES) | set(significance.TESTS)
+    assert bool(page.source.bibtex) == (name in preferences.NAMES)
+    assert str(page).startswith(f"{name}: {page.title}\n")
+
+
+def test_nothing_else_is_described() -> None:
+    assert set(entries("preference")) == set(preferences.NAMES)
+    assert set(entries("test")) == set(significance.TESTS)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
@@ -36,7 +56,7 @@ def test_every_measure_is_described_and_nothing_else() -> None:
 def test_the_example_can_be_recomputed(name: str) -> None:
     example = irl.describe(name).example
     assert example is not None
-    assert name == ir_measures.parse_measure(example.measure).NAME
+    assert name == parse_measure(example.measure).NAME
     value = irl.evaluate(example.measure, example.qrels, example.run).iloc[0, 0]
     assert value == pytest.approx(example.value, rel=1e-9)
     assert f"{example.value:.4g}" in str(example)
@@ -50,7 +70,7 @@ def test_a_page_is_complete(name: str) -> None:
     assert all(isinstance(text, str) and text for text in texts)
     assert "$" not in page.formula
     assert page.formula.count("{") == page.formula.count("}")
-    assert page.source.bibtex.startswith("@")
+    assert page.source.bibtex.startswith("@") if page.source.key else page.source.line
     assert page.see_also
     assert set(page.see_also) <= NAMES - {name}
     measure = ir_measures.measures.registry[name]
@@ -77,12 +97,18 @@ def test_a_page_has_its_width(name: str, width: int) -> None:
     "ignore:the run retrieves nothing:UserWarning", "ignore:RBU. the qrels name one:UserWarning"
 )
 def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
-    """An empty ranking is the plainest case of what every page says of 0; those that are better when smaller differ."""
+    """An empty ranking is the plainest case of what every page says of 0; those that are better when smaller differ.
+
+    An empty ranking has nothing unjudged. WSS and ERF are 0 where reading at random would do as well; who finds nothing does worse.
+    """
     example = irl.describe(name).example
     assert example is not None
-    measure = ir_measures.parse_measure(example.measure)
+    measure = parse_measure(example.measure)
     value = irl.evaluate(example.measure, example.qrels, {"other": {"x": 1.0}}).iloc[0, 0]
-    assert (value == 0) != getattr(measure, "SMALLER_IS_BETTER", False)
+    if name in ("WSS", "ERF"):
+        assert value < 0
+    else:
+        assert (value == 0) != (getattr(measure, "SMALLER_IS_BETTER", False) and name != "Unjudged")
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
@@ -140,8 +166,7 @@ def test_a_measure_of_a_user_describes_itself() -> None:
         And more.
         """
 
-        FORMULA = "p_1 - 1"
-        SOURCE = "Me 2026"
+        ABOUT = About(plain="p_1 - 1", source="Me 2026")
         SMALLER_IS_BETTER = True
         params = {"cutoff": cutoff()}
 
@@ -164,9 +189,16 @@ def test_a_measure_of_a_user_describes_itself() -> None:
             known.pop("FirstGap", None)
 
 
+def test_an_unknown_source_is_noticed() -> None:
+    assert source("Me, somewhere 2026").line == "Me, somewhere 2026"
+    with pytest.raises(ValueError, match="unknown source 'diaz2062'"):
+        source("diaz2062")
+
+
 def test_bibtex_entries_are_whole() -> None:
-    assert {entry.source for entry in ENTRIES.values()} == set(_FACTS)
-    for key in _FACTS:
+    used = {irl.describe(name).source.key for name in [*NAMES, *preferences.NAMES]} - {""}  # a line of text
+    assert used == set(_sections("source"))
+    for key in used:
         text = source(key).bibtex
         assert text.startswith("@")
         assert f"{{{key}," in text
@@ -181,4 +213,5 @@ def test_names_are_escaped_in_notebooks() -> None:
 
 
 def test_numbers_of_examples_are_finite() -> None:
-    assert all(math.isfinite(entry.example.value) for entry in ENTRIES.values())
+    examples = [irl.describe(name).example for name in NAMES]
+    assert all(example is not None and math.isfinite(example.value) for example in examples)

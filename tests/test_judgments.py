@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE, Judgments
+from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall.data.judgments import Judgments
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
@@ -97,7 +98,7 @@ def test_queries_without_documents_stay() -> None:
 
 
 def test_an_unknown_query_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no query 'q9'"):
+    with pytest.raises(ValueError, match="unknown query 'q9'"):
         Judgments.from_qrels({"q1": {"a": 1}}).restricted_to(["q1", "q9"])
 
 

@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import (
     GRADES,
     aspect_collections,
@@ -76,7 +77,7 @@ def assert_the_exchange_does_not_lower(
 )
 @given(st.lists(st.none() | GRADES, min_size=2, max_size=12), MISSING, st.data())
 def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(measure, ranking, missing, choice):
-    measure = ir_measures.parse_measure(measure)
+    measure = parse_measure(measure)
     top = 4 if measure.NAME.startswith("CWL") and measure["unjudged"] == "best" else 0
     worth = [top if grade is None else grade for grade in ranking]
     pairs = [(i, j) for i, j in itertools.combinations(range(len(ranking)), 2) if worth[i] < worth[j]]
@@ -110,7 +111,7 @@ def test_exchanging_two_documents_never_lowers_rbu_if_the_first_is_then_better_i
 )
 @given(st.lists(st.none() | GRADES, max_size=12), MISSING)
 def test_retrieving_another_document_at_the_end_never_lowers(measure, ranking, missing):
-    measure = ir_measures.parse_measure(measure)
+    measure = parse_measure(measure)
     qrels = {"q": judged(ranking, missing)}
     before = retrieved(ranking)
     assert_the_exchange_does_not_lower(measure, before, before | {"missing0": -100.0}, qrels)

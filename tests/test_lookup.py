@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ir_lexirecall as irl
-from ir_lexirecall import alignment, lookup
-from ir_lexirecall import judgments as judgments_module
-from ir_lexirecall.lookup import Lookup, repetitions
+from ir_lexirecall.data import alignment, judged_documents, lookup
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.lookup import Lookup, repetitions
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40)
 
@@ -58,8 +58,8 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
     ids = st.sampled_from(["q1", "q2", "q3", "q4"])
     documents = st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.0, 0.5, 1.0]), max_size=7)
     run = data.draw(st.dictionaries(ids, documents))
-    judgments = irl.Judgments.from_qrels({"q1": {"a": 1, "b": 0}, "q3": {"c": 1, "a": 1}, "q4": {"x": 1, "g": 1}})
-    expected = irl.align(judgments, run)
+    judgments = Judgments.from_qrels({"q1": {"a": 1, "b": 0}, "q3": {"c": 1, "a": 1}, "q4": {"x": 1, "g": 1}})
+    expected = align(judgments, run)
     given_run = run
     if form is pl.DataFrame:
         lines = [(q, doc, score) for q, scores in run.items() for doc, score in scores.items()]
@@ -67,16 +67,16 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
         given_run = pl.DataFrame(lines, schema=columns, orient="row")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(alignment, "_ROWS", rows)
-        patch.setattr(judgments_module, "_SMALL", data.draw(st.sampled_from([0, 10**6])))
-        found = irl.align(judgments, given_run)
+        patch.setattr(judged_documents, "_SMALL", data.draw(st.sampled_from([0, 10**6])))
+        found = align(judgments, given_run)
     for name in ("query", "doc", "rank", "depth"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
 
 def test_pickled_judgments_compute_their_hashes_anew():
-    judgments = irl.Judgments.from_qrels({"q": {"a": 1}})
-    irl.align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
+    judgments = Judgments.from_qrels({"q": {"a": 1}})
+    align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
     assert "_whole_lookup" in vars(judgments)
     there = pickle.loads(pickle.dumps(judgments))
     assert "_whole_lookup" not in vars(there)
-    assert irl.align(there, {"q": {"a": 1.0}}).rank.tolist() == [1]
+    assert align(there, {"q": {"a": 1.0}}).rank.tolist() == [1]

@@ -28,12 +28,11 @@ suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", n
 RESULTS = ["compared", "one", "suite", "irl.load('lexirecall/demo')"]
 PLOTS = [
     "compared.plot()",
-    "compared.plot_means()",
+    "compared.plot_pairs()",
     "compared.plot_differences()",
     "compared.plot_query('q01')",
     "compared.plot_pair('bm25', 'ql')",
-    "one.plot()",
-    "one.plot_differences()",
+    "one['lexirecall/demo'].plot()",
     "suite.plot()",
     "suite.plot_ranks()",
     "suite.plot_cd()",
@@ -42,7 +41,7 @@ PLOTS = [
     "meta.plot(meta.agreement(['AP', 'LR'], demo.qrels(), runs))",
 ]
 OTHERS = ["irl.describe('LR')", "repr(compared)", "print(compared)"]
-WIDGET = "from ir_lexirecall.progress import progress_bar; any(kind.__module__ == 'tqdm.notebook' for kind in type(progress_bar(None, range(3))).mro())"
+WIDGET = "from ir_lexirecall._util.progress import progress_bar; any(kind.__module__ == 'tqdm.notebook' for kind in type(progress_bar(None, range(3))).mro())"
 LEFT = "import sys; 'matplotlib.pyplot' in sys.modules and sys.modules['matplotlib.pyplot'].get_fignums()"
 
 
@@ -97,7 +96,7 @@ def test_a_page_on_a_measure_is_shown(outputs: dict[str, list[dict[str, Any]]]) 
 
 def test_print_and_repr(outputs: dict[str, list[dict[str, Any]]]) -> None:
     (printed,) = outputs["print(compared)"]
-    assert printed["text"].startswith("5 runs compared by lexirecall and AP on 16 queries of lexirecall/demo. ")
+    assert printed["text"].startswith("5 runs on 16 queries of lexirecall/demo, by lexirecall and AP. ")
     assert len(shown(outputs["repr(compared)"])["text/plain"]) < 150
 
 

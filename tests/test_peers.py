@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, ERR, ERR_IA, NERR8, NERR9, NERR10, NERR11, NRBP, RR, P, R, nDCG
 
-from ir_lexirecall import RBU, TOMA, Judgments, align, trec
+from ir_lexirecall import RBU, TOMA
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import trec
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import collections, cwl_values, judged, retrieved, values
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import tempfile
 import warnings
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import readers
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import content, readers, trec
+from ir_lexirecall.io.nuggets import nugget_qrels
 
 FILES = Path(__file__).parent / "files" / "frameworks"
 MTEB = FILES / "TinyArguments_predictions.json"
@@ -41,7 +45,7 @@ def test_the_values_are_those_that_the_frameworks_say() -> None:
 
 
 def test_beirs_qrels_are_those_of_its_dicts() -> None:
-    judgments = irl.Judgments.from_qrels(BEIR_QRELS)
+    judgments = Judgments.from_qrels(BEIR_QRELS)
     assert list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True)) == [(0, "d1"), (0, "d4"), (1, "d2")]
 
 
@@ -154,7 +158,7 @@ def plain_rows(content: bytes, kind: str) -> list[tuple[Any, ...]]:
 def read_rows(file: Path, kind: str) -> list[tuple[Any, ...]]:
     if kind == "nuggets":
         grades = {2: "support", 1: "partial_support", 0: "not_support"}
-        rows = irl.nugget_qrels(file).itertuples(index=False)
+        rows = nugget_qrels(file).itertuples(index=False)
         return [(q, d, n, grades[grade], {1.0: "vital", 0.5: "okay"}[weight]) for q, d, n, grade, weight in rows]
     table = readers.read_qrels(str(file)) if kind == "qrels" else readers.read_run(str(file))
     return list(table.select("query_id", "doc_id", "relevance" if kind == "qrels" else "score").iter_rows())
@@ -277,15 +281,15 @@ def test_metadata_on_top_of_a_run_is_kept(tmp_path: Path) -> None:
     for name in ("bm25.run", "bm25.run.gz"):
         content = (HEADER + BEIR_RUN.read_text()).encode()
         (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-        result = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"])
-        assert result.per_query["LR"].tolist() == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
+        (result,) = irl.benchmark(QRELS, {"bm25": tmp_path / name}, ["LR"]).values()
+        assert result.per_query("LR")["bm25"].tolist() == irl.evaluate("LR", QRELS, BEIR_RUN)["LR"].tolist()
         said = "tag: bm25\nplatform:\n  hardware:\n    ram: 4 GB"
-        assert result.table.attrs["metadata"] == {"bm25": said}
+        assert result.means().attrs["metadata"] == {"bm25": said}
         for aggregate in (False, True):
             assert irl.evaluate("LR", QRELS, tmp_path / name, aggregate=aggregate).attrs == {"metadata": said}
         compared = irl.compare(QRELS, {"bm25": str(tmp_path / name), "plain": BEIR_RUN})
         assert compared.table().attrs["metadata"] == {"bm25": said}
-        assert "platform" not in compared.caption
+        assert "platform" not in str(compared)
     assert irl.evaluate("LR", QRELS, BEIR_RUN).attrs == {}
 
 
@@ -295,10 +299,47 @@ def test_a_bad_line_after_metadata_is_counted_from_the_top(tmp_path: Path) -> No
         irl.evaluate("LR", QRELS, tmp_path / "run")
 
 
-def test_comments_that_are_no_metadata_stay_lines(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("# something\nq1 Q0 d1 1 2.0 tag\n")
-    with pytest.raises(ValueError, match="line 1: 2 fields"):
+COMMENTS = ("# something\n", "#\n", " \t# q1 Q0 d1 1 2.0 tag\n", "#q1 0 d1 1\n", "\n", '# "quoted \u00e9\n')
+
+
+@given(st.lists(st.lists(st.sampled_from(COMMENTS), max_size=2), min_size=6, max_size=6), st.booleans())
+def test_comments_are_left_out_wherever_they_stand(comments: list[list[str]], tabs: bool) -> None:
+    """trec_eval 10's: lines whose first character that is no blank is ``#``; such characters elsewhere are text."""
+    run = ["q1 Q0 d1 1 2.0 #tag\n", "q1 Q0 d#2 2 1.0 tag\n", "q1 Q0 d4 3 0.5 tag\n", "q2 Q0 d2 1 1 tag\n"]
+    qrels = ["q1 0 d#2 1\n", "q1 0 d4 1\n", "q2 0 d2 1\n"]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lines in (("run", run), ("qrels", qrels)):
+            text = "".join(part for parts in zip_longest(map("".join, comments), lines, fillvalue="") for part in parts)
+            Path(folder, name).write_text(text.replace(" ", "\t") if tabs else text)
+            Path(folder, f"plain-{name}").write_text("".join(lines))
+        found = irl.evaluate(["LR", "AP"], f"{folder}/qrels", f"{folder}/run")
+        assert found.equals(irl.evaluate(["LR", "AP"], f"{folder}/plain-qrels", f"{folder}/plain-run"))
+
+
+def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("# one\n# two\nq1 Q0 d1 1 2.0 tag\n# \xff\n\nq1 Q0 d2\n", encoding="latin-1")
+    with pytest.raises(ValueError, match="line 6: 3 fields where 6 are expected"):
         irl.evaluate("LR", QRELS, tmp_path / "run")
+
+
+def test_comments_in_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "_BLOCK", 64)
+    lines = [f"q{i // 20} Q0 d{i} 1 {-i} tag\n" for i in range(200)]
+    (tmp_path / "plain").write_text("".join(lines))
+    (tmp_path / "comments").write_text("".join(line + "# and\n" * (i % 3) for i, line in enumerate(lines)))
+    assert trec.read_run(str(tmp_path / "comments")).equals(trec.read_run(str(tmp_path / "plain")))
+
+
+def test_a_file_of_comments_only(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("# nothing\n# at all")
+    assert len(trec.read_run(str(tmp_path / "file"))) == 0
+    with pytest.raises(ValueError, match="there are no judgments in it"):
+        irl.evaluate("LR", tmp_path / "file", {"q": {"d": 1.0}})
+
+
+def test_comments_above_a_header(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("# of a track\nquery_id doc_id relevance\n# first\nq1 d1 1\n")
+    assert irl.evaluate("RR", tmp_path / "qrels", {"q1": {"d1": 1.0}}, aggregate=True)["RR"] == 1
 
 
 def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:
@@ -334,14 +375,14 @@ RECORD = {
 
 
 def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
-    qrels = irl.nugget_qrels([RECORD], okay=0.25)
+    qrels = nugget_qrels([RECORD], okay=0.25)
     assert qrels["weight"].tolist() == [1.0, 0.25, 0.25]
     assert qrels["relevance"].tolist() == [2, 0, 1]
     (tmp_path / "assignments.jsonl").write_text(json.dumps(RECORD) + "\n\n")
-    assert irl.nugget_qrels(tmp_path / "assignments.jsonl", okay=0.25).equals(qrels)
+    assert nugget_qrels(tmp_path / "assignments.jsonl", okay=0.25).equals(qrels)
     # w 2/3 and 1/3 of the covered nuggets that any text supports: founded 1, wolf 1/2.
     assert irl.evaluate("StRecall@1", qrels, {"7": {"answer": 1.0}})["StRecall@1"].to_list() == [1.0]
-    weights = irl.Judgments.from_qrels(irl.nugget_qrels([RECORD])).aspects.weight
+    weights = Judgments.from_qrels(nugget_qrels([RECORD])).aspects.weight
     assert sorted(weights.tolist()) == pytest.approx([0, 1 / 3, 2 / 3])
 
 
@@ -360,4 +401,4 @@ def test_nuggets_are_weighted_subtopics(tmp_path: Path) -> None:
 )
 def test_bad_nuggets_are_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        irl.nugget_qrels([RECORD | change])
+        nugget_qrels([RECORD | change])

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG, parse_measure
+from ir_measures import AP, ERR, NERR8, NERR9, NERR10, NERR11, CwlMetric, P, nDCG
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP, LR, MM, RBU, TOMA, TSE
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.evaluation.provider import LexiRecallEvaluator, LexiRecallProvider
 from ir_lexirecall.measures import REGISTRY, Param
-from ir_lexirecall.provider import LexiRecallEvaluator, LexiRecallProvider
 
 QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"x": 3.0, "b": 2.0, "a": 1.0}, "q2": {"x": 1.0}}
@@ -50,9 +51,10 @@ BASES = [
 SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "aspects": st.dictionaries(NAMES, SCALES, min_size=1, max_size=4),
     "base": st.sampled_from(BASES),
-    "binarize": st.just("half") | st.integers(1, 9) | st.just(np.int64(2)),
+    "binarize": st.sampled_from(["half", "any"]) | st.integers(1, 9) | st.just(np.int64(2)),
     "weights": st.just({"relevance": 1}),  # `valid_measures` weights the aspects that it drew,
     "gate": st.just("relevance"),  # and takes one of them
+    "version": st.sampled_from([9, 10]),
 }
 MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
 BY_TYPE: dict[type, st.SearchStrategy[Any]] = {
@@ -238,8 +240,9 @@ import ir_measures, ir_lexirecall
 for name in [name for name in sys.modules if name.startswith("ir_lexirecall")]:
     del sys.modules[name]
 import ir_lexirecall as again
+from ir_lexirecall._util.measure_strings import parse_measure
 print([p.NAME for p in ir_measures.DefaultPipeline.providers].count("ir_lexirecall"))
-print(ir_measures.parse_measure("TSE").calc_aggregate({"q": {"a": 1}}, {"q": {"a": 1.0}}))
+print(parse_measure("TSE").calc_aggregate({"q": {"a": 1}}, {"q": {"a": 1.0}}))
 print(ir_measures.calc_aggregate([again.LR], {"q": {"a": 1}}, {"q": {"a": 1.0}}))
 """
     )
@@ -270,11 +273,12 @@ measures.register(theirs)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import ir_lexirecall as irl
+from ir_lexirecall._util.measure_strings import parse_measure
 print(len([w for w in caught if "'TSE'" in str(w.message) and "ir_lexirecall.TSE" in str(w.message)]))
-print(type(ir_measures.parse_measure("TSE")) is Other, ir_measures.parse_measure("LR") == irl.LR)
+print(type(parse_measure("TSE")) is Other, parse_measure("LR") == irl.LR)
 qrels, run = {"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}
 print(irl.TSE.calc_aggregate(qrels, run), irl.evaluate([irl.TSE], qrels, run).iloc[0, 0])
-print(irl.provider.LexiRecallProvider().supports(theirs))
+print(irl.evaluation.provider.LexiRecallProvider().supports(theirs))
 """
 
 

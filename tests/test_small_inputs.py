@@ -18,7 +18,10 @@ from ir_measures import Qrel, ScoredDoc
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
-from ir_lexirecall import alignment, formats
+from ir_lexirecall.data import alignment
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import small_tables
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 
@@ -35,7 +38,7 @@ MEASURES = [
 
 @contextmanager
 def the_general_way() -> Iterator[None]:
-    names = [(alignment, "_FEW_QUERIES", -1), (formats, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
+    names = [(alignment, "_FEW_QUERIES", -1), (small_tables, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
     with ExitStack() as patches:
         for module, name, none in names:
             patches.enter_context(mock.patch.object(module, name, none))
@@ -100,10 +103,10 @@ def test_both_ways_agree(form: str, collection: Any) -> None:
 @given(collections())
 def test_aligned_runs_agree(collection: Any) -> None:
     qrels, run = collection
-    judgments = irl.Judgments.from_qrels(qrels)
-    short = irl.align(judgments, run)
+    judgments = Judgments.from_qrels(qrels)
+    short = align(judgments, run)
     with the_general_way():
-        general = irl.align(judgments, run)
+        general = align(judgments, run)
     for name in ("query", "doc", "rank", "depth"):
         assert getattr(short, name).tolist() == getattr(general, name).tolist()
     assert [array.tolist() for array in short.tied()] == [array.tolist() for array in general.tied()]
@@ -128,11 +131,11 @@ def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
 def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> None:
     check_both_ways(qrels, collection[1], [*MEASURES, "alpha_nDCG@3", "D_nDCG@3", "IA(base='AP')", "StRecall@2"])
     try:
-        short = irl.Judgments.from_qrels(qrels)
+        short = Judgments.from_qrels(qrels)
     except ValueError:
         return
     with the_general_way():
-        general = irl.Judgments.from_qrels(qrels)
+        general = Judgments.from_qrels(qrels)
     assert short.rows.equals(general.rows)
     assert (short.table is None) == (general.table is None)
     if short.table is not None and general.table is not None:
@@ -250,7 +253,7 @@ DICTS = "{'q': {'a': 1, 'b': 0}}, {'q': {'b': 2.0, 'a': 1.0}}"
         "import ir_lexirecall",
         f"from ir_lexirecall import *; ir_measures.calc_aggregate([TSE, LR, CWL_ERR10(max_rel=4), RBU @ 20], {DICTS})",
         f"from ir_lexirecall import *; accelerate(); ir_measures.calc_aggregate([ir_measures.AP, TSE], {DICTS})",
-        "from ir_lexirecall import *; align(Judgments.from_qrels({'q': {'a': 1, 'b': 0}}), {'q': {'b': 2.0, 'a': 1.0}})",
+        "from ir_lexirecall.data.alignment import *; align(Judgments.from_qrels({'q': {'a': 1, 'b': 0}}), {'q': {'b': 2.0, 'a': 1.0}})",
     ],
     ids=["import", "ours", "accelerated", "align"],
 )
@@ -260,8 +263,8 @@ def test_small_dicts_start_no_query_engine(program: str) -> None:
 
 def test_a_kept_evaluator_reads_the_qrels_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = []
-    from_qrels = irl.Judgments.from_qrels
-    monkeypatch.setattr(irl.Judgments, "from_qrels", lambda *arguments: read.append(1) or from_qrels(*arguments))
+    from_qrels = Judgments.from_qrels
+    monkeypatch.setattr(Judgments, "from_qrels", lambda *arguments: read.append(1) or from_qrels(*arguments))
     evaluator = ir_measures.evaluator([irl.TSE, irl.LR], QRELS)
     for _ in range(3):
         evaluator.calc_aggregate({"q1": {"a": 1.0}})

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.lazy import exports
+from ir_lexirecall._util.lazy import exports
 
 
 def python(program: str) -> str:
@@ -22,19 +24,27 @@ def python(program: str) -> str:
 def test_what_reads_compares_and_reports_is_imported_when_it_is_needed() -> None:
     modules = python("import ir_lexirecall, sys; print(*sys.modules)").split()
     ours = {name.split(".")[1] for name in modules if name.startswith("ir_lexirecall.")}
-    assert ours == {"arrays", "benchmark", "errors", "lazy", "measures", "provider", "report"}
-    assert not {"ir_lexirecall.benchmark.running", "ir_lexirecall.report.page"} & set(modules)
+    assert ours == {"_util", "evaluation", "measures"}
+    assert "ir_lexirecall.evaluation.scored_runs" not in modules
     assert not {"difflib", "secrets", "xml.etree"} & set(modules)
 
 
-@pytest.mark.parametrize("name", ["benchmark", "report"])
-@pytest.mark.parametrize(
-    "before",
-    ["", "from ir_lexirecall.{name} import *", "import ir_lexirecall.benchmark.single, ir_lexirecall.report.page"],
-)
-def test_functions_that_are_called_like_their_packages_stay_functions(name: str, before: str) -> None:
-    program = f"import ir_lexirecall as irl\n{before.format(name=name)}\nirl.Benchmark, irl.compare\nprint(irl.{name})"
-    assert python(program).startswith(f"<function {name} at ")
+def test_commands_know_the_measures(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\n", encoding="utf-8")
+    (tmp_path / "a.run").write_text("q Q0 a 1 2 t\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ir_lexirecall", "eval", "qrels.txt", "a.run", "-m", "LR", "nDCG@10"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split()[-2:] == ["1.0000", "1.0000"]
+
+
+def test_every_module_can_be_imported_by_its_dotted_name() -> None:
+    for module in pkgutil.walk_packages(irl.__path__, "ir_lexirecall."):
+        if ".pt_docs" in module.name or module.name.endswith("__main__"):
+            continue
+        namespace: dict[str, object] = {}
+        exec(f"import {module.name} as module", namespace)
+        assert namespace["module"] is sys.modules[module.name], f"{module.name} is hidden by something of its name"
 
 
 def test_all_public_names_are_listed_and_there() -> None:
@@ -55,17 +65,7 @@ def test_other_names_are_not_there() -> None:
 
 
 def test_public_functions_and_classes_can_be_pickled_and_say_what_they_take() -> None:
-    for name in (
-        "benchmark",
-        "report",
-        "evaluate",
-        "compare",
-        "Benchmark",
-        "BenchmarkSuite",
-        "Preferences",
-        "Judgments",
-    ):
-        thing = getattr(irl, name)
+    for thing in (irl.benchmark, irl.report, irl.evaluate, irl.compare, irl.SignificanceTest):
         assert pickle.loads(pickle.dumps(thing)) is thing
         assert len(inspect.signature(thing).parameters) > 1
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall import text
+from ir_lexirecall.present import text
 
 NASTY = ["\x1b[31mred\x1b[0m", "a\tb", "a\nb\r", "\u202egnp.exe", "\x9b2J", "\ud800", "\u2028", "\x00", "\x7f"]
 NAMES = st.text(st.characters() | st.sampled_from("\x1b\t\n|<>&\\_*[]{}$%#~^'\"=+-@"))

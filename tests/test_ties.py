@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.audit import tie_warnings
-from ir_lexirecall.evaluation import parse_measures
-from ir_lexirecall.measures.scoring import values
-from tests.conftest import collections
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.evaluation.tie_audits import tie_warnings
+from ir_lexirecall.measures.parsing import parse_measures
 
 pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing", "ignore:RBU. the qrels name one aspect")
 
@@ -168,7 +168,7 @@ def test_means_are_those_of_the_ranges() -> None:
 
 
 def test_documents_that_are_taken_out_tie_with_nothing() -> None:
-    judgments = irl.Judgments.from_qrels(QRELS, exclude={"q1": ["b", "c"]})
+    judgments = Judgments.from_qrels(QRELS, exclude={"q1": ["b", "c"]})
     audit = irl.tie_audit("RR", judgments, RUNS)
     assert (audit["lowest"] == audit["highest"]).all()
 
@@ -190,68 +190,15 @@ def test_diagnostics_of_a_benchmark() -> None:
     warnings = [note for note in result.diagnostics if "equal score" in note]
     assert len(warnings) == 1
     assert warnings[0].startswith(WARNING)
-    assert result.preferences is not None
-    assert not any("equal score" in note for note in result.preferences.diagnostics)  # lexirecall is not a mean
     alone = irl.benchmark(QRELS, {"constant": RUNS["constant"]}, "RR").diagnostics
-    assert len(alone) == 1
-    assert alone[0].startswith(WARNING)
-    assert irl.benchmark(QRELS, {"sorted": RUNS["sorted"]}, "RR").diagnostics == []
+    assert [note for note in alone if "equal score" in note] == warnings[:1]
+    assert not any("equal score" in note for note in irl.benchmark(QRELS, {"sorted": RUNS["sorted"]}, "RR").diagnostics)
 
 
 def test_diagnostics_of_preferences() -> None:
     result = irl.compare(QRELS, RUNS, ["lexirecall", "RR"])
-    assert [note for note in result.diagnostics if "equal score" in note] == tie_warnings(
-        irl.ScoredRuns.from_runs(parse_measures("RR"), QRELS, RUNS)
-    )
+    warnings = tie_warnings(ScoredRuns.from_runs(parse_measures("RR"), QRELS, RUNS))
+    expected = [f"{run}: {said}" for run, _, _, said in warnings]
+    assert [note for note in result.diagnostics if "equal score" in note] == expected
     assert any(note.startswith(WARNING) for note in result.diagnostics)
     assert not any("equal score" in note for note in irl.compare(QRELS, RUNS).diagnostics)
-
-
-def test_a_warning_of_a_measure_that_is_preference_and_column_stands_once() -> None:
-    result = irl.benchmark(QRELS, RUNS, ["RR"], preference="RR")
-    assert sum(note.startswith(WARNING) for note in result.diagnostics) == 1
-
-
-@pytest.mark.parametrize("aggregate", [True, False])
-def test_diagnostics_of_evaluate(aggregate: bool) -> None:
-    table = irl.evaluate(["RR", "P@3"], QRELS, RUNS["constant"], aggregate=aggregate)
-    assert len(table.attrs["diagnostics"]) == 1
-    assert (
-        table.attrs["diagnostics"][0]
-        == WARNING.removeprefix("constant: ") + "; give them different scores, or see tie_audit."
-    )
-    assert "diagnostics" not in irl.evaluate(["RR", "P@3"], QRELS, RUNS["sorted"], aggregate=aggregate).attrs
-
-
-@given(collections())
-@settings(max_examples=50)
-def test_the_range_of_the_tied_queries_alone_is_that_of_the_whole_run(collection: Any) -> None:
-    qrels, run = collection
-    scored = irl.ScoredRuns.from_runs(
-        parse_measures(["AP", "nDCG@2", "LR", "RBU@3", "TSE"]), qrels, {"run": run}, allow_empty=True
-    )
-    aligned = scored.runs["run"]
-    for name, measure in scored.measures.items():
-        whole = [
-            scored.values[name][0],
-            *(values(measure, aligned.with_ties_broken(best_first=b)) for b in (True, False)),
-        ]
-        low, high = scored.tie_ranges(name)
-        assert low[0].tolist() == np.minimum.reduce(whole).tolist()
-        assert high[0].tolist() == np.maximum.reduce(whole).tolist()
-
-
-@pytest.mark.parametrize(("queries", "warns"), [(50, True), (150, False)])
-def test_only_notable_changes_are_worth_a_warning(queries: int, warns: bool) -> None:
-    """One query of many with ties, which can change RR by 1/2."""
-    qrels = {str(q): {"a": 1, "b": 0} for q in range(queries)}
-    run = {str(q): {"a": 2.0, "b": 1.0} for q in range(queries)} | {"0": {"a": 1.0, "b": 1.0}}
-    assert bool(irl.benchmark(qrels, {"run": run}, "RR").diagnostics) == warns
-
-
-def test_where_the_documents_of_a_score_begin_and_how_many_they_are() -> None:
-    judgments = irl.Judgments.from_qrels({"q": {"a": 1, "b": 0, "c": 2}})
-    aligned = irl.align(judgments, {"q": {"x": 0.9, "c": 0.5, "a": 0.5, "b": 0.1}})
-    first, size = aligned.tied()
-    assert aligned.rank.tolist() == [2, 3, 4]
-    assert (first.tolist(), size.tolist()) == ([2, 2, 4], [2, 2, 1])

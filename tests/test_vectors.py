@@ -10,7 +10,9 @@ import ir_measures
 import pandas as pd
 import pytest
 
-from ir_lexirecall import CAM, LR, MM, TOMA, trec
+from ir_lexirecall import CAM, LR, MM, TOMA
+from ir_lexirecall._util.measure_strings import parse_measure
+from ir_lexirecall.io import trec
 from tests.conftest import PROVIDER, cwl_values, values
 
 
@@ -23,7 +25,7 @@ def exactly(expected):
 def test_tse_and_lexirecall_on_robust_2003(data, run):
     by_query = data.vectors("robust2003.json")["values"][run]
     expected = {(q, name): value for q, by_measure in by_query.items() for name, value in by_measure.items()}
-    names = {ir_measures.parse_measure(name): name for _, name in expected}
+    names = {parse_measure(name): name for _, name in expected}
     metrics = PROVIDER.iter_calc(names, data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz"))
     found = {(metric.query_id, names[metric.measure]): metric.value for metric in metrics}
     assert {key: found[key] for key in expected} == exactly(expected)
@@ -45,9 +47,7 @@ def test_tse_and_lexirecall_on_robust_2003(data, run):
 )
 def test_value_and_expected_items_of_cwl_measures_on_web_2011(data, measure):
     by_query = data.vectors("web2011-cwl.json")["values"]
-    found = cwl_values(
-        ir_measures.parse_measure(measure), data.path("web-adhoc/qrels.txt.gz"), data.path("web-adhoc/wt11.run.gz")
-    )
+    found = cwl_values(parse_measure(measure), data.path("web-adhoc/qrels.txt.gz"), data.path("web-adhoc/wt11.run.gz"))
     for place, field in enumerate(("value", "expected_items")):
         expected = {q: by_measure[measure][place] for q, by_measure in by_query.items()}
         assert {q: found[q, field] for q in expected} == exactly(expected)
@@ -63,7 +63,7 @@ def test_err_on_web_2011(data):
 def test_rbu_on_web_2014(data, measure):
     expected = data.vectors("web2014-rbu.json")["values"][measure]
     found = values(
-        ir_measures.parse_measure(measure),
+        parse_measure(measure),
         data.path("web2014-diversity/qrels.ndeval.txt.gz"),
         data.path("web2014-diversity/ql.run.gz"),
     )
@@ -84,7 +84,7 @@ def test_toma_on_clef_ehealth_2016(data, run, distance):
         f"distance='{distance}',base='nDCG')@10"
     )
     expected = data.vectors("toma.json")["clef"][measure][run]
-    found = values(ir_measures.parse_measure(measure), qrels, data.path(f"clef-ehealth-2016/runs/{run}.gz"))
+    found = values(parse_measure(measure), qrels, data.path(f"clef-ehealth-2016/runs/{run}.gz"))
     assert {q: found[q] for q in expected} == exactly(expected)
 
 

@@ -21,8 +21,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import cli, trec
-from ir_lexirecall.formats import qrel_table, run_table
+from ir_lexirecall import cli
+from ir_lexirecall.io.columns import qrel_table, run_table
 from tests.faults import plain_reader
 from tests.faults.plain_reader import Refused
 
@@ -137,7 +137,7 @@ def tables(draw: st.DrawFn, value: str, kind: str) -> bytes:
 
 def check_refusal(error: ValueError, path: Path) -> None:
     """An error begins with the file's name, or says what of the run or the qrels is wrong."""
-    assert str(error).startswith((str(path), "run", "qrels")), error
+    assert str(error).removeprefix("evaluate: ").startswith((str(path), "run", "qrels")), error
 
 
 def check_text(content: bytes, value: str, kind: str, block: int) -> None:
@@ -149,7 +149,7 @@ def check_text(content: bytes, value: str, kind: str, block: int) -> None:
     except Refused:
         expected = None
     ending = {"lines": "txt"}.get(kind, kind)
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(trec, "_BLOCK", block):
+    with tempfile.TemporaryDirectory() as folder, mock.patch("ir_lexirecall.io.content._BLOCK", block):
         path = Path(folder) / f"file.{ending}"
         path.write_bytes(content)
         try:

@@ -29,7 +29,7 @@ def rows_of_lines(content: bytes, value: str) -> list[tuple[str, str, float]]:
     rows = []
     for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         parts = [part for part in _BLANK.split(line) if part]
-        if not parts:
+        if not parts or parts[0].startswith(b"#"):  # a comment
             continue
         if len(parts) != len(fields):
             raise Refused("fields")

@@ -24,8 +24,10 @@ import pytest
 from ir_measures import AP, Qrel, ScoredDoc
 
 import ir_lexirecall as irl
-from ir_lexirecall import LR, RBU, TOMA, TSE, meta, trec
-from ir_lexirecall.errors import NotText
+from ir_lexirecall import LR, RBU, TOMA, TSE, meta
+from ir_lexirecall._util.errors import NotText
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import parquet
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0, "c": 0.5}, "q2": {"a": 1.0}}
@@ -37,7 +39,7 @@ def refusal(call: Callable[[], Any]) -> str:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 the message is what the tests look at
         call()
     assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return str(caught.value).removeprefix("evaluate: ")
 
 
 def frame(rows: list[tuple[Any, Any, Any]], value: str) -> pd.DataFrame:
@@ -129,7 +131,7 @@ def test_further_columns_may_be_called_anything(name: str, subtopics: bool) -> N
         values.to_numpy().tolist()
         == irl.evaluate(TOMA(aspects={"relevance": 2, "quality": 2}), wanted, RUN).to_numpy().tolist()
     )
-    assert irl.Judgments.from_qrels(qrels).rows["relevance"].to_list() == [1, 0, 2]
+    assert Judgments.from_qrels(qrels).rows["relevance"].to_list() == [1, 0, 2]
 
 
 @pytest.mark.parametrize("other", [["x", "y"], [1, 2], [None, 1.5], [[1], [2]]], ids=repr)
@@ -169,7 +171,6 @@ def test_a_column_that_occurs_twice(name: str) -> None:
         pl.Series([1.0]),
         np.zeros(3),
         np.zeros((3, 3)),
-        np.rec.fromarrays([["q1"], ["a"], [1.0]], names="query_id,doc_id,score"),
         pd.Index(["a"]),
     ],
     ids=lambda data: type(data).__name__,
@@ -181,8 +182,18 @@ def test_a_single_column_is_no_table(data: Any) -> None:
 
 # -- numbers -------------------------------------------------------------------------------------------
 
-REFUSED = [1 + 2j, decimal.Decimal(1), True, np.True_, "1", b"1", None, [1], np.datetime64("2020-01-01"), {}]
-TAKEN = [1, 1.0, np.float32(1), np.int8(1), np.uint64(1), np.float16(1), np.longdouble(1), fractions.Fraction(1)]
+REFUSED = [1 + 2j, True, np.True_, "1", b"1", None, [1], np.datetime64("2020-01-01"), {}]
+TAKEN = [
+    1,
+    1.0,
+    np.float32(1),
+    np.int8(1),
+    np.uint64(1),
+    np.float16(1),
+    np.longdouble(1),
+    fractions.Fraction(1),
+    decimal.Decimal(1),
+]
 
 
 @pytest.mark.parametrize("rows", [1, MANY])
@@ -283,9 +294,11 @@ STUDIES: dict[str, Callable[..., Any]] = {
     "degrade": partial(meta.degrade, "AP", QRELS, fractions=[0.5]),
     "discriminative_power": partial(meta.discriminative_power, "AP", QRELS),
     "fit": lambda runs, **options: meta.fit("RBP", "AP", QRELS, runs, "p", grid=[0.5, 0.8], **options),
+    "left_out": partial(meta.left_out, "AP", QRELS, groups={"good": "x", "other": "y"}),
     "per_query_kendall": partial(meta.per_query_kendall, ["AP", "RR"], QRELS),
     "provider_exposure": partial(meta.provider_exposure, QRELS, providers={"a": "P", "b": "P", "c": "R"}),
     "split_half": partial(meta.split_half, "AP", QRELS),
+    "stability": partial(meta.stability, "AP", QRELS, fractions=[0.5]),
     "tie_audit": partial(irl.tie_audit, "AP", QRELS),
     "ties": partial(meta.ties, "AP", QRELS),
     "unanimity": partial(meta.unanimity, ["AP", "RR"], QRELS),
@@ -303,7 +316,7 @@ def test_studies_refuse_runs_of_other_collections(name: str) -> None:
 
 def test_all_studies_of_runs_are_looked_at() -> None:
     of_runs = {name for name in meta.__all__ if "runs" in inspect.signature(getattr(meta, name)).parameters}
-    assert of_runs == STUDIES.keys() - {"tie_audit"}
+    assert of_runs - {"judges"} == STUDIES.keys() - {"tie_audit"}  # judges: the runs of a comparison
 
 
 def test_a_file_without_judgments(tmp_path: Path) -> None:
@@ -349,7 +362,7 @@ def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
         try:
             irl.evaluate(TSE, {"q1": {"d1": 1}}, tmp_path / "run.parquet")
         except ValueError as error:
-            refusals.append(str(error))
+            refusals.append(str(error).removeprefix("evaluate: "))
     assert all(message.startswith(str(tmp_path / "run.parquet")) for message in refusals)
     assert len(refusals) > 50
 
@@ -386,7 +399,7 @@ def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monk
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [0.5]
     tried = []
     monkeypatch.setattr(
-        trec.subprocess,
+        parquet.subprocess,
         "run",
         lambda words, **_: tried.append(words) or subprocess.CompletedProcess(words, -6, b"", b""),
     )
@@ -414,13 +427,15 @@ def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    wanted = "[0.0]" if byte == b"\n" else f"{path}, line 1: longer than 1,048,576 bytes; is this a text file?"
+    wanted = (
+        "[0.0]" if byte == b"\n" else f"evaluate: {path}, line 1: longer than 1,048,576 bytes; is this a text file?"
+    )
     assert done.stdout.strip() == wanted
 
 
 @pytest.mark.parametrize("name", ["bomb.gz", "bomb.json.gz"])
 def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trec, "_HARMLESS", 2**22)
+    monkeypatch.setattr("ir_lexirecall.io.content._HARMLESS", 2**22)
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
     message = refusal(lambda: irl.evaluate(TSE, QRELS, path))
@@ -430,8 +445,8 @@ def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("block", [100, 16 * 2**20])
 def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trec, "_BLOCK", block)
-    monkeypatch.setattr(trec, "LONGEST", 50)
+    monkeypatch.setattr("ir_lexirecall.io.content._BLOCK", block)
+    monkeypatch.setattr("ir_lexirecall.io.content.LONGEST", 50)
     path = tmp_path / "run.txt"
     line = "q1 Q0 a 1 2.5 t"
     for lines, place in (
@@ -537,6 +552,6 @@ def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr(trec, "_open", lambda _: Short())
+    monkeypatch.setattr("ir_lexirecall.io.content._open", lambda _: Short())
     with pytest.raises(MemoryError):
         irl.evaluate(TSE, QRELS, tmp_path / "run.txt")

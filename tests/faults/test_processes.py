@@ -21,8 +21,9 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall import engine
-from ir_lexirecall.threads import one_ahead, started
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.threads import one_ahead, started
+from ir_lexirecall.data.judgments import Judgments
 from tests.faults.memory_run import resident
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
@@ -92,7 +93,7 @@ def test_a_forked_process_of_a_forked_process(folder: str, expected: dict[str, s
 @forks
 def test_a_process_that_was_forked_before_polars_was_loaded_uses_it() -> None:
     program = (
-        "import os, sys\nimport ir_lexirecall as irl\nfrom ir_lexirecall import engine\n"
+        "import os, sys\nimport ir_lexirecall as irl\nfrom ir_lexirecall._util import engine\n"
         "assert 'polars' not in sys.modules\n"
         "pid = os.fork()\n"
         "if pid: sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
@@ -111,7 +112,7 @@ def test_a_process_in_which_this_library_is_imported_only_after_the_fork(compute
         "pid = os.fork()\n"
         "if pid: sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
         f"signal.alarm({_PATIENCE})\n"
-        "import pandas, ir_lexirecall as irl\nfrom ir_lexirecall import engine\n"
+        "import pandas, ir_lexirecall as irl\nfrom ir_lexirecall._util import engine\n"
         "run = pandas.DataFrame({'query_id': 'q', 'doc_id': [str(i) for i in range(9999)], 'score': 1.0})\n"
         "assert irl.evaluate('TSE', {'q': {'5': 1}}, run)['TSE'].tolist()[0] > 0\n"
         f"assert engine.computes() is {not computed}, engine.computes()"
@@ -128,7 +129,7 @@ def test_what_cannot_be_done_in_a_forked_process_is_said_at_once(folder: str, ex
     table = pyarrow.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "score": [1.0]})
     where = "in a process that was forked after Polars had been loaded"
     assert where in in_fork(lambda: str(irl.evaluate("LR", {"q": {"a": 1}}, lazy)))
-    from ir_lexirecall.arrow import evaluate_arrow
+    from ir_lexirecall.evaluation.arrow import evaluate_arrow
 
     assert where in in_fork(lambda: str(evaluate_arrow("LR", table, table)))
 
@@ -139,7 +140,7 @@ def test_polars_is_asked_for_nothing_where_its_threads_may_not_start(folder: str
     program = (
         "import resource, sys\nlimit = int(sys.argv[1]) * 2**20\n"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
-        "from ir_lexirecall import engine\nfrom tests.faults.work import outcome\n"
+        "from ir_lexirecall._util import engine\nfrom tests.faults.work import outcome\n"
         "print(engine.computes(), '' if engine.computes() else engine.where())\n"
         "for name in ('files', 'CSV', 'frames'):\n    print(outcome(name, sys.argv[2]))"
     )
@@ -162,13 +163,13 @@ def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str,
             return list(self)
 
     none = np.zeros(0)
-    slow = irl.Judgments([], none.astype(int), [], none)
+    slow = Judgments([], none.astype(int), [], none)
     object.__setattr__(slow, "docs", type("Docs", (), {"to_list": Slow().to_list})())
     other = threading.Thread(target=lambda: slow.doc_ids)
     other.start()
     computing.wait(_PATIENCE)
     try:
-        docs = in_fork(lambda: str(irl.Judgments.from_qrels({"q": {"a": 1}}).doc_ids))
+        docs = in_fork(lambda: str(Judgments.from_qrels({"q": {"a": 1}}).doc_ids))
     finally:
         computed.set()
         other.join()

@@ -17,6 +17,7 @@ from ir_measures import Qrel, ScoredDoc
 
 import ir_lexirecall as irl
 from ir_lexirecall import meta
+from ir_lexirecall.data.judgments import Judgments
 
 OURS = ["TSE", "LR", "AP", "nDCG@10", "RBU", "CWL_ERR10(max_rel=2)", "alpha_nDCG@10"]
 ASPECTS = ["TOMA(aspects={'relevance':2,'quality':2})", "CAM(aspects={'relevance':2,'quality':2})"]
@@ -45,8 +46,8 @@ class Inputs:
         self.qrels_frame = pd.DataFrame(self.judged, columns=["query_id", "doc_id", "relevance"])
         self.aspects = self.qrels_frame.assign(quality=rng.integers(0, 3, len(self.judged)))
         self.subtopics = pd.concat([self.qrels_frame.assign(subtopic_id=str(t), weight=t + 1.0) for t in range(2)])
-        self.judgments = irl.Judgments.from_qrels(self.aspects)
-        self.few = irl.Judgments.from_qrels(self.qrels)
+        self.judgments = Judgments.from_qrels(self.aspects)
+        self.few = Judgments.from_qrels(self.qrels)
         self.shuffled = rng.permutation(len(self.rows)).tolist()
 
     def write(self) -> None:
@@ -111,7 +112,7 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "accelerated": _accelerated,
     "compare": lambda i: irl.compare(i.few, _runs(i), ["lexirecall", "rpp", "AP"]).table().to_csv(),
     "explain": lambda i: irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv(),
-    "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table.to_csv(),
+    "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv(),
     "axioms": lambda i: meta.check("TSE").to_csv(),
     "a study": lambda i: meta.degrade(["AP", *ASPECTS], i.judgments, _runs(i), fractions=[0.5], n_samples=2).to_csv(),
     "simulated runs": lambda i: repr(meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs),

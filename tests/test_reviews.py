@@ -1,0 +1,287 @@
+"""Simulations of systematic reviews: read as ASReview reads them, valued as its own tools value them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import asreview_lexirecall
+import numpy as np
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.evaluation.curves import recall_curves
+from ir_lexirecall.io.reviews import read_asreview, read_reviews
+
+FILES = Path(__file__).parent / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
+INSIGHTS = json.loads((FILES / "insights.json").read_text())  # what asreview-insights 1.6.1 says of them
+Labels = Sequence[tuple[int, int | None, str | None]]
+
+
+def project(
+    path: Path,
+    labels: Labels,
+    included: Sequence[int | None],
+    *,
+    version: int = 3,
+    name: str = "made.csv",
+    model: str = "nb",
+    duplicates: dict[int, int] | None = None,
+) -> Path:
+    """A file as ASReview writes it: labels are (record, label, querier), where priors have no querier."""
+    duplicates = duplicates or {}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("project.json", json.dumps({"version": f"{version}.0", "datasets": [{"name": name}]}))
+        databases = [("results.db", "results.db")] if version == 3 else [("data_store.db", "reviews/1/results.db")]
+        for records_name, results_name in databases:
+            for target in dict.fromkeys((records_name, results_name)):
+                connection = sqlite3.connect(":memory:")
+                if target == records_name:
+                    connection.execute(
+                        "CREATE TABLE record (record_id INTEGER PRIMARY KEY, included INTEGER, duplicate_of INTEGER)"
+                    )
+                    rows = [(i, value, duplicates.get(i)) for i, value in enumerate(included)]
+                    connection.executemany("INSERT INTO record VALUES (?, ?, ?)", rows)
+                if target == results_name:
+                    connection.execute(
+                        "CREATE TABLE results (record_id INTEGER UNIQUE, label INTEGER, classifier TEXT, feature_extractor TEXT, querier TEXT)"
+                    )
+                    chosen = [(r, label, q and model, q and "tfidf", q) for r, label, q in labels]
+                    connection.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?)", chosen)
+                connection.commit()
+                file = path.with_suffix(".db")
+                file.unlink(missing_ok=True)
+                connection.execute("VACUUM INTO ?", (str(file),))
+                archive.write(file, target)
+    return path
+
+
+# -- real files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", INSIGHTS)
+def test_values_are_those_of_asreview_insights(name: str) -> None:
+    theirs = INSIGHTS[name]
+    reviews = read_reviews(FILES / name)
+    [review], [run] = reviews.qrels, reviews.runs.values()
+    assert reviews.n == {review: theirs["n"]}
+    cutoffs = {share: int(np.floor(float(share) * theirs["n"] + 1e-9)) for share in theirs["recall"]}
+    measures = {"loss": "RecallLoss", "atd": "ATD", **{share: f"R@{max(k, 1)}" for share, k in cutoffs.items()}}
+    ours = irl.evaluate(measures, reviews.qrels, run).loc[review]
+    assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-15)
+    assert ours["atd"] == theirs["atd"]
+    assert [ours[share] for share in cutoffs] == [theirs["recall"][share] for share in cutoffs]
+
+
+def test_insights_rounds_the_number_that_chance_finds() -> None:
+    """Work saved over sampling differs: at the last recall level below r, and against round(linspace(0, m, n))."""
+    reviews = read_reviews(FILES / "bees-nb-v2.asreview")
+    [run] = reviews.runs.values()
+    ours = irl.evaluate("WSS@0.95", reviews.qrels, run).iloc[0, 0]
+    grades = [reviews.qrels["bees"][record] for record in run["bees"]]
+    m, n = sum(grades), len(grades)
+    last = max(i for i, grade in enumerate(grades, 1) if grade)
+    j = int(np.searchsorted(np.arange(1, m + 1) / m, 0.95, side="right"))
+    chance = np.searchsorted(np.round(np.linspace(0, m, n)), j)
+    found = np.searchsorted(np.cumsum(grades), j)
+    assert (chance - found) / n == pytest.approx(INSIGHTS["bees-nb-v2.asreview"]["wss"])
+    assert ours == pytest.approx((n - last) / n - 0.05)
+    assert ours != pytest.approx(INSIGHTS["bees-nb-v2.asreview"]["wss"], abs=0.004)
+
+
+def test_both_versions_say_the_same() -> None:
+    for model in ("nb", "logistic"):
+        old, new = (read_asreview(FILES / f"bees-{model}-v{version}.asreview") for version in (2, 3))
+        assert old == new
+        assert (old.review, old.model) == ("bees", f"{model}-tfidf-max")
+        assert len(old.priors) == 2
+        assert not old.priors & set(old.ranking)
+
+
+def test_models_are_compared_on_reviews() -> None:
+    files = [FILES / f"{review}-{model}-v2.asreview" for review in ("bees", "tides") for model in ("nb", "logistic")]
+    reviews = read_reviews(files)
+    assert reviews.n == {"bees": 22, "tides": 22}
+    result = irl.compare(reviews.qrels, reviews.runs)
+    assert len(result.query_ids) == 2
+    named = read_reviews({"mine": files[0::2], "theirs": files[1::2]})
+    assert list(named.runs) == ["mine", "theirs"]
+    assert list(named.runs["mine"].values()) == list(reviews.runs["nb-tfidf-max"].values())
+
+
+# -- made files ------------------------------------------------------------------------------------------
+
+PRIORS: Labels = [(5, 1, None), (6, 0, None)]
+LABELS: Labels = [*PRIORS, (0, 0, "max"), (2, 1, "max"), (1, 0, "max"), (4, 1, "max")]
+INCLUDED = [0, 0, 1, 0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_ranking_is_the_order_of_labelling(version: int, tmp_path: Path) -> None:
+    path = project(tmp_path / "made.asreview", LABELS, INCLUDED, version=version)
+    found = read_asreview(path)
+    assert found.ranking == ("0", "2", "1", "4", "3", "7")
+    assert found.relevant == {"2", "4"}
+    assert (found.labelled, found.priors) == (4, {"5", "6"})
+    whole = read_asreview(path, priors=True)
+    assert whole.ranking == ("5", "6", "0", "2", "1", "4", "3", "7")
+    assert whole.relevant == {"2", "4", "5"}
+    reviews = read_reviews(path)
+    assert reviews.n == {"made": 6}
+    values = irl.evaluate(["LastRel", "ATD"], reviews.qrels, reviews.runs["nb-tfidf-max"])
+    assert values.loc["made"].tolist() == [4, 3]
+
+
+def test_what_was_not_found_stands_last(tmp_path: Path) -> None:
+    found = read_asreview(project(tmp_path / "made.asreview", LABELS[:4], INCLUDED))
+    assert found.ranking == ("0", "2", "1", "3", "7", "4")
+
+
+def test_labels_count_more_than_the_data_set(tmp_path: Path) -> None:
+    labels = [*PRIORS, (0, 1, "max"), (2, 0, "max"), (3, None, "max")]
+    found = read_asreview(project(tmp_path / "made.asreview", labels, [None] * 8))
+    assert (found.relevant, found.labelled) == ({"0"}, 2)
+    assert found.ranking == ("0", "2", "1", "3", "4", "7")
+
+
+def test_duplicates_are_no_records(tmp_path: Path) -> None:
+    found = read_asreview(project(tmp_path / "made.asreview", LABELS, INCLUDED, duplicates={7: 3}))
+    assert found.ranking == ("0", "2", "1", "4", "3")
+
+
+def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
+    one = project(tmp_path / "one.asreview", LABELS, INCLUDED)
+    other_priors = [(5, 1, None), (7, 0, None), *LABELS[2:]]
+    two = project(tmp_path / "two.asreview", other_priors, INCLUDED, model="svm")
+    with pytest.raises(
+        ValueError, match=r"two.asreview: review 'made' has other records than in .*one.asreview.*priors=True"
+    ):
+        read_reviews([one, two])
+    assert len(read_reviews([one, two], priors=True).runs) == 2
+    with pytest.raises(
+        ValueError, match=r"model 'nb-tfidf-max' has a simulation of review 'made' already.*name the models"
+    ):
+        read_reviews([one, project(tmp_path / "three.asreview", LABELS, INCLUDED)])
+    elsewhere = project(tmp_path / "four.asreview", LABELS, INCLUDED, name="else.csv", model="svm")
+    with pytest.raises(ValueError, match=r"model 'nb-tfidf-max' has no simulation of review 'else'"):
+        read_reviews([one, elsewhere])
+    longer = project(tmp_path / "five.asreview", LABELS, [*INCLUDED, 0], model="svm")
+    with pytest.raises(ValueError, match=r"review 'made' has other records.*7 and 6"):
+        read_reviews([one, longer])
+    other = project(tmp_path / "six.asreview", [*LABELS[:-1], (4, 0, "max")], INCLUDED, model="svm")
+    with pytest.raises(ValueError, match="record 4 is relevant in one of them only"):
+        read_reviews([one, other])
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    whole = (FILES / "bees-nb-v3.asreview").read_bytes()
+    for content, message in [
+        (b"", "no project of ASReview, or a damaged one"),
+        (whole[: len(whole) // 2], "no project of ASReview, or a damaged one"),
+        (archive({"run.txt": b"q Q0 d 1 1 t"}), "there is no project.json"),
+        (archive({"project.json": b"{"}), "no project of ASReview, or a damaged one"),
+        (
+            archive({"project.json": b'{"version": "1.6"}', "reviews/1/results.sql": b""}),
+            "ASReview 1.6, which is not.*migrate",
+        ),
+        (
+            archive({"project.json": b'{"name": "x"}', "results.db": b"no database at all"}),
+            "its database cannot be read",
+        ),
+        (archive({"project.json": b"[]", "results.db": b""}), "its database cannot be read: no such table"),
+    ]:
+        (tmp_path / "bad.asreview").write_bytes(content)
+        with pytest.raises(ValueError, match=f"read_asreview: .*bad.asreview: .*{message}"):
+            read_asreview(tmp_path / "bad.asreview")
+    with pytest.raises(ValueError, match="there is no such file"):
+        read_reviews([tmp_path / "nowhere.asreview"])
+    with pytest.raises(ValueError, match=r"no .asreview files are given"):
+        read_reviews([])
+    with pytest.raises(ValueError, match="no record is relevant"):
+        read_asreview(project(tmp_path / "none.asreview", [(0, 0, "max")], [0, 0]))
+    with pytest.raises(ValueError, match="record 9 was labelled, but is not in the data set"):
+        read_asreview(project(tmp_path / "odd.asreview", [(9, 1, "max")], [0, 1]))
+
+
+def archive(files: dict[str, bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as made:
+        for name, data in files.items():
+            made.writestr(name, data)
+    return content.getvalue()
+
+
+# -- other formats ---------------------------------------------------------------------------------------
+
+
+def test_runs_of_clef_tar_are_read(tmp_path: Path) -> None:
+    """Topic, interaction (or threshold), document, rank, score, run: the whole collection is ranked."""
+    (tmp_path / "run").write_text("CD007394 AF 23 1 0.9 bm25\nCD007394 AF 21 2 0.5 bm25\nCD007394 NF 22 3 -0.1 bm25\n")
+    (tmp_path / "qrels").write_text("CD007394 0 21 1\nCD007394 0 22 0\nCD007394 0 23 0\n")
+    values = irl.evaluate(["LastRel", "WSS@1"], tmp_path / "qrels", tmp_path / "run")
+    assert values.loc["CD007394"].tolist() == [2, pytest.approx(1 / 3)]
+
+
+# -- curves and the command ------------------------------------------------------------------------------
+
+
+def test_curves_end_where_the_measures_say() -> None:
+    reviews = read_reviews(FILES / "bees-nb-v2.asreview")
+    table = recall_curves(reviews.qrels, reviews.runs)
+    [run] = reviews.runs.values()
+    last = irl.evaluate("LastRel", reviews.qrels, run).iloc[0, 0]
+    assert table.loc[table["recall"] == 1, "rank"].min() == last
+    assert (table.iloc[0]["recall"], table.iloc[-1]["share"]) == (0, 1)
+    larger = recall_curves(reviews.qrels, reviews.runs, n={"bees": 100})
+    assert larger["rank"].max() == 100
+    with pytest.raises(ValueError, match="recall_curves: n=3 is smaller than the 22 documents of run 'nb-tfidf-max'"):
+        recall_curves(reviews.qrels, reviews.runs, n=3)
+
+
+def test_the_picture_has_a_line_per_run(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    reviews = read_reviews([FILES / f"bees-{model}-v2.asreview" for model in ("nb", "logistic")])
+    table = recall_curves(reviews.qrels, reviews.runs)
+    axes = irl.plots.recall_curves(table)
+    assert {line.get_label() for line in axes.lines[:2]} == set(reviews.runs)
+    assert axes.lines[0].get_ydata()[-1] == 1
+    assert axes.get_title(loc="left") == "Recall on bees"
+    with pytest.raises(ValueError, match="recall_curves: the table has no query 'birds'"):
+        irl.plots.recall_curves(table, "birds")
+
+
+def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    files = [
+        str(FILES / f"{review}-{model}-v2.asreview") for review in ("bees", "tides") for model in ("nb", "logistic")
+    ]
+    command = asreview_lexirecall.EntryPoint()
+    command.execute(["eval", *files, "-m", "RecallLoss", "--by-review"])
+    assert f"{INSIGHTS['bees-nb-v2.asreview']['loss']:.4f}" in capsys.readouterr().out
+    command.execute(["compare", *files])
+    assert "logistic-tfidf-max" in capsys.readouterr().out
+    command.execute(["plot", *files, "-o", str(tmp_path / "recall.svg")])
+    assert (tmp_path / "recall.svg").stat().st_size > 1000
+    with pytest.raises(SystemExit, match=r"asreview lexirecall: .*there is no such file"):
+        command.execute(["compare", str(tmp_path / "nowhere.asreview")])
+
+
+def test_asreview_reads_the_same(tmp_path: Path) -> None:
+    asreview: Any = pytest.importorskip("asreview", reason="ASReview is not installed; stored files stand for it")
+    name = f"bees-nb-v{asreview.__version__.partition('.')[0]}.asreview"
+    file = FILES / name
+    if hasattr(asreview, "open_state"):
+        with asreview.open_state(str(file)) as state:
+            table = state.get_results_table(columns=["record_id", "label"], priors=False)
+    else:
+        with asreview.Project.load(str(file), str(tmp_path)).db as database:
+            table = database.get_results_table(columns=["record_id", "label"], priors=False)
+    found = read_asreview(file)
+    assert found.ranking[: found.labelled] == tuple(map(str, table["record_id"]))
+    relevant = set(map(str, table.loc[table["label"] == 1, "record_id"]))
+    assert relevant == found.relevant & set(found.ranking[: found.labelled])

@@ -1,0 +1,199 @@
+"""Search engines' evaluations and judgment lists: read as they are, refused by name where they are damaged."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.io.search_engines import read_judgments, read_rank_eval
+
+
+def hit(doc: str, rating: int | None, score: float | None, index: str = "films") -> dict[str, Any]:
+    return {"hit": {"_index": index, "_id": doc, "_score": score}, "rating": rating}
+
+
+REQUEST = {
+    "requests": [
+        {
+            "id": "amsterdam",
+            "request": {"query": {"match": {"text": "amsterdam"}}},
+            "ratings": [
+                {"_index": "films", "_id": doc, "rating": grade} for doc, grade in [("d2", 0), ("d3", 1), ("d5", 3)]
+            ],
+        },
+        {"id": "berlin", "request": {}, "ratings": [{"_index": "films", "_id": "d1", "rating": 1}]},
+    ],
+    "metric": {"precision": {"k": 20, "relevant_rating_threshold": 1}},
+}
+RESPONSE = {
+    "rank_eval": {},
+    "metric_score": 0.25,
+    "details": {
+        "amsterdam": {
+            "metric_score": 0.5,
+            "unrated_docs": [{"_index": "films", "_id": "d9"}],
+            "hits": [hit("d9", None, 1.0), hit("d3", 1, 1.0), hit("d2", 0, None), hit("d5", 3, None)],
+        },
+        "berlin": {"metric_score": 0.0, "unrated_docs": [], "hits": []},
+    },
+    "failures": {},
+}
+
+
+def test_a_response_is_a_run_and_its_request_qrels(tmp_path: Path) -> None:
+    for name, content in (("request", REQUEST), ("response", RESPONSE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    found = read_rank_eval(tmp_path / "response.json", tmp_path / "request.json")
+    assert found == read_rank_eval(RESPONSE, REQUEST)
+    assert found.qrels == {"amsterdam": {"d2": 0, "d3": 1, "d5": 3}, "berlin": {"d1": 1}}
+    assert found.unrated == {"amsterdam": ["d9"], "berlin": []}
+    assert found.values == {"amsterdam": 0.5, "berlin": 0}
+    values = irl.evaluate(["P@4", "RR", "LR"], found.qrels, found.run)
+    assert values["P@4"].tolist() == [
+        0.5,
+        0,
+    ]  # the engine's precision, and the engine's order with equal and missing scores
+    assert values["RR"].tolist() == [0.5, 0]
+
+
+def test_files_are_runs_and_qrels_as_they_are(tmp_path: Path) -> None:
+    for name, content in (("request", REQUEST), ("response", RESPONSE)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content, indent=2))
+    (tmp_path / "list.csv").write_text(
+        "query,docid,rating\namsterdam,d2,0\namsterdam,d3,1\namsterdam,d5,3\nberlin,d1,1\n"
+    )
+    found = read_rank_eval(RESPONSE, REQUEST)
+    expected = irl.evaluate(["RR", "LR"], found.qrels, found.run)
+    for qrels in ("request.json", "list.csv"):
+        assert irl.evaluate(["RR", "LR"], tmp_path / qrels, tmp_path / "response.json").equals(expected)
+    broken = {**RESPONSE, "failures": {"berlin": "timeout"}}
+    (tmp_path / "response.json").write_text(json.dumps(broken))
+    with pytest.raises(ValueError, match=r"response.json.*query 'berlin' failed"):
+        irl.evaluate("RR", tmp_path / "request.json", tmp_path / "response.json")
+
+
+def test_a_response_alone_knows_what_it_returned_only() -> None:
+    found = read_rank_eval(RESPONSE)
+    assert found.qrels == {"amsterdam": {"d3": 1, "d2": 0, "d5": 3}, "berlin": {}}
+
+
+def test_several_indexes_are_told_apart() -> None:
+    response = copy.deepcopy(RESPONSE)
+    response["details"]["amsterdam"]["hits"].append(hit("d3", None, 0.1, "books"))  # type: ignore[index]
+    found = read_rank_eval(response, REQUEST)
+    assert list(found.run["amsterdam"]) == ["films/d9", "films/d3", "films/d2", "films/d5", "books/d3"]
+    assert found.unrated["amsterdam"] == ["films/d9", "books/d3"]
+    assert found.qrels["berlin"] == {"films/d1": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda a, q: a.pop("details"),
+            "response: no response of _rank_eval: it has rank_eval, metric_score, failures",
+        ),
+        (lambda a, q: a.update(failures={"berlin": {"type": "parse"}}), "response: query 'berlin' failed: .*parse"),
+        (lambda a, q: a["details"].pop("berlin"), "query 'berlin' is in the request only; are they of one evaluation"),
+        (
+            lambda a, q: a["details"]["berlin"]["hits"].append({"hit": {}}),
+            "a hit of query 'berlin' is .*without hit and _id",
+        ),
+        (
+            lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
+            "document 'd' stands twice for query 'berlin'",
+        ),
+        (lambda a, q: q.pop("requests"), "request: no request of _rank_eval: it has metric, but no requests"),
+        (lambda a, q: q["requests"][1].update(id="amsterdam"), "two requests have the id 'amsterdam'"),
+        (lambda a, q: q["requests"][1].pop("id"), "without an id"),
+        (
+            lambda a, q: q["requests"][1]["ratings"].append({"_id": "x"}),
+            "a rating of query 'berlin' is .*without _id and rating",
+        ),
+        (
+            lambda a, q: q["requests"][1]["ratings"][0].update(rating="high"),
+            "rating of document 'd1' .* is 'high', not a number",
+        ),
+    ],
+)
+def test_what_is_no_evaluation_is_refused(change: Any, message: str) -> None:
+    response, request = copy.deepcopy(RESPONSE), copy.deepcopy(REQUEST)
+    change(response, request)
+    with pytest.raises(ValueError, match=f"read_rank_eval: .*{message}"):
+        read_rank_eval(response, request)
+
+
+def test_truncated_files_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "response.json"
+    path.write_text(json.dumps(RESPONSE, indent=1)[:300])
+    with pytest.raises(ValueError, match=r"response.json, line \d+: not JSON"):
+        read_rank_eval(path)
+    path.write_text("[]")
+    with pytest.raises(ValueError, match="expected a JSON object, got a list"):
+        read_rank_eval(path)
+
+
+@pytest.mark.parametrize(
+    "header", ["query,docid,rating", "Query,DocId,Judgement", "rating,query,doc_id", "query_text,_id,grade,note"]
+)
+def test_judgment_lists_are_qrels(header: str, tmp_path: Path) -> None:
+    values = {"query": "red, dress", "rating": "3"}
+    row = [
+        values.get(
+            {"query_text": "query", "judgement": "rating", "grade": "rating"}.get(n, n), "B07" if "id" in n else "x"
+        )
+        for n in header.lower().split(",")
+    ]
+    quoted = ",".join(f'"{field}"' for field in row)
+    (tmp_path / "list.csv").write_text(f"\ufeff{header}\n{quoted}\n")
+    assert read_judgments(tmp_path / "list.csv") == {"red, dress": {"B07": 3.0}}
+
+
+def test_lists_of_the_workbench(tmp_path: Path) -> None:
+    content = {
+        "name": "x",
+        "judgmentRatings": [
+            {"query": "laptop", "ratings": [{"docId": "a", "rating": 1}, {"docId": "b", "rating": "0.5"}]}
+        ],
+    }
+    (tmp_path / "list.json").write_text(json.dumps(content))
+    qrels = read_judgments(tmp_path / "list.json")
+    assert qrels == {"laptop": {"a": 1, "b": 0.5}}
+    graded = read_judgments(content, levels=4)
+    assert graded == {"laptop": {"a": 4, "b": 2}}
+    assert irl.evaluate("R@1", graded, {"laptop": {"b": 1.0}}).iloc[0, 0] == 0.5
+    with pytest.raises(
+        ValueError, match="the rating of document 'a' for query 'q' is 3; levels are for ratings between 0 and 1"
+    ):
+        read_judgments({"judgmentRatings": [{"query": "q", "ratings": [{"docId": "a", "rating": 3}]}]}, levels=4)
+    with pytest.raises(ValueError, match="levels must be an integer of at least 1, not 0"):
+        read_judgments(content, levels=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there are no ratings in it"),
+        ("query,docid,rating\n", "there are no ratings in it"),
+        ("query,docid,rating\nq,d,\n", "there are no ratings in it"),
+        ("query,rating\nq,1\n", "line 1: no column docid or doc_id or document_id: it has query, rating"),
+        ("query,docid,rating\nq,d,1\nq,e\n", "line 3: 2 fields where 3 are expected"),
+        ("query,docid,rating\nq,d,1\nq,d,2\n", "line 3: document 'd' is rated twice for query 'q'"),
+        ("query,docid,rating\nq,d,good\n", "line 2: the rating of document 'd' for query 'q' is 'good', not a number"),
+        ("query,docid,rating\nq,,1\n", "line 2: there is no document"),
+        ('query,docid,rating\n"q,d,1\n', "line 2: unexpected end of data"),
+        ('{"ratings": []}', "no judgment list: it has ratings, but no judgmentRatings"),
+        ('{"judgmentRatings": [{"query": "q"}]}', "expected query and ratings"),
+        ('{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}', "without docId and rating"),
+    ],
+)
+def test_what_is_no_judgment_list_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"read_judgments: {path}.*{message}"):
+        read_judgments(path)
