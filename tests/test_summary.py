@@ -556,7 +556,7 @@ def test_a_finding_without_anything_is_empty() -> None:
 
 
 def test_places_of_means_ignore_rounding() -> None:
-    from ir_lexirecall.comparison.result import best_first
+    from ir_lexirecall.comparison.testing import best_first
 
     rng = np.random.default_rng(0)
     for _ in range(50):

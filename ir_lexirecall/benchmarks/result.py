@@ -16,7 +16,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
-from ir_lexirecall.comparison.result import best_first
+from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean
 from ir_lexirecall.significance import over_collections as inference

@@ -13,12 +13,13 @@ from subprocess import CalledProcessError
 
 from ir_lexirecall import __version__
 from ir_lexirecall._util.errors import called
-from ir_lexirecall.cli.arguments import Parser, with_lists
+from ir_lexirecall.cli.arguments import Parser
 from ir_lexirecall.cli.benchmarks import add_benchmark
 from ir_lexirecall.cli.commands import add_commands
 from ir_lexirecall.cli.gate import add_gate
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
+from ir_lexirecall.cli.words import with_lists
 from ir_lexirecall.present.text import printable
 
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs, split_measures
+from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
+from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.significance import TESTS
 
 if TYPE_CHECKING:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.testing import best_first, margin_columns, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.judging import of_comparisons
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.significance import (
     SignificanceTest,
-    TestResult,
     detectable_difference,
-    effect_interval,
     preference_interval,
     queries_for_difference,
     queries_for_margin,
 )
 from ir_lexirecall.significance.deviations import best_set, studentised_deviations
-from ir_lexirecall.significance.margins import MarginTest, margin_test, margin_test_of_all, margin_verdicts
+from ir_lexirecall.significance.margins import MarginTest
 from ir_lexirecall.significance.over_collections import mean_interval
 
 if TYPE_CHECKING:
@@ -212,7 +211,7 @@ class Comparison:
         return all_pairs(self.runs, self.baseline)
 
     @cached_property
-    def places(self) -> tuple[Any, Any]:
+    def places(self) -> tuple[Ints, Ints]:
         """The runs of every pair by their place among the runs."""
         place = {name: i for i, name in enumerate(self.runs)}
         a, b = ([place[pair[side]] for pair in self.pairs] for side in (0, 1))
@@ -253,56 +252,16 @@ class Comparison:
 
     def _test(self, criterion: Criterion) -> dict[str, Any]:
         self._check_defined(criterion)
-        a, b = self.places
-        test, queries = self.test_of(criterion.name), len(criterion.query_ids)
-        tested = self._two_sided(criterion, test)
-        wins, losses, incomparable = criterion.counts(a, b)
-        adjusted, reject = test.corrected(tested.p)
-        means = criterion.means if criterion.is_measure else np.full(len(self.runs), np.nan)
-        effect_low, effect_high = _effect_ends(test, tested, queries)
-        return {
-            "run_a": [first for first, _ in self.pairs],
-            "run_b": [second for _, second in self.pairs],
-            "wins": wins,
-            "losses": losses,
-            "ties": queries - wins - losses - incomparable,
-            "incomparable": incomparable,
-            "net_wins": (wins - losses) / max(1, queries),
-            "mean_a": means[a],
-            "mean_b": means[b],
-            "difference": criterion.mean_differences(a, b),
-            "estimate": tested.estimate,
-            "ci_low": tested.low,
-            "ci_high": tested.high,
-            "p": tested.p,
-            "p_corrected": adjusted,
-            "effect_size": tested.effect_size,
-            "effect_low": effect_low,
-            "effect_high": effect_high,
-            **(self._with_margin[criterion.name] if self.margins is not None else {}),
-        } | ({} if self.margins is not None else {"verdict": two_sided(reject, criterion.sign * tested.estimate)})
-
-    def _two_sided(self, criterion: Criterion, test: SignificanceTest) -> TestResult:
-        """The test of every pair's difference."""
-        a, b = self.places
-        if test.name == "tukey":
-            values, sign = (
-                (criterion.standings, criterion.sign) if criterion.query_ids else (np.zeros((len(self.runs), 0)), 1)
-            )
-            return turned(test.of_all(values.T, bounds=_twice(criterion.bounds))[a, b], sign)
-        blocks = [test.of_pairs(x, bounds=criterion.bounds) for x in criterion.differences(a, b)]
-        return TestResult.concatenate(blocks) if blocks else TestResult(*np.zeros((5, 0)))
+        test = self.test_of(criterion.name)
+        columns, reject = pair_columns(criterion, test, self.runs, self.places)
+        if self.margins is not None:
+            return columns | self._with_margin[criterion.name]
+        return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
 
     @cached_property
     def _with_margin(self) -> dict[str, dict[str, Any]]:
         """The columns that a margin adds, by criterion; what says *worse* is corrected over all criteria and pairs."""
-        tested = {name: self._margin_test(criterion) for name, criterion in self.by.items()}
-        worse, _ = self.test.corrected(np.concatenate([one.worse for one in tested.values()]))
-        columns = {}
-        for name, part in zip(tested, np.split(worse, len(tested)), strict=True):
-            verdicts = margin_verdicts(replace(tested[name], worse=part), self.test.alpha)
-            columns[name] = {"worse_p": part, "within_p": tested[name].within, "verdict": verdicts.tolist()}
-        return columns
+        return margin_columns({name: self._margin_test(criterion) for name, criterion in self.by.items()}, self.test)
 
     def better_p(self, by: str) -> dict[str, float]:
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
@@ -312,13 +271,7 @@ class Comparison:
     def _margin_test(self, criterion: Criterion) -> MarginTest:
         self._check_defined(criterion)
         assert self.margins is not None
-        a, b = self.places
-        test, margin = self.test_of(criterion.name), self.margins[criterion.name]
-        if test.name == "tukey":
-            tested = margin_test_of_all(test, criterion.standings.T, margin)
-            return MarginTest(*(p[a, b] for p in vars(tested).values()))
-        blocks = [vars(margin_test(test, criterion.sign * x, margin)).values() for x in criterion.differences(a, b)]
-        return MarginTest(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+        return one_sided_tests(criterion, self.test_of(criterion.name), self.places, self.margins[criterion.name])
 
     def _check_defined(self, criterion: Criterion) -> None:
         """Refuse a measure whose values are not all finite numbers."""
@@ -589,41 +542,3 @@ class Comparison:
     def plot_query(self, query_id: str, ax: Any = None) -> Any:
         """Where the relevant documents of a query stand in every run, best run first; returns the axes."""
         return plots.rank_profile(self, query_id, ax=ax)
-
-
-_NOISE = 1e-12  # of sums in another order
-
-
-def best_first(means: Sequence[float] | Floats) -> Any:
-    """The places of means in their order, the largest first; what differs by rounding only stays as it is.
-
-    >>> best_first([0.25, 0.1 + 0.2, 0.3]).tolist()
-    [1, 2, 0]
-    """
-    means = np.asarray(means, dtype=np.float64)
-    finite = np.where(np.isfinite(means), means, 0.0)
-    step = _NOISE * np.abs(finite).max(initial=0.0) or 1.0
-    rounded = np.where(np.isfinite(means), np.round(finite / step), np.where(np.isnan(means), -np.inf, means))
-    return np.argsort(-rounded, kind="stable")
-
-
-def _effect_ends(test: SignificanceTest, tested: TestResult, queries: int) -> tuple[Floats, Floats]:
-    """The interval of the effect size: that of the estimate for the sign test, of d_z for tests of means."""
-    if test.name == "sign":
-        return tested.low, tested.high
-    if test.name == "wilcoxon" or queries < 2:
-        unknown = np.full(len(tested.p), np.nan)
-        return unknown, unknown
-    return effect_interval(tested.effect_size, queries, test.alpha)
-
-
-def _twice(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-    """The bounds of a difference of two numbers with these bounds."""
-    return None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
-
-
-def turned(result: TestResult, sign: int) -> TestResult:
-    """The result of the differences times a sign."""
-    if sign > 0:
-        return result
-    return TestResult(-result.estimate, -result.high, -result.low, result.p, -result.effect_size)

@@ -8,7 +8,7 @@ import pytest
 from command_line import Cli
 
 from ir_lexirecall import demo
-from ir_lexirecall.cli.arguments import split_measures, with_lists
+from ir_lexirecall.cli.words import split_measures, with_lists
 from ir_lexirecall.data import qrels as read_qrels_module
 
 

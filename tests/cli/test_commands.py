@@ -18,8 +18,9 @@ from command_line import BM25, QRELS, QUALITY, Cli
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.cli.arguments import run_names, split_measures
+from ir_lexirecall.cli.arguments import run_names
 from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
+from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.measures import REGISTRY
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.text import short_name
