@@ -15,7 +15,6 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     "pyproject.toml",
-    "setup.py",
     "MANIFEST.in",
     "README.md",
     "LICENSE",
@@ -24,6 +23,7 @@ SOURCES = [
     "CONTRIBUTING.md",
 ]
 PACKAGES = {
+    "asreview_lexirecall",
     "ir_datasets_lexirecall",
     "ir_lexirecall",
     "lenskit_lexirecall",
@@ -31,7 +31,7 @@ PACKAGES = {
     "sentence_transformers_lexirecall",
     "spark_lexirecall",
 }
-BUILD = "from setuptools.build_meta import build_wheel; build_wheel({!r})"
+BUILD = "import sys; sys.path.insert(0, '.ci'); from clean_build import build_wheel; build_wheel({!r})"
 
 
 def build(checkout: Path, out: Path) -> tuple[dict[str, int], str]:
@@ -55,7 +55,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, int
     folder = tmp_path_factory.mktemp("wheels")
     checkout = folder / "checkout"
     shutil.copytree(ROOT / "ir_lexirecall", checkout / "ir_lexirecall", ignore=shutil.ignore_patterns("gallery"))
-    for name in ("integrations", "examples", "tests"):
+    for name in (".ci", "integrations", "examples", "tests"):
         shutil.copytree(ROOT / name, checkout / name)
     for name in SOURCES:
         shutil.copy(ROOT / name, checkout)
@@ -90,7 +90,12 @@ def test_a_wheel_has_the_pages_and_what_pyterrier_needs_to_show_them(
     wheels: tuple[list[dict[str, int]], list[str]],
 ) -> None:
     pages = {name.removeprefix("ir_lexirecall/pt_docs/") for name in wheels[0][0] if "/pt_docs/" in name}
-    assert {name for name in pages if name.endswith(".py")} == {"pages.py", "measure_pages.py", "drawings.py"}
+    assert {name for name in pages if name.endswith(".py")} == {
+        "__init__.py",
+        "pages.py",
+        "measure_pages.py",
+        "drawings.py",
+    }
     assert pages >= {
         str(path.relative_to(ROOT / "ir_lexirecall/pt_docs"))
         for path in ROOT.glob("ir_lexirecall/pt_docs/**/*.rst")
