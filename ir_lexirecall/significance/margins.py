@@ -164,7 +164,10 @@ def _one_sided(test: SignificanceTest, x: Floats, shifts: Floats) -> tuple[Float
 
 
 def _of_means(test: SignificanceTest, x: Floats, shifts: Floats) -> tuple[Floats, Floats]:
-    """The same for tests of means, of rows that are not of one magnitude: exact where they are with the margin added."""
+    """The same for tests of means, of rows that are not of one magnitude: exact where they are with the margin added.
+
+    What rejects a mean of at most 0 rejects one of at most -shift, so the exact p is never above that of the shift 0.
+    """
     if test.name == "t":
         both = one_sided_t_p(x, shifts), one_sided_t_p(-x, shifts)
     else:
@@ -174,7 +177,8 @@ def _of_means(test: SignificanceTest, x: Floats, shifts: Floats) -> tuple[Floats
         for k, shift in enumerate(shifts):
             total = moved(signed, shift)
             exact = of_one_magnitude(total)
-            p[k, exact] = one_sided_exact_p(total[exact], np.zeros((1, np.count_nonzero(exact))))[0]
+            of_total = one_sided_exact_p(total[exact], np.zeros((1, np.count_nonzero(exact))))[0]
+            p[k, exact] = np.minimum(of_total, p[0, exact])  # the first shift is 0
     return both
 
 

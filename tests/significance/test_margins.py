@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
@@ -145,6 +145,7 @@ PAIRS = st.lists(st.integers(-6, 6).map(lambda n: n / 6), min_size=2, max_size=1
 
 @pytest.mark.parametrize("name", PAIRED)
 @given(PAIRS, st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+@example([-0.5, 4 / 6], 0.5)
 @settings(max_examples=40, deadline=None)
 def test_a_larger_margin_is_easier_and_sides_mirror_each_other(name: str, x: list[float], margin: float) -> None:
     found, further, mirrored = (
