@@ -1,4 +1,4 @@
-"""What a gate says: in Markdown for a pull request, in JSON and JUnit's XML for programs."""
+"""What a gate says: in Markdown for a pull request, as plain text for a terminal, in JSON and JUnit's XML for programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import Shown, plain
-from ir_lexirecall.present.text import escape_markdown, format_number, format_p
+from ir_lexirecall.present.text import escape_markdown, format_number, format_p, printable
 from ir_lexirecall.present.words import confidence_words, count, how_tested, interval, listed, p_words
 
 if TYPE_CHECKING:
@@ -30,15 +30,16 @@ _DECIDED = {
 """Columns of ``Comparison.explain`` for the candidate (a) and the baseline (b), and what they are called here."""
 
 
-def gate_text(gate: Gate, most: int = _MOST_LOST) -> str:
-    """The summary in Markdown: the verdict on every criterion, the queries that lost most, the caveats."""
-    return "\n".join(_lines(gate, most))
+def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> str:
+    """The summary, in Markdown or plain: the verdict on every criterion, the queries that lost most, the caveats."""
+    return "\n".join(_lines(gate, most, markdown))
 
 
-def _lines(gate: Gate, most: int) -> Iterator[str]:
-    yield f"### {escape_markdown(headline(gate))}"
+def _lines(gate: Gate, most: int, markdown: bool) -> Iterator[str]:
+    escape = escape_markdown if markdown else printable
+    yield f"{'### ' if markdown else ''}{escape(headline(gate))}"
     yield ""
-    yield _criteria(gate).markdown()
+    yield _drawn(_criteria(gate), markdown)
     lost = gate.lost()
     if len(lost):
         first = gate.comparison.criteria[0]
@@ -46,12 +47,14 @@ def _lines(gate: Gate, most: int) -> Iterator[str]:
         number = f"{len(lost)} of {count(len(gate.comparison.by[first].query_ids), 'query')}"
         some = f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)" if 0 < len(shown) < len(lost) else ""
         yield ""
-        yield f"By {escape_markdown(first)}, {escape_markdown(gate.candidate)} loses {number}{some}{':' if most else '.'}"
+        yield f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}"
     if len(lost) and most:
         yield ""
         names = {"baseline": gate.baseline, "candidate": gate.candidate}
         heads = {column: head.format(**names) for column, head in _DECIDED.items() if column in shown}
-        yield Shown.from_frame({"query": shown["query_id"], **{h: shown[c] for c, h in heads.items()}}).markdown()
+        yield _drawn(
+            Shown.from_frame({"query": shown["query_id"], **{h: shown[c] for c, h in heads.items()}}), markdown
+        )
         if "level" in shown:
             yield ""
             yield (
@@ -59,7 +62,11 @@ def _lines(gate: Gate, most: int) -> Iterator[str]:
                 "smaller rank, or alone (-: not retrieved)."
             )
     if notes := grouped(comparison_caveats(gate.comparison)):
-        yield from ["", "Caveats:", "", *(f"- {escape_markdown(note)}" for note in notes)]
+        yield from ["", "Caveats:", "", *(f"- {escape(note)}" for note in notes)]
+
+
+def _drawn(shown: Shown, markdown: bool) -> str:
+    return shown.markdown() if markdown else "\n\n".join([shown.text()[0], *map(printable, shown.notes)])
 
 
 def headline(gate: Gate) -> str:
@@ -139,11 +146,22 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
     return json.dumps(gate_dict(gate, most), indent=1)
 
 
+def criterion_facts(gate: Gate) -> dict[str, str]:
+    """What is known of each criterion, in a line: difference, interval, p, margin, verdict."""
+    return {
+        str(row["criterion"]): (
+            f"difference {row['difference']:+.4f}, interval {interval(row['ci_low'], row['ci_high'])}, "
+            f"{p_words(float(row['p']))}, worse: {p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
+        )
+        for row in gate.table.to_dict(orient="records")
+    }
+
+
 def gate_junit(gate: Gate) -> str:
     """A test suite in JUnit's XML: a case per criterion, which fails or (undecided, where that does not pass) is an error."""
     from xml.etree import ElementTree
 
-    table = gate.table
+    table, facts = gate.table, criterion_facts(gate)
     undecided = set(gate.undecided) if gate.outcome == UNDECIDED else set()
     suite = ElementTree.Element(
         "testsuite",
@@ -155,15 +173,10 @@ def gate_junit(gate: Gate) -> str:
     for row in table.to_dict(orient="records"):
         name = str(row["criterion"])
         case = ElementTree.SubElement(suite, "testcase", classname="ir-lexirecall gate", name=name)
-        low, high = row["ci_low"], row["ci_high"]
-        facts = (
-            f"difference {row['difference']:+.4f}, interval {interval(low, high)}, {p_words(float(row['p']))}, worse: "
-            f"{p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
-        )
         if row["fails"] or name in undecided:
             kind = "failure" if row["fails"] else "error"
-            ElementTree.SubElement(case, kind, message=WORSE if row["fails"] else UNDECIDED).text = facts
+            ElementTree.SubElement(case, kind, message=WORSE if row["fails"] else UNDECIDED).text = facts[name]
         else:
-            ElementTree.SubElement(case, "system-out").text = facts
+            ElementTree.SubElement(case, "system-out").text = facts[name]
     ElementTree.indent(suite, " ")
     return ElementTree.tostring(suite, encoding="unicode")

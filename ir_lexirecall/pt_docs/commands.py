@@ -9,6 +9,7 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ir_lexirecall.cli import main
 from ir_lexirecall.data import demo
@@ -29,16 +30,27 @@ def files() -> Iterator[Path]:
     """A folder, for a while the working directory, with ``qrels.txt``, ``bm25.run``, ..., and ``runs/``."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
-        qrels.to_csv(Path(folder, "qrels.txt"), sep=" ", header=False, index=False)
-        Path(folder, "runs", "lexirecall-demo").mkdir(parents=True)
-        for name, run in demo.runs().items():
-            rows = run.assign(q0="Q0", rank=run.groupby("query_id").cumcount() + 1, tag=name)
-            rows = rows[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
-            for place in (Path(folder), Path(folder, "runs", "lexirecall-demo")):
-                rows.to_csv(place / f"{name}.run", sep=" ", header=False, index=False)
+        write_files(Path(folder))
         os.chdir(folder)
         try:
             yield Path(folder)
         finally:
             os.chdir(before)
+
+
+def write_files(folder: Path) -> None:
+    """Write the embedded collection as the files of ``files``; ``main.run`` and ``branch.run`` are ``bm25`` and ``bm25_rerank``."""
+    qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
+    qrels.to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
+    (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
+    runs = demo.runs()
+    for name, run in runs.items():
+        _write_run(run, folder / "runs" / "lexirecall-demo", name)
+    for name, run in {**runs, "main": runs["bm25"], "branch": runs["bm25_rerank"]}.items():
+        _write_run(run, folder, name)
+
+
+def _write_run(run: Any, folder: Path, name: str) -> None:
+    rows = run.assign(q0="Q0", rank=run.groupby("query_id").cumcount() + 1, tag=name)
+    rows = rows[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+    rows.to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)

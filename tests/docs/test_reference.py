@@ -18,6 +18,7 @@ from ir_lexirecall.pt_docs import measure_pages
 
 PAGES = Path(__file__).parents[2] / "ir_lexirecall" / "pt_docs"
 INTEGRATIONS = [
+    "pytest_lexirecall",
     "pyterrier_lexirecall",
     "lenskit_lexirecall",
     "spark_lexirecall",

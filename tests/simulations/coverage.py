@@ -13,6 +13,8 @@ by more than .015 say why.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -370,12 +372,16 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
 
 def page(rows: Sequence[Row]) -> str:
     """The table as reStructuredText."""
-    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 40 9 9 24", ""]
-    head = ("Statement", "Setting", "Nominal", "Measured", "Remark")
-    cells = [(r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", r.remark) for r in rows]
-    for row in (head, *cells):
-        lines += [f"   {'*' if i == 0 else ' '} - {cell}".rstrip() for i, cell in enumerate(row)]
-    return "\n".join(lines) + "\n"
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows((r.statement, r.setting, f"{r.level:.2f}", f"{r.share:.3f}", r.remark) for r in rows)
+    head = [
+        ".. csv-table::",
+        "   :header: Statement, Setting, Nominal, Measured, Remark",
+        "   :widths: 28 40 9 9 24",
+        "",
+    ]
+    return "\n".join([*head, *(f"   {line}" for line in text.getvalue().splitlines())]) + "\n"
 
 
 def main() -> int:

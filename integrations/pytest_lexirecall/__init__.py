@@ -1,0 +1,96 @@
+"""pytest's plugin: a test that fails where a change makes rankings worse.
+
+    def test_the_change_keeps_the_quality(assert_not_worse):
+        assert_not_worse("qrels.txt", "main.run", "branch.run", ["nDCG@10", "LR"], margin=0.01)
+
+pytest finds it by the entry point ``pytest11``. It is loaded wherever pytest starts, so it imports the library when an assertion needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison import Gate
+    from ir_lexirecall.comparison.comparing import CriteriaLike
+    from ir_lexirecall.comparison.margins import MarginLike
+    from ir_lexirecall.data.alignment import RunLike
+    from ir_lexirecall.data.judgments import QrelsLike
+
+__all__ = ["assert_not_worse"]
+
+
+def assert_not_worse(
+    qrels: QrelsLike,
+    baseline: RunLike,
+    candidate: RunLike,
+    measures: CriteriaLike,
+    *,
+    margin: MarginLike = 0.01,
+    **options: Any,
+) -> Gate:
+    """Fail unless a candidate passes ``ir_lexirecall.gate``; the failure shows the gate's table and the queries that lost most.
+
+    As a fixture it also records what is known of each criterion as properties of the test, which pytest's ``--junitxml`` writes.
+
+    Args:
+        qrels, baseline, candidate: judgments and two runs, in any form that ``ir_lexirecall.gate`` takes.
+        measures: its ``by``: measures and preferences.
+        margin: a loss that does not matter.
+        **options: the other options of ``ir_lexirecall.gate``, such as ``strict=True``: what is undecided fails, too.
+
+    Returns:
+        What ``gate`` found.
+
+    Raises:
+        AssertionError: the candidate is worse, or undecided where that does not pass.
+        ValueError: as ``gate``.
+
+    >>> qrels = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> before = {q: {"a": 2.0, "b": 1.0} for q in qrels}
+    >>> after = {q: {"b": 2.0, "a": 1.0} for q in qrels}
+    >>> assert_not_worse(qrels, before, before, "RR").outcome
+    'passed'
+    >>> assert_not_worse(qrels, before, after, "RR")
+    Traceback (most recent call last):
+    ...
+    AssertionError: candidate is worse than baseline by RR
+    ...
+    """
+    __tracebackhide__ = True
+    return _passed(_found(qrels, baseline, candidate, measures, margin=margin, **options))
+
+
+@pytest.fixture(name="assert_not_worse")
+def recording(record_property: Callable[[str, object], None]) -> Callable[..., Gate]:
+    """``pytest_lexirecall.assert_not_worse``, which records what is known of each criterion as properties of the test."""
+
+    def assertion(*args: Any, **kwargs: Any) -> Gate:
+        __tracebackhide__ = True
+        from ir_lexirecall.present.gates import criterion_facts
+
+        found = _found(*args, **kwargs)
+        for criterion, facts in criterion_facts(found).items():
+            record_property(criterion, facts)
+        return _passed(found)
+
+    return assertion
+
+
+def _found(qrels: Any, baseline: Any, candidate: Any, measures: Any, **options: Any) -> Gate:
+    from ir_lexirecall._util.errors import entry
+    from ir_lexirecall.comparison import gate
+
+    return entry(gate, "assert_not_worse")(qrels, baseline, candidate, measures, **options)
+
+
+def _passed(found: Gate) -> Gate:
+    __tracebackhide__ = True
+    if found.exit_code:
+        from ir_lexirecall.present.gates import gate_text
+
+        raise AssertionError(gate_text(found, markdown=False))
+    return found

@@ -1,0 +1,134 @@
+"""The assertion that fails where a change makes rankings worse, in pytest itself."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ir_lexirecall import demo
+from ir_lexirecall.pt_docs.commands import write_files
+from tests.docs.test_pages import PAGES, blocks
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[2]
+QRELS, BM25 = demo.qrels(), demo.run("bm25")  # here: pytester forgets the modules that are imported while it is in use
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A folder with qrels and runs, where pytest loads this plugin only."""
+    write_files(pytester.path)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{ROOT / 'integrations'}")
+    return pytester
+
+
+def run(project: pytest.Pytester, test: str, *options: str) -> pytest.RunResult:
+    project.makepyfile(test)
+    return project.runpytest_subprocess("-p", "pytest_lexirecall", *options)
+
+
+def test_a_change_without_loss_passes_and_the_gate_can_be_asked_more(project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        def test_quality(assert_not_worse):
+            found = assert_not_worse("qrels.txt", "bm25.run", "bm25.run", ["nDCG@10", "lexirecall"])
+            assert found.table["verdict"].tolist() == ["within margin", "undecided"]
+        """,
+    )
+    done.assert_outcomes(passed=1)
+
+
+def test_a_failure_shows_the_table_and_the_queries_that_lost_most(project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        from pytest_lexirecall import assert_not_worse
+
+        def test_quality():
+            assert_not_worse("qrels.txt", "bm25.run", "overlap.run", ["nDCG@10", "AP"], margin=0.02, alpha=0.1)
+        """,
+    )
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(
+        [
+            ">*assert_not_worse(*",
+            "E *AssertionError: candidate is worse than baseline by nDCG@10 and AP",
+            "E *criterion*90% interval*margin*verdict",
+            "E *nDCG@10*0.5783*0.2355*-0.3428*< 1e-4*0.0200*worse",
+            "E *By nDCG@10, candidate loses 16 of 16 queries (10 are shown):",
+            "E *q14*0.8173*0.0000",
+        ]
+    )
+    assert "def _passed" not in done.stdout.str()
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_what_is_undecided_fails_where_it_is_asked_to(strict: bool, project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        f"""
+        def test_quality(assert_not_worse):
+            assert_not_worse("qrels.txt", "bm25.run", "bm25_rerank.run", "nDCG@10", strict={strict})
+        """,
+    )
+    done.assert_outcomes(failed=int(strict), passed=int(not strict))
+
+
+def test_verdicts_are_in_the_junit_file(project: pytest.Pytester) -> None:
+    run(
+        project,
+        """
+        def test_quality(assert_not_worse):
+            assert_not_worse("qrels.txt", "bm25.run", "overlap.run", ["nDCG@10", "AP"])
+        """,
+        "--junitxml=out.xml",
+    )
+    properties = [p.attrib for p in ElementTree.parse(project.path / "out.xml").iter("property")]
+    assert [p["name"] for p in properties] == ["nDCG@10", "AP"]
+    assert properties[0]["value"].startswith("difference -0.3428, interval -0.4342 to -0.2514, p < 1e-4")
+    assert properties[0]["value"].endswith("margin 0.01: worse")
+
+
+def test_bad_input_names_the_assertion() -> None:
+    from pytest_lexirecall import assert_not_worse
+
+    with pytest.raises(ValueError, match=r"^assert_not_worse: margin of AP .*-1"):
+        assert_not_worse(QRELS, BM25, BM25, "AP", margin=-1)
+    with pytest.raises(TypeError, match="assert_not_worse: unexpected argument 'strickt'; did you mean 'strict'"):
+        assert_not_worse(QRELS, BM25, BM25, "AP", strickt=True)
+
+
+def test_pytest_starts_without_the_library(project: pytest.Pytester) -> None:
+    done = run(
+        project,
+        """
+        import sys
+
+        def test_nothing():
+            assert "pytest_lexirecall" in sys.modules
+            assert not {"numpy", "pandas", "polars", "ir_lexirecall", "ir_measures"} & set(sys.modules)
+        """,
+    )
+    done.assert_outcomes(passed=1)
+
+
+def test_pytest_finds_the_plugin() -> None:
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["entry-points"]["pytest11"] == {"lexirecall": "pytest_lexirecall"}
+    installed = [point for point in entry_points(group="pytest11") if point.name == "lexirecall"]
+    assert all(point.load() is sys.modules["pytest_lexirecall"] for point in installed)
+
+
+def test_the_page_shows_a_test_that_runs(project: pytest.Pytester) -> None:
+    (test,) = (text for _, kind, text in blocks(PAGES / "continuous_integration.rst") if kind == "a-test")
+    for name, source in (("main", "bm25"), ("branch", "bm25_rerank")):
+        (project.path / f"{name}.run").write_bytes((project.path / f"{source}.run").read_bytes())
+    run(project, test).assert_outcomes(passed=2)
