@@ -75,11 +75,14 @@ class Collector:
     Args:
         judgments: those of the experiment.
         needed: whether all runs must be rankings of documents; else the collector is blind as soon as one is not.
+        predicted: predicted judgments of more queries, with which whole runs are aligned as well.
     """
 
-    def __init__(self, judgments: SharedJudgments, needed: bool = True) -> None:
+    def __init__(self, judgments: SharedJudgments, needed: bool = True, predicted: Judgments | None = None) -> None:
         self._judgments = judgments
         self._needed = needed
+        self.predicted = predicted
+        self.by_program: list[AlignedRun] = []
         self._times: dict[str, int] = {}
         self._seen: list[tuple[AlignedRun, Ints]] = []
         self.blind = False
@@ -89,6 +92,8 @@ class Collector:
         if self._needed or (_has(qrels, "doc_id", "relevance") and _has(run, "doc_id", "score")):
             aligned = align(Judgments.from_qrels(qrels), run)
             query_ids = aligned.judgments.query_ids
+            if self.predicted is not None:
+                self.by_program.append(align(self.predicted, run))
         else:
             aligned, self.blind = None, True
             query_ids = [id_string(query_id) for query_id in qrels["query_id"].unique()]
@@ -158,15 +163,15 @@ _current: ContextVar[Collector | None] = ContextVar("pyterrier_lexirecall_collec
 
 
 @contextmanager
-def collecting(qrels: pd.DataFrame, needed: bool = True) -> Iterator[Collector]:
+def collecting(qrels: pd.DataFrame, needed: bool = True, predicted: Judgments | None = None) -> Iterator[Collector]:
     """Within the ``with`` block (in this thread or task), judge by these qrels and collect what is scored.
 
     Args:
         qrels: those of the experiment, with PyTerrier's column names.
-        needed: as in ``Collector``.
+        needed, predicted: as in ``Collector``.
     """
     judgments = SharedJudgments(qrels)
-    collector = Collector(judgments, needed)
+    collector = Collector(judgments, needed, predicted)
     token = _current.set(collector)
     try:
         with known_judgments(judgments.find):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -77,6 +78,7 @@ def Experiment(
     margin: MarginLike | None = None,
     rel: float | None = None,
     cutoff: int | None = None,
+    predicted: pd.DataFrame | str | None = None,
     return_comparison: bool = False,
 ) -> Any:
     """Run ``pt.Experiment`` and compare the systems as ``ir_lexirecall.compare`` does, running each system once.
@@ -107,6 +109,9 @@ def Experiment(
         margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds the columns
             `` verdict``, `` worse p-value`` and `` within p-value``.
         rel, cutoff: as in ``ir_lexirecall.compare``, for preferences.
+        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names or a file;
+            ``qrels`` are those of people, for a random sample of at least 10 topics. All topics are run at once, so that it
+            goes with neither ``batch_size`` nor ``filter_by_qrels``.
         return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
@@ -135,6 +140,9 @@ def Experiment(
         check_number("rel", rel, above=0)
     if cutoff is not None:
         check_integer("cutoff", cutoff)
+    if predicted is not None and (batch_size is not None or filter_by_qrels):
+        option = "filter_by_qrels" if filter_by_qrels else "batch_size"
+        raise ValueError(f"predicted judgments need the rankings of all topics at once; leave {option} out")
     if isinstance(test, SignificanceTest):
         correction = test.correction if baseline is not None else None
         tested = test
@@ -162,6 +170,7 @@ def Experiment(
         margin,
         rel,
         cutoff,
+        _read(predicted, pt.io.read_qrels),
         highlight,
         {
             "perquery": perquery,
@@ -236,6 +245,7 @@ class _Experiment:
         margin: MarginLike | None,
         rel: float | None,
         cutoff: int | None,
+        predicted: pd.DataFrame | None,
         highlight: str | None,
         options: dict[str, Any],
     ) -> None:
@@ -254,6 +264,7 @@ class _Experiment:
         self.margin = margin
         self.rel = rel
         self.cutoff = cutoff
+        self.predicted = predicted
         self.highlight = highlight
         self.as_dataframe = options["dataframe"]
         self.perquery = options["perquery"]
@@ -270,15 +281,28 @@ class _Experiment:
 
     def run(self, topics: Any, qrels: Any) -> tuple[Any, Comparison | None]:
         """The result as the user asked for it, and the comparison of the systems."""
-        with collecting(self._judged(topics, qrels), self.needs_rankings) as collector:
+        predicted = None
+        if self.predicted is not None:
+            predicted = Judgments.from_qrels(pt.model.to_ir_measures(self._judged(topics, self.predicted)))
+        with collecting(self._judged(topics, qrels), self.needs_rankings, predicted) as collector:
             with keeping_errors_of("pyterrier"):
                 result = self._run(topics, qrels)
             runs = None if collector.blind else collector.runs(len(self.systems))
         if runs is None:
             return self._finished(result, None), None
-        by_system = {self.distinct[system]: runs[j] for j, system in enumerate(self._execution_order(result))}
-        comparison = self._compared(collector.judgments, {name: by_system[name] for name in self.distinct})
+        order = self._execution_order(result)
+        comparison = self._compared(collector.judgments, self._by_name(runs, order))
+        if comparison is not None and predicted is not None:
+            if not len(predicted):
+                raise ValueError("predicted holds no judgments of the topics")
+            by_program = self._compared(predicted, self._by_name(collector.by_program, order))
+            comparison = replace(comparison, predicted=by_program)
         return self._finished(result, comparison), comparison
+
+    def _by_name(self, runs: list[AlignedRun], order: list[int]) -> dict[str, AlignedRun]:
+        """Runs in the order in which they were scored by the names of their systems, in the order of these."""
+        by_system = {self.distinct[system]: runs[j] for j, system in enumerate(order)}
+        return {name: by_system[name] for name in self.distinct}
 
     def _judged(self, topics: Any, qrels: Any) -> pd.DataFrame:
         """The qrels by which ``pt.Experiment`` judges."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
@@ -68,6 +70,7 @@ def compare(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    predicted: QrelsLike | None = None,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -97,6 +100,10 @@ def compare(
         cutoff: what is ranked below counts as not retrieved, for preferences.
         queries: ``'all'``: a measure counts every query of the qrels, a preference those with relevant documents;
             ``'relevant'``: those with relevant documents for all criteria.
+        predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
+            least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
+            what the program gets wrong on the sample is taken off), by a t-test; ``table()`` gains ``rho`` and ``n_effective``.
+            By a preference, a query without relevant documents is a tie. Means stay those of people's queries.
         judged_only: take documents without a judgment out of the rankings first (condensed lists).
         exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
         rules: apply the collection's own rules, as in ``evaluate``.
@@ -108,7 +115,8 @@ def compare(
         ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is an empty ranking.
 
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown criterion, baseline, test or correction.
+        ValueError: bad input, fewer than two runs, an unknown criterion, baseline, test or correction; with ``predicted`` fewer than
+            10 queries in ``qrels``, or one that ``predicted`` lacks.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026,
     doi 10.1145/3728373.
@@ -131,11 +139,13 @@ def compare(
         rel=rel,
         cutoff=cutoff,
         queries=queries,
+        predicted=None if predicted is None else Judgments.from_qrels(predicted, exclude, rules=rules),
         judged_only=judged_only,
         allow_empty=allow_empty,
     )
-    if result.scored is not None:
-        result.scored.check_defined()
+    for by_judge in (result, result.predicted):
+        if by_judge is not None and by_judge.scored is not None:
+            by_judge.scored.check_defined()
     return result
 
 
@@ -164,20 +174,31 @@ def compare_runs(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    predicted: Judgments | None = None,
     judged_only: bool = False,
     allow_empty: bool = False,
     least: int = 2,
 ) -> Comparison:
     """``compare`` with the input read; ``by`` as from ``parse_criteria``, ``least`` the number of runs that are needed."""
     check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries, least=least)
+    if predicted is not None:
+        if queries != "all":
+            raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
+        human_queries(judgments.query_ids, predicted.query_ids)
     rel = judgments.threshold if rel is None else rel
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     scored = ScoredRuns.from_runs(
         measures, judgments, runs, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
     )
-    return comparison_of(
+    result = comparison_of(
         scored, by, baseline=baseline, test=test, margin=margin, rel=rel, cutoff=cutoff, queries=queries
     )
+    if predicted is None:
+        return result
+    by_program = ScoredRuns.from_runs(
+        measures, predicted, scored.sources, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
+    )
+    return replace(result, predicted=comparison_of(by_program, by, test=test, rel=rel, cutoff=cutoff))
 
 
 def check_options(

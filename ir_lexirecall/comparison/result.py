@@ -17,6 +17,7 @@ from ir_lexirecall.comparison.testing import best_first, margin_columns, one_sid
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.judging import of_comparisons
+from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.significance import (
     SignificanceTest,
@@ -49,6 +50,10 @@ class Comparison:
         test: how differences are tested, its level and correction.
         margins: by criterion the difference that does not matter; None where verdicts know no margin.
         scored: the aligned runs with their values; None where only values were given.
+        predicted: the same runs by predicted judgments of more queries, which then sharpen the tests; see ``compare``.
+
+    Raises:
+        ValueError: ``predicted`` with fewer than 10 queries, a query that it lacks, a margin, or a test other than ``'t'``.
     """
 
     runs: list[str]
@@ -57,6 +62,15 @@ class Comparison:
     test: SignificanceTest = field(default_factory=SignificanceTest)
     margins: Mapping[str, float] | None = None
     scored: ScoredRuns | None = field(default=None, repr=False)
+    predicted: Comparison | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.predicted is not None:
+            human_queries(self.query_ids, self.predicted.query_ids)
+            if self.margins is not None:
+                raise ValueError("predicted judgments sharpen two-sided tests only; leave the margin out")
+            if self.test.name not in (None, "t"):
+                raise ValueError(f"predicted judgments sharpen the t-test only, not {self.test.name!r}; leave test out")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Comparison:
         return self  # nothing in it changes; tables that carry it in their attrs are copied often
@@ -87,8 +101,11 @@ class Comparison:
         return self.by[self.criteria[0] if by is None else check_choice("criterion", str(by), self.criteria)]
 
     def test_of(self, by: str | None = None) -> SignificanceTest:
-        """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference."""
-        return self.test.named(measure=self.criterion(by).is_measure)
+        """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference.
+
+        With predicted judgments t for both: they sharpen means.
+        """
+        return self.test.named(measure=self.criterion(by).is_measure or self.predicted is not None)
 
     @property
     def source(self) -> str:
@@ -114,6 +131,7 @@ class Comparison:
             "margin": self.margins,
             "n_resamples": self.test.n_resamples if resampled or self.measures else None,
             "seed": self.test.seed if resampled or self.measures else None,
+            "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
             "versions": versions(),
         }
 
@@ -227,7 +245,9 @@ class Comparison:
         (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0 exactly where ``p`` is at most
         alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
         noncentral t; none of Wilcoxon's); with a margin ``worse_p``, of no loss, one-sided and corrected over all
-        criteria and pairs, and ``within_p``, of a loss or a gain of at least the margin; and the ``verdict`` on ``run_a``. Where the smaller value is better,
+        criteria and pairs, and ``within_p``, of a loss or a gain of at least the margin; with predicted judgments ``rho``, their
+        correlation with the human ones over the differences, and ``n_effective``, so many queries judged by people alone would
+        tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
         differences are those of the values all the same, and wins and verdicts say who is better.
 
         Args:
@@ -253,10 +273,21 @@ class Comparison:
     def _test(self, criterion: Criterion) -> dict[str, Any]:
         self._check_defined(criterion)
         test = self.test_of(criterion.name)
-        columns, reject = pair_columns(criterion, test, self.runs, self.places)
+        powered = None if self.predicted is None else self.powered(criterion.name)
+        columns, reject = pair_columns(criterion, test, self.runs, self.places, powered)
         if self.margins is not None:
             return columns | self._with_margin[criterion.name]
         return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
+
+    def powered(self, by: str) -> PredictionPowered:
+        """What human and predicted judgments say of every pair together."""
+        if by not in self._powered:
+            self._powered[by] = of_comparisons.powered(self, by)
+        return self._powered[by]
+
+    @cached_property
+    def _powered(self) -> dict[str, PredictionPowered]:
+        return {}
 
     @cached_property
     def _with_margin(self) -> dict[str, dict[str, Any]]:

@@ -10,21 +10,34 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall.comparison.criteria import Criterion
+from ir_lexirecall.judging.predicted import PredictionPowered
 from ir_lexirecall.significance import SignificanceTest, TestResult, effect_interval
 from ir_lexirecall.significance.margins import MarginTest, margin_test, margin_test_of_all, margin_verdicts
 
 
 def pair_columns(
-    criterion: Criterion, test: SignificanceTest, runs: Sequence[str], places: tuple[Ints, Ints]
+    criterion: Criterion,
+    test: SignificanceTest,
+    runs: Sequence[str],
+    places: tuple[Ints, Ints],
+    powered: PredictionPowered | None = None,
 ) -> tuple[dict[str, Any], Bools]:
-    """The columns of ``Comparison.table`` but for margins and verdicts, and whether the corrected test rejects."""
+    """The columns of ``Comparison.table`` but for margins and verdicts, and whether the corrected test rejects.
+
+    With predicted judgments (``powered``) these test, and effect sizes are missing.
+    """
     a, b = places
     queries = len(criterion.query_ids)
-    tested = _two_sided(criterion, test, places)
+    unknown = np.full(len(a), np.nan)
+    tested = (
+        _two_sided(criterion, test, places)
+        if powered is None
+        else TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+    )
     wins, losses, incomparable = criterion.counts(a, b)
     adjusted, reject = test.corrected(tested.p)
     means = criterion.means if criterion.is_measure else np.full(len(runs), np.nan)
-    effect_low, effect_high = _effect_ends(test, tested, queries)
+    effect_low, effect_high = (unknown, unknown) if powered else _effect_ends(test, tested, queries)
     columns = {
         "run_a": [runs[i] for i in a],
         "run_b": [runs[i] for i in b],
@@ -44,7 +57,7 @@ def pair_columns(
         "effect_size": tested.effect_size,
         "effect_low": effect_low,
         "effect_high": effect_high,
-    }
+    } | ({"rho": powered.rho, "n_effective": powered.n_effective} if powered else {})
     return columns, reject
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.bounds import bounds_table
 from ir_lexirecall.judging.ordering import decides, to_judge_table
+from ir_lexirecall.judging.predicted import PredictionPowered, human_queries, prediction_powered
 from ir_lexirecall.judging.run_bounds import check_bounds_options
 from ir_lexirecall.judging.sequential import sequential_signs
 
@@ -59,6 +62,30 @@ def to_judge(comparison: Any, n: int, name: str, depth: int | None, max_rel: flo
         max_rel=max_rel,
     )
     return to_judge_table(pool, n, *scores)
+
+
+def powered(comparison: Any, name: str) -> PredictionPowered:
+    """Differences by one criterion from human and predicted judgments: see ``prediction_powered``.
+
+    A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
+    judged would be no random sample of those with predictions.
+    """
+    human = human_queries(comparison.query_ids, comparison.predicted.query_ids)
+    d, f = (_of_all_queries(by_judge, name, comparison.places) for by_judge in (comparison, comparison.predicted))
+    result = prediction_powered(d, f, human, comparison.test.alpha)
+    if (ends := comparison.by[name].bounds) is None:
+        return result
+    return replace(result, low=np.maximum(result.low, ends[0]), high=np.minimum(result.high, ends[1]))
+
+
+def _of_all_queries(comparison: Any, name: str, places: Any) -> Floats:
+    """Differences on all queries of the judgments, shape ``(P, Q)``."""
+    criterion = comparison.by[name]
+    place = {query_id: q for q, query_id in enumerate(comparison.query_ids)}
+    differences = np.zeros((len(places[0]), len(place)))
+    counted = [place[query_id] for query_id in criterion.query_ids]
+    differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
+    return differences
 
 
 def sequential(comparison: Any, name: str, alpha: float, seed: int) -> dict[str, Any]:

@@ -22,7 +22,8 @@ from ir_lexirecall.plots.axes import (
     new_axes,
     number_cells,
 )
-from ir_lexirecall.present.words import how_tested, provenance_line
+from ir_lexirecall.present.comparisons import how_compared
+from ir_lexirecall.present.words import provenance_line
 
 if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
@@ -71,7 +72,7 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     )
     cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
     colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
-    how = how_tested({criterion.name: result.test_of(criterion.name)}, len(result.pairs))
+    how = how_compared(result, [criterion.name])
     title = f"* and colour: significantly better (blue), worse (orange); {how}"
     return finish(ax, provenance_line(result.provenance), title, [criterion.name])
 

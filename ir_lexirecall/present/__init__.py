@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, benchmark_table
     from ir_lexirecall.present.caveats import comparison_caveats, tie_notes
     from ir_lexirecall.present.collections import collection_finding
-    from ir_lexirecall.present.comparisons import comparison_finding, comparison_table, marks_of
+    from ir_lexirecall.present.comparisons import comparison_finding, comparison_table, how_compared, marks_of
     from ir_lexirecall.present.gates import gate_json, gate_junit, gate_text
 else:
     __getattr__, __dir__ = exports(
@@ -26,6 +26,7 @@ else:
             "gate_json": "ir_lexirecall.present.gates",
             "gate_junit": "ir_lexirecall.present.gates",
             "gate_text": "ir_lexirecall.present.gates",
+            "how_compared": "ir_lexirecall.present.comparisons",
             "marks_of": "ir_lexirecall.present.comparisons",
             "tie_notes": "ir_lexirecall.present.caveats",
         },
@@ -42,6 +43,7 @@ __all__ = [
     "gate_json",
     "gate_junit",
     "gate_text",
+    "how_compared",
     "marks_of",
     "tie_notes",
 ]

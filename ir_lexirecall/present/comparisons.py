@@ -137,7 +137,28 @@ def comparison_finding(result: Comparison) -> Finding:
     without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
     standings = [Standing(result, name) for name in names]
     ranking, marks, title = ranked(result, standings)
-    return Finding([head, *without, *_leading(result, standings)], notes, ranking, marks, title, result.criteria)
+    return Finding(
+        [head, *without, *_leading(result, standings), *_predicted(result, names)],
+        notes,
+        ranking,
+        marks,
+        title,
+        result.criteria,
+    )
+
+
+def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
+    """What predicted judgments are worth, and what that rests on."""
+    if result.predicted is None:
+        return []
+    human = count(len(result.query_ids), "query")
+    worth = {name: float(np.median(result.powered(name).n_effective)) for name in names}
+    said = listed([f"{number:.0f} for {name}" if len(names) > 1 else f"{number:.0f}" for name, number in worth.items()])
+    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+    return [
+        f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
+        f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random."
+    ]
 
 
 def _head(result: Comparison) -> str:
@@ -176,7 +197,13 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
 
 
 def _how(result: Comparison, standings: Sequence[Standing]) -> str:
-    return how_tested({standing.name: result.test_of(standing.name) for standing in standings}, len(result.pairs))
+    return how_compared(result, [standing.name for standing in standings])
+
+
+def how_compared(result: Comparison, names: Sequence[str]) -> str:
+    """How differences by some criteria were tested, in a few words."""
+    said = how_tested({name: result.test_of(name) for name in names}, len(result.pairs))
+    return said if result.predicted is None else said.replace("paired", "prediction-powered", 1)
 
 
 def _mean(standing: Standing, run: str) -> str:
@@ -362,7 +389,7 @@ def _paper_notes(result: Comparison, names: Sequence[str]) -> list[str]:
         else []
     )
     if len(result.runs) > 1 and names:
-        how = how_tested({name: result.test_of(name) for name in names}, len(result.pairs))
+        how = how_compared(result, names)
         raised = (
             f"+, -: significantly better, worse than {result.baseline}"
             if result.baseline is not None

@@ -10,8 +10,8 @@ import numpy as np
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing, verdict_words
-from ir_lexirecall.present.words import count, how_tested, p_words
+from ir_lexirecall.present.comparisons import Standing, how_compared, verdict_words
+from ir_lexirecall.present.words import count, p_words
 from ir_lexirecall.reports.cells import minus
 
 _MOST_RUNS = 40  # in a heatmap
@@ -55,7 +55,7 @@ def heatmaps_of(result: Comparison) -> list[Heatmap]:
 
 def _heatmap(result: Comparison, standing: Standing) -> Heatmap:
     criterion, runs = result.by[standing.name], standing.runs
-    how = how_tested({standing.name: result.test_of(standing.name)}, len(result.pairs))
+    how = how_compared(result, [standing.name])
     cost = ", of which the smaller is better" if criterion.smaller_is_better else ""
     what = (
         f"Difference of the means of the row's run and the column's{cost}"

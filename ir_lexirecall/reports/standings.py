@@ -12,9 +12,9 @@ from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.present.benchmarks import how_resampled, may_be_best, ordered
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing
+from ir_lexirecall.present.comparisons import Standing, how_compared
 from ir_lexirecall.present.notes import Note, notes_of_run
-from ir_lexirecall.present.words import confidence_words, estimate_words, how_tested
+from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.forests import Mark, Scale
 from ir_lexirecall.reports.rewards import Reward, reward
 
@@ -124,7 +124,7 @@ def _on_one(result: Comparison) -> list[Standings]:
                 best=standing.may_be_best,
                 against=standing.beside(reference),
                 reference=reference,
-                how=how_tested({name: result.test_of(name)}, len(result.pairs)),
+                how=how_compared(result, [name]),
                 estimate=estimate_words(result.test_of(name)),
             )
         found.append(one)

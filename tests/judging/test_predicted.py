@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulations.judging import coverage, false_decisions
 
+from ir_lexirecall import compare
 from ir_lexirecall.judging.predicted import human_queries, prediction_powered
 from ir_lexirecall.judging.sequential import e_value, sequential_signs
 
@@ -100,6 +101,77 @@ def test_intervals_cover_with_a_biased_judge(rho: float) -> None:
     assert 0.93 <= row["coverage"] <= 0.97
     assert row["predictions alone"] < 0.3
     assert (row["n_effective"] > 30) == (rho > 0.5)
+
+
+# -- compare(predicted=) -----------------------------------------------------------------------------
+
+QRELS = {q: {d: int((3 * i + j) % 4 == 0) for j, d in enumerate("abcdefgh")} for i, q in enumerate(map(str, range(30)))}
+PREDICTED = {q: {d: (g + (int(q) + ord(d)) % 5 // 4) % 2 for d, g in grades.items()} for q, grades in QRELS.items()}
+RUNS = {
+    name: {q: {d: float((step * (ord(d) + i)) % 11) for d in "abcdefgh"} for i, q in enumerate(QRELS)}
+    for name, step in {"x": 3, "y": 5, "z": 7}.items()
+}
+HUMAN = {q: QRELS[q] for q in ("1", "2", "4", "5", "8", "11", "13", "17", "19", "20", "23", "28")}
+BY = ["nDCG@5", "SL3", "lexirecall"]
+
+
+def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
+    result = compare(HUMAN, RUNS, BY, predicted=PREDICTED)
+    people, program = compare(HUMAN, RUNS, BY), compare(PREDICTED, RUNS, BY)
+    place = [program.query_ids.index(q) for q in people.query_ids]
+    for by in BY:
+        table = result.table(by)
+        for row in table.itertuples():
+            if by == "lexirecall":
+                d, f = (
+                    c.explain(row.run_a, row.run_b, by).set_index("query_id")["preference"] for c in (people, program)
+                )
+                d, f = (x.reindex(c.query_ids).fillna(0) for x, c in ((d, people), (f, program)))
+            else:
+                d, f = (c.per_query(by)[row.run_a] - c.per_query(by)[row.run_b] for c in (people, program))
+            expected = prediction_powered(d.to_numpy()[None], f.to_numpy()[None], np.array(place))
+            assert row.estimate == pytest.approx(expected.estimate[0], abs=1e-12)
+            assert row.p == pytest.approx(expected.p[0], abs=1e-12)
+            assert (row.rho, row.n_effective) == pytest.approx((expected.rho[0], expected.n_effective[0]), abs=1e-9)
+            ends = (expected.low[0], expected.high[0])
+            clipped = np.clip(ends, -1, 1) if by == "lexirecall" else ends
+            assert (row.ci_low, row.ci_high) == pytest.approx(tuple(clipped), abs=1e-12)
+            assert row.difference == pytest.approx(
+                people.table(by).set_index(["run_a", "run_b"]).loc[(row.run_a, row.run_b), "difference"]
+            )
+    assert "predicted" not in {name for name, fact in people.provenance.items() if fact is not None}
+
+
+def test_a_perfect_judge_gives_the_means_of_all_queries() -> None:
+    table = compare(HUMAN, RUNS, "nDCG@5", predicted=QRELS).table()
+    everything = compare(QRELS, RUNS, "nDCG@5").table()
+    np.testing.assert_allclose(table["estimate"], everything["difference"], atol=1e-12)
+    np.testing.assert_allclose(table["n_effective"], len(QRELS))
+
+
+def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:
+    text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary()
+    assert "with the predicted judgments of 30 queries, the 12 queries that people judged are worth 30." in text
+    assert "only if people's queries were drawn at random" in text
+    assert "(prediction-powered t-test, p <= 0.05.)" in text
+
+
+@pytest.mark.parametrize(
+    ("human", "predicted", "options", "said"),
+    [
+        ({q: HUMAN[q] for q in list(HUMAN)[:9]}, PREDICTED, {}, "at least 10 human-judged queries are needed, not 9"),
+        (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 more"),
+        (HUMAN, PREDICTED, {"test": "sign"}, "sharpen the t-test only, not 'sign'"),
+        (HUMAN, PREDICTED, {"margin": 0.1, "baseline": "x"}, "leave the margin out"),
+        (HUMAN, PREDICTED, {"queries": "relevant"}, "leave out queries='relevant'"),
+    ],
+)
+def test_what_predictions_cannot_do_is_refused(human: dict, predicted: dict, options: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^compare: .*{said}"):
+        compare(human, RUNS, "nDCG@5", predicted=predicted, **options)
+    assert compare(HUMAN, RUNS, "AP", predicted=PREDICTED).with_baseline("y").table()["n_effective"].notna().all()
+    with pytest.raises(ValueError, match=r"with_test: .*not 'sign'"):
+        compare(HUMAN, RUNS, "AP", predicted=PREDICTED).with_test("sign")
 
 
 # -- sequential --------------------------------------------------------------------------------------

@@ -1798,3 +1798,29 @@ def test_sign_test_in_an_experiment(experiment: Any, correction: str | None, pla
             assert table[f"{measure} p-value corrected"].tolist() == pytest.approx([math.nan, *corrected], nan_ok=True)
     if experiment is pt.lexirecall.Experiment:
         assert table[f"{PREF} p-value"][1] == 1.0
+
+
+# -- predicted judgments ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plan", ["linear", "tree"])
+def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
+    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    ids = sorted(qrels["query_id"].unique())
+    people = qrels[qrels["query_id"].isin(ids[2:13])]
+    model = qrels.assign(relevance=(qrels["relevance"] - (qrels.index % 7 == 0)).clip(lower=0))
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
+    topics = pd.DataFrame({"qid": ids, "query": "x"})
+    options = {"names": list(runs), "baseline": 0, "predicted": model.rename(columns=ours), "plan": plan}
+    table = pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["nDCG@10"], **options)
+    expected = irl.compare(people, runs, ["nDCG@10", "lexirecall"], baseline="bm25", predicted=model).table()
+    assert_frame_equal(table.attrs["comparison"].table(), expected)
+    assert table["nDCG@10 p-value"].tolist()[1:] == expected["p"].tolist()[:2]
+    for wrong in ({"batch_size": 2}, {"filter_by_qrels": True}):
+        with pytest.raises(ValueError, match=f"rankings of all topics at once; leave {next(iter(wrong))} out"):
+            pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], **{**options, **wrong})
+    nothing = {**options, "predicted": model[:1].rename(columns=ours).assign(qid="other")}
+    with pytest.raises(ValueError, match="no judgments of the topics"):
+        pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], **nothing)
