@@ -17,6 +17,7 @@ from ir_lexirecall.cli.arguments import Parser
 from ir_lexirecall.cli.benchmarks import add_benchmark
 from ir_lexirecall.cli.commands import add_commands
 from ir_lexirecall.cli.gate import add_gate
+from ir_lexirecall.cli.judging import add_to_judge
 from ir_lexirecall.cli.meta import add_studies
 from ir_lexirecall.cli.output import emit
 from ir_lexirecall.cli.words import with_lists
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     add_commands(commands)
     add_benchmark(commands)
     add_gate(commands)
+    add_to_judge(commands)
     add_studies(commands)
     return parser
 

@@ -23,6 +23,7 @@ from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.trec import read_qrels
+from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
@@ -127,6 +128,13 @@ def add_qrels(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="4-column qrels file with the labels of a further aspect (repeatable)",
     )
+    parser.add_argument(
+        "--judged",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
+    )
 
 
 def add_runs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
@@ -157,11 +165,13 @@ class Inputs:
         source: the qrels: a path, a table with further aspects, or the data set of an id.
         runs: paths of the runs by their names in tables.
         qrels: what the command line calls the qrels.
+        judged: files of further judgments.
     """
 
     source: str | pl.DataFrame | Collection
     runs: Mapping[str, str]
     qrels: str
+    judged: Sequence[str] = ()
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Inputs:
@@ -174,14 +184,15 @@ class Inputs:
             ValueError: no such file, a run that is named twice, or standard input for two things.
         """
         aspects = list(_aspects(options.aspect))
-        if [options.qrels, *options.runs, *(path for _, path in aspects)].count(STDIN) > 1:
+        if [options.qrels, *options.runs, *options.judged, *(path for _, path in aspects)].count(STDIN) > 1:
             raise ValueError("-: standard input can be read only once, for the qrels or for one run")
         _heed_interruptions()
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         runs = dict(zip(run_names(options.runs), paths, strict=True))
         if is_file(options.qrels) or options.columns or aspects:
-            return cls(_qrels(options.qrels, options.columns, aspects), runs, options.qrels)
-        return cls(load_collection(options.qrels), runs, options.qrels)
+            source = _qrels(options.qrels, options.columns, aspects)
+            return cls(source, runs, options.qrels, options.judged)
+        return cls(load_collection(options.qrels), runs, options.qrels, options.judged)
 
     @cached_property
     def judgments(self) -> Judgments:
@@ -193,6 +204,8 @@ class Inputs:
         judgments = Judgments.from_qrels(self.source)
         if len(judgments) == 0:
             raise ValueError(f"{self.qrels}: there are no judgments in it")
+        for file in self.judged:
+            judgments = merged(judgments, file)
         return judgments
 
     @property

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import shlex
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from ir_lexirecall._util.errors import did_you_mean, needs
+from ir_lexirecall._util.errors import check_choice, did_you_mean, needs
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
@@ -26,8 +28,10 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, terminal_width
 from ir_lexirecall.data.collection import DEMO
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.readers import run_files
+from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.present.tables import PLACES, Column, Shown
 from ir_lexirecall.present.words import provenance_line
 from ir_lexirecall.reports import report
@@ -57,6 +61,13 @@ def add_benchmark(commands: Any) -> None:
     )
     parser.add_argument(
         "--missing", choices=["error", "skip"], help="what to do where a collection lacks runs (default: error)"
+    )
+    parser.add_argument(
+        "--judged",
+        action="append",
+        default=[],
+        metavar="COLLECTION=FILE",
+        help="further judgments of a collection's queries (repeatable)",
     )
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     add_margin(parser)
@@ -121,7 +132,13 @@ def _benchmark(options: argparse.Namespace) -> None:
     if isinstance(runs, str):
         runs = runs_in_folder(runs, list(collections))
     margin = margin if options.margin is None else parse_margin(options.margin)
-    result = benchmark(collections, runs, by, test=significance_test(options), margin=margin, **asked)
+    judged = _judged(options.judged, collections)
+    rules = asked.get("rules", True)
+    qrels: dict[str, Any] = {
+        name: reduce(merged, judged[name], Judgments.from_qrels(source, rules=rules)) if name in judged else source
+        for name, source in collections.items()
+    }
+    result = benchmark(qrels, runs, by, test=significance_test(options), margin=margin, **asked)
     page = Page(options)
     places = PLACES if options.places is None else options.places
     if options.format in ("markdown", "latex"):
@@ -135,10 +152,22 @@ def _benchmark(options: argparse.Namespace) -> None:
         page.add_table(result.overall(over))
     if options.report is not None:
         inputs = {f"{name}: qrels": source for name, source in collections.items()}
+        inputs |= {f"{name}: judged {file}": file for name, files in judged.items() for file in files}
         inputs |= {f"{name}: {run}": file for name, of_one in runs.items() for run, file in of_one.items()}
         command = shlex.join(["ir-lexirecall", *options.words])
         report(result, options.report, runs=runs, inputs=inputs, command=command)
     page.finish()
+
+
+def _judged(words: list[str], collections: Iterable[str]) -> dict[str, list[str]]:
+    """Files of further judgments by collection."""
+    files: dict[str, list[str]] = {}
+    for word in words:
+        name, mark, file = word.partition("=")
+        if not (mark and file):
+            raise ValueError(f"--judged {word!r} must look like COLLECTION=FILE")
+        files.setdefault(check_choice("collection", name, list(collections)), []).append(file)
+    return files
 
 
 def _add_overall(page: Page, result: Benchmark, over: str, places: int) -> None:

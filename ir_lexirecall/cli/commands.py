@@ -21,10 +21,12 @@ from ir_lexirecall.cli.arguments import (
     parse_margin,
     significance_test,
 )
+from ir_lexirecall.cli.judging import add_bounds, add_bounds_of_pairs, add_bounds_of_runs, bounds_options
 from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, save_picture, terminal_width
 from ir_lexirecall.comparison.comparing import compare_runs, comparison_of, parse_criteria
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, load
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.declaration import REGISTRY
@@ -32,7 +34,7 @@ from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import best_marks
-from ir_lexirecall.present.words import confidence_words, count, how_tested, provenance_line
+from ir_lexirecall.present.words import confidence_words, count, provenance_line
 from ir_lexirecall.reports import report
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ def add_commands(commands: Any) -> None:
     )
     add_rel(parser)
     _add_allow_empty(parser)
+    add_bounds(parser)
     add_margin(parser)
     add_test(parser)
     add_output(parser)
@@ -91,11 +94,17 @@ def add_commands(commands: Any) -> None:
     _add_allow_empty(parser)
     add_rel(parser)
     parser.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
+    parser.add_argument(
+        "--predicted",
+        metavar="FILE",
+        help="judgments of all queries by a program; QRELS are then those of people, for a random sample of at least 10",
+    )
     add_margin(parser)
     add_test(parser)
     parser.add_argument(
         "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
     )
+    add_bounds(parser)
     parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
     add_output(parser)
     parser.set_defaults(command=_compare)
@@ -151,13 +160,20 @@ def _add_allow_empty(parser: argparse.ArgumentParser) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     measures = parse_measures(inputs.measures(options))
+    bounds = bounds_options(options)
+    if options.bounds and options.baseline is not None:
+        raise ValueError(
+            "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
+        )
     if options.baseline is not None:
         if options.by_query:
             raise ValueError("--baseline tests means, of which --by-query shows none; choose one of the two")
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     page = Page(options)
-    if options.by_query:
+    if options.bounds:
+        add_bounds_of_runs(page, scored, bounds, options.by_query)
+    elif options.by_query:
         page.add_table(_by_query(scored))
     elif options.baseline is None or len(inputs.runs) < 2:
         _add_means(page, scored)
@@ -211,7 +227,7 @@ def _add_tested(page: Page, result: Comparison) -> None:
         page.add_table(columns | {"queries": [len(result.query_ids)] * len(result.runs)})
         return
     page.add_table(columns, present.marks_of(result))
-    how = how_tested({name: result.test_of(name) for name in result.criteria}, len(result.pairs))
+    how = present.how_compared(result, result.criteria)
     queries = f"on {count(len(result.query_ids), 'query')}"
     page.add_sentence(f"* best of its column; + better, - worse than {result.baseline} ({how}; {queries})")
 
@@ -241,11 +257,16 @@ _FIRST = [
     "ci_high",
     "p_corrected",
     "verdict",
+    "rho",
+    "n_effective",
 ]
 
 
 def _compare(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
+    bounds = bounds_options(options)
+    if options.bounds and (options.explain or options.plot):
+        raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
     for name in options.explain or ():
         check_choice("run", name, inputs.runs)
     result = compare_runs(
@@ -257,10 +278,14 @@ def _compare(options: argparse.Namespace) -> None:
         margin=parse_margin(options.margin),
         rel=options.rel,
         cutoff=options.cutoff,
+        predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
         allow_empty=options.allow_empty,
     )
     page = Page(options)
-    if options.explain:
+    notes: list[str] = []
+    if options.bounds:
+        add_bounds_of_pairs(page, result, bounds)
+    elif options.explain:
         a, b = options.explain
         for name in result.criteria:
             if len(result.criteria) > 1:
@@ -269,12 +294,10 @@ def _compare(options: argparse.Namespace) -> None:
         notes = result.diagnostics if page.for_people else []
     elif options.format in ("latex", "markdown"):
         page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
-        notes = []
     else:
         if page.for_people:
-            page.add_finding(present.comparison_finding(result))
+            page.add_finding(present.comparison_finding(result))  # with the notes
         _add_pairs(page, result)
-        notes = []  # they are part of the finding
     for sentence in ["", provenance_line(result.provenance), *notes]:
         page.add_sentence(sentence)
     if options.plot:
@@ -309,7 +332,7 @@ def _report(options: argparse.Namespace) -> None:
         options.output,
         title=options.title,
         runs={name: run for name, run in inputs.runs.items() if os.path.isfile(run)},  # a pipe is read once only
-        inputs={"qrels": options.qrels, **inputs.runs},
+        inputs={"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs},
         command=shlex.join(["ir-lexirecall", *options.words]),
     )
     emit(f"{path}\n")

@@ -32,6 +32,8 @@ class Study(NamedTuple):
     options: dict[str, dict[str, Any]]
     runs: bool = True  # takes qrels, runs and --rel
     measures: str | None = "measures"  # the parameter that -m fills
+    qrels: str = "qrels"  # the parameter that QRELS fills
+    rel: bool = True  # takes --rel
 
 
 def _value(text: str) -> Any:
@@ -142,6 +144,21 @@ STUDIES = {
         },
         measures="measure",
     ),
+    "judges": Study(
+        "Agreement of two judges on documents, on the order of runs, and on what is significant",
+        "qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
+        {
+            "qrels_b": {"required": True, "metavar": "FILE", "help": "qrels of the other judge, on the same queries"},
+            "test": {"choices": TESTS, "help": "significance test (default: t for measures, sign for preferences)"},
+            "correction": {"metavar": "NAME", "help": "for several comparisons; 'none' for none (default: holm)"},
+            "alpha": {"type": float, "metavar": "X", "help": "significance level (default: 0.05)"},
+            "cutoff": _PREFERENCES["cutoff"],
+            "n_resamples": _integer("of the intervals of tau (default: 1000)"),
+            **_SEED,
+        },
+        qrels="qrels_a",
+        rel=False,
+    ),
     "left-out": Study(
         "What a group of runs loses whose documents were not pooled",
         "qrels.txt *.run -m lexirecall AP --groups bm25=ours ql=theirs",
@@ -241,7 +258,8 @@ def add_studies(commands: Any) -> None:
 def _add_study(parser: argparse.ArgumentParser, study: Study) -> None:
     if study.runs:
         add_runs(parser)
-        add_rel(parser)
+        if study.rel:
+            add_rel(parser)
     if study.measures:
         add_measures(parser, required=True, preferences=study.runs)
     for name, option in study.options.items():
@@ -270,7 +288,8 @@ def _run(options: argparse.Namespace) -> None:
         values["groups"] = _by_run(values["groups"])
     if study.runs:
         inputs = Inputs.from_options(options)
-        values |= {"qrels": inputs.judgments, "runs": inputs.runs, "rel": inputs.rel(options)}
+        values |= {study.qrels: inputs.judgments, "runs": inputs.runs}
+        values |= {"rel": inputs.rel(options)} if study.rel else {}
     table = getattr(meta, options.name.replace("-", "_"))(**values)
     page = Page(options)
     page.add_table(_for_reader(table, options.format))

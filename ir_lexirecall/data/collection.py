@@ -171,6 +171,15 @@ class Collection:
         table = self._queries()
         return pd.DataFrame({"query_id": self.qrels["query_id"].unique()}) if table is None else table
 
+    @property
+    def query_texts(self) -> dict[str, str]:
+        """Texts (else titles) of the queries by their ids; empty where there are none."""
+        table = self.queries
+        column = next((name for name in ("text", "title", "query") if name in table.columns), None)
+        return (
+            {} if column is None else dict(zip(table["query_id"].astype(str), table[column].astype(str), strict=True))
+        )
+
     def texts(self, doc_ids: list[str]) -> dict[str, str]:
         """Title and text of documents, of those that the data set holds on this machine.
 

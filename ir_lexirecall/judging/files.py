@@ -42,7 +42,7 @@ def write_pool_csv(
         queries: texts by query id, or a ``Collection``; by default those of ``texts``, if that is one.
 
     Returns:
-        The file's path. With grades in ``relevance``, it is a file of qrels: rows without one are to be left out.
+        The file's path. ``merged`` (``--judged``) reads the rows that have a grade in ``relevance`` then.
 
     Raises:
         ValueError: the table lacks a column, or the folder does not exist.
@@ -50,8 +50,8 @@ def write_pool_csv(
     _check(table, path)
     of_docs, of_queries = _texts(table, texts, queries)
     out = table.copy()
-    out.insert(1, "query", [of_queries.get(query_id, "") for query_id in table["query_id"]])
-    out.insert(3, "text", [of_docs.get(doc_id, "") for doc_id in table["doc_id"]])
+    out.insert(1, "query", [_cell(of_queries.get(query_id, "")) for query_id in table["query_id"]])
+    out.insert(3, "text", [_cell(of_docs.get(doc_id, "")) for doc_id in table["doc_id"]])
     out.insert(4, "relevance", "")
     with written_whole(path) as temporary:
         out.to_csv(temporary, index=False)
@@ -99,6 +99,11 @@ def write_pool_page(
     return Path(path)
 
 
+def _cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
 def _check(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     for column in ("query_id", "doc_id"):
         if column not in getattr(table, "columns", ()):
@@ -117,8 +122,7 @@ def _texts(
     if isinstance(texts, Collection):
         texts = texts.texts(table["doc_id"].tolist())
     if isinstance(queries, Collection):
-        frame = queries.queries
-        queries = dict(zip(frame["query_id"].astype(str), frame["text"], strict=True))
+        queries = queries.query_texts
     return texts or {}, queries or {}
 
 

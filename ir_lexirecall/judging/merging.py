@@ -28,8 +28,8 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
     >>> more.doc_ids, more.grade.tolist()
     (['a', 'b'], [1.0, 2.0])
     """
-    added = Judgments.from_qrels(more)
     name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
+    added = Judgments.from_qrels(_graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else more)
     if judgments.table is not None or added.table is not None:
         warn(f"{name}: merged judgments have one grade for each document; what the qrels say of subtopics is left out")
     unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
@@ -58,6 +58,23 @@ def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
         query_id = gone.everything.query_ids[gone.everything.query[row]]
         excluded.setdefault(query_id, []).append(gone.everything.doc_ids[row])
     return both.excluding(excluded)
+
+
+def _graded(path: str) -> str | pl.DataFrame:
+    """The rows with a grade of what ``write_pool_csv`` wrote to be filled in; any other file as it is."""
+    columns = ["query_id", "doc_id", "relevance"]
+    with naming(path):
+        try:
+            table = pl.read_csv(path, columns=columns, infer_schema=False)
+        except pl.exceptions.PolarsError:  # another CSV file, of which the reader of qrels knows more
+            return path
+        known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
+        if not len(known):
+            raise ValueError("no document in it has a grade; fill in the column 'relevance'")
+    if left := len(table) - len(known):
+        warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
+    numbers = known.with_columns(pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False))
+    return known if numbers["relevance"].null_count() else numbers  # the reader of qrels says which is none
 
 
 def _with_queries(judgments: Judgments, query_ids: list[str]) -> Judgments:

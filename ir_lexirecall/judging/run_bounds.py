@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, entry
@@ -16,7 +17,7 @@ from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import read_run
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.judging.bounds import bounds_of_values, checked_depth, refuse_or_warn_of
+from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_values, checked_depth, refuse_or_warn_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
 
@@ -80,29 +81,48 @@ def judgment_bounds(
 
     parsed = parse_measures(measures)
     check_bounds_options(depth, max_rel, unretrieved)
-    for name, measure in parsed.items():
-        checked_depth(name, depth, measure.params.get("cutoff"))
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     with readable_twice(run) as source:
         aligned = read_run(judgments, source)
         pool = Pool.from_runs(judgments, {"run": source}, depth)
-    columns: dict[tuple[str, str], Floats] = {}
-    lacking = []
-    for name, measure in parsed.items():
-        bounds = bounds_of_values(
-            pool, measure, values(measure, aligned)[None, :], depth=depth, max_rel=max_rel, unretrieved=unretrieved
-        )
-        if bounds is None:
-            lacking.append(name)
-        nothing = np.full(len(judgments), np.nan)
-        columns[name, "low"] = nothing if bounds is None else bounds.low[0]
-        columns[name, "high"] = nothing if bounds is None else bounds.high[0]
-    refuse_or_warn_of(lacking, len(parsed))
+    of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
+    bounds = bounds_by_measure(pool, parsed, of_run, depth, max_rel, unretrieved)
+    nothing = np.full(len(judgments), np.nan)
+    columns = {
+        (name, end): getattr(bounds[name], end)[0] if name in bounds else nothing
+        for name in parsed
+        for end in ("low", "high")
+    }
     index = pd.Index(judgments.query_ids, name="query_id")
     table = pd.DataFrame(columns, index=index)
     table.columns = pd.MultiIndex.from_tuples(list(columns), names=["measure", "bound"])
-    table.attrs.update({"depth": depth, "unretrieved": unretrieved, "no_algorithm": lacking})
+    table.attrs.update(
+        {"depth": depth, "unretrieved": unretrieved, "no_algorithm": [name for name in parsed if name not in bounds]}
+    )
     return table
+
+
+def bounds_by_measure(
+    pool: Pool,
+    measures: Mapping[str, IRMeasure],
+    values_of: Mapping[str, Floats],
+    depth: int | None = None,
+    max_rel: float | None = None,
+    unretrieved: int = 0,
+) -> dict[str, ValueBounds]:
+    """Bounds of the values of S runs by each measure that has a proven algorithm; arguments as of ``judgment_bounds``.
+
+    Raises:
+        ValueError: no measure has one, or an option is out of range.
+    """
+    check_bounds_options(depth, max_rel, unretrieved)
+    for name, measure in measures.items():
+        checked_depth(name, depth, measure.params.get("cutoff"))
+    options: Any = {"depth": depth, "max_rel": max_rel, "unretrieved": unretrieved}
+    bounds = {name: bounds_of_values(pool, measure, values_of[name], **options) for name, measure in measures.items()}
+    known = {name: found for name, found in bounds.items() if found is not None}
+    refuse_or_warn_of([name for name in measures if name not in known], len(measures))
+    return known
 
 
 def check_bounds_options(depth: int | None, max_rel: float | None, unretrieved: int) -> None:

@@ -245,16 +245,11 @@ def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None, r
     return texts
 
 
-_QUERY_FIELDS = ("text", "title", "query")
-
-
 def _query_texts(query_ids: Sequence[str], sources: Sources, store: Collection | None) -> list[str]:
     """Texts of the queries, empty where there are none."""
     found: Mapping[str, Any] = {} if sources.queries is None else {str(q): text for q, text in sources.queries.items()}
     if not found and store is not None:
-        table = store.queries
-        column = next((name for name in _QUERY_FIELDS if name in table.columns), None)
-        found = {} if column is None else dict(zip(table["query_id"], table[column], strict=True))
+        found = store.query_texts
     return [_shown(str(found.get(query_id, ""))) for query_id in query_ids]
 
 

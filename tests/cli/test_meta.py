@@ -120,6 +120,12 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
             lambda q, r: studies.fit("nDCG", "AP", q, r, "cutoff", bounds=(5, 8)),
         ),
     ],
+    "judges": [
+        (
+            (*ON_RUNS, "-m", "AP lexirecall", "--qrels-b", *ON_RUNS[:1], "--n-resamples", "50", "--correction", "none"),
+            lambda q, r: studies.judges(q, q, r, ["AP", "lexirecall"], n_resamples=50, correction=None),
+        ),
+    ],
     "left-out": [
         (
             (
@@ -189,12 +195,13 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
     assert said.code == 0
     known = set(inspect.signature(getattr(studies, name.replace("-", "_"))).parameters) - {"progress"}
     for parameter in known:
-        written = {"qrels": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
+        written = {"qrels": "QRELS", "qrels_a": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
             parameter, f"--{parameter.replace('_', '-')}"
         )
         assert written in said.out, parameter
     options = {word.strip("[],") for word in said.out.split() if word.startswith(("--", "[--"))}
-    shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--columns", "--aspect", "--measures"}
+    shared = {"--help", "--plot", "--format", "--places", "--wide", "--output", "--measures"}
+    shared |= {"--columns", "--aspect", "--judged"}
     examples = said.out.partition("example:")[2]
     assert {option for option in options - shared if option not in examples} <= {
         f"--{parameter.replace('_', '-')}" for parameter in known

@@ -1,0 +1,155 @@
+"""``--bounds``, ``to-judge``, ``--judged`` and ``--predicted``: commands print what the functions give."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command_line import Cli
+from pandas.testing import assert_frame_equal
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+
+RUNS = ("bm25", "ql", "tfidf")
+DEMO = "lexirecall/demo"
+
+
+@pytest.fixture
+def files(folder: Path) -> list[str]:
+    """Runs of the embedded collection, and its judgments as files: all, of some queries, and by another judge."""
+    for name in RUNS:
+        Path(f"{name}.run").write_bytes((demo.FOLDER / "runs" / f"{name}.run").read_bytes())
+    qrels = demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    qrels.to_csv("all.csv", index=False)
+    qrels[qrels["query_id"] > "q04"].to_csv("people.csv", index=False)
+    qrels.assign(relevance=qrels["relevance"].clip(upper=2) + qrels.index % 2).to_csv("model.csv", index=False)
+    return [f"{name}.run" for name in RUNS]
+
+
+def table(said: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(said))
+
+
+def test_eval_bounds_are_those_of_the_function(cli: Cli, files: list[str]) -> None:
+    said = cli("eval", DEMO, *files, "-m", "P@5 AP", "--bounds", "--depth", "20", "--format", "csv")
+    assert (said.code, said.err) == (0, "")
+    rows = table(said.out).set_index("run")
+    by_query = cli("eval", DEMO, *files, "-m", "P@5 AP", "--bounds", "--depth", "20", "--format", "csv", "--by-query")
+    values = table(by_query.out).set_index(["run", "query_id"])
+    for name in RUNS:
+        bounds = irl.judgment_bounds(["P@5", "AP"], DEMO, f"{name}.run", depth=20)
+        for measure in ("P@5", "AP"):
+            for end in ("low", "high"):
+                assert rows.loc[name, f"{measure} {end}"] == pytest.approx(bounds[measure, end].mean(), abs=1e-12)
+                assert values.loc[name, f"{measure} {end}"].tolist() == bounds[measure, end].tolist()
+            assert rows.loc[name, f"{measure} low"] <= rows.loc[name, measure] <= rows.loc[name, f"{measure} high"]
+
+
+def test_eval_bounds_name_measures_without_an_algorithm(cli: Cli, files: list[str]) -> None:
+    said = cli("eval", DEMO, files[0], "-m", "P@5 Bpref", "--bounds")
+    assert said.rows[0] == ["run", "P@5", "P@5", "low", "P@5", "high", "Bpref"]
+    assert said.err == "ir-lexirecall: no proven algorithm bounds Bpref\n"
+    assert "least and the largest value" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["eval", "--depth", "3"], "--depth belongs to --bounds"),
+        (["compare", "--max-rel", "3"], "--max-rel belongs to --bounds"),
+        (["eval", "--bounds", "--baseline", "bm25"], "`compare --bounds` bounds differences"),
+        (["compare", "--bounds", "--explain", "bm25", "ql"], "leave out --explain"),
+        (["compare", "--bounds", "--depth", "5"], "depth 5 leaves out unjudged documents that nDCG@10 looks at"),
+        (["to-judge", "-m", "AP"], "one criterion orders the documents; choose one of nDCG@10, AP"),
+        (["to-judge", "-n", "0"], "n must be an integer of at least 1"),
+        (["eval", "--judged", "nowhere.qrels"], "nowhere.qrels"),
+        (["compare", "--predicted", "people.csv"], "query 'q01' is judged, but has no predicted judgments"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(cli: Cli, files: list[str], words: list[str], error: str) -> None:
+    said = cli(words[0], DEMO, *files, "-m", "nDCG@10", *words[1:])
+    assert said.code == 1
+    assert error in said.err
+
+
+def test_compare_bounds_are_those_of_the_comparison(cli: Cli, files: list[str]) -> None:
+    words = ["-m", "nDCG@10", "-p", "lexirecall", "--bounds", "--depth", "20", "--unretrieved", "2", "--max-rel", "3"]
+    said = cli("compare", DEMO, *files, *words, "--format", "csv")
+    result = irl.compare(DEMO, {name: f"{name}.run" for name in RUNS}, ["nDCG@10", "lexirecall"])
+    expected = result.bounds(depth=20, unretrieved=2, max_rel=3)
+    assert_frame_equal(table(said.out), table(expected.to_csv(index=False)))
+    shallow = cli("compare", DEMO, *files, "--bounds", "--depth", "100").out
+    assert "retrieve fewer than 100 documents for every query" in shallow
+
+
+def test_what_was_judged_shrinks_bounds_in_every_command(cli: Cli, files: list[str]) -> None:
+    assert cli("to-judge", "all.csv", *files, "-n", "5", "--depth", "20", "-o", "pool.csv").out == "pool.csv\n"
+    pool = pd.read_csv("pool.csv")
+    expected = irl.compare("all.csv", {name: f"{name}.run" for name in RUNS}).to_judge(5, depth=20)
+    assert pool["doc_id"].tolist() == expected["doc_id"].tolist()
+    said = cli("compare", "all.csv", *files, "--judged", "pool.csv")
+    assert (
+        said.err == "ir-lexirecall: compare: pool.csv: no document in it has a grade; fill in the column 'relevance'\n"
+    )
+    pool["relevance"] = ["2", "0", "1", "", "3"]
+    pool.to_csv("pool.csv", index=False)
+    words = ["compare", "all.csv", *files, "--bounds", "--depth", "20", "--format", "csv"]
+    before, after = cli(*words), cli(*words, "--judged", "pool.csv")
+    assert after.err == "ir-lexirecall: pool.csv: 1 of 5 documents have no grade yet and are left out\n"
+    assert table(after.out)["open"].sum() < table(before.out)["open"].sum()
+    judged = pool[pool["relevance"] != ""][["query_id", "doc_id", "relevance"]]
+    pd.concat([pd.read_csv("all.csv"), judged]).to_csv("merged.csv", index=False)
+    for command in ("eval", "compare", "to-judge", "gate"):
+        of_command = files[:2] if command == "gate" else files
+        measures = ["-m", "nDCG@10"]
+        ours = cli(command, "all.csv", *of_command, *measures, "--judged", "pool.csv").out
+        assert ours == cli(command, "merged.csv", *of_command, *measures).out.replace("merged.csv", "all.csv")
+    assert cli("report", "all.csv", *files, "-m", "AP", "--judged", "pool.csv", "-o", "report.html").code == 0
+    assert "judged pool.csv" in Path("report.html").read_text()
+
+
+def test_benchmark_takes_further_judgments_by_collection(cli: Cli, files: list[str]) -> None:
+    Path("suite/one").mkdir(parents=True)
+    for name in files:
+        Path("suite/one", name).write_bytes(Path(name).read_bytes())
+    Path("suite/one/qrels.csv").write_bytes(Path("people.csv").read_bytes())
+    qrels = pd.read_csv("people.csv")
+    more = qrels.groupby("query_id").head(1).assign(doc_id="bees-01", relevance=3)
+    more = more.merge(qrels, on=["query_id", "doc_id"], how="left", indicator=True)
+    more = more[more["_merge"] == "left_only"].rename(columns={"relevance_x": "relevance"})
+    more[["query_id", "doc_id", "relevance"]].to_csv("more.csv", index=False)
+    words = ["benchmark", "suite", "-m", "AP", "--format", "csv"]
+    judged = cli(*words, "--judged", "one=more.csv")
+    assert judged.code == 0
+    assert judged.out != cli(*words).out
+    pd.concat([qrels, pd.read_csv("more.csv")]).to_csv("suite/one/qrels.csv", index=False)
+    assert judged.out == cli(*words).out
+    assert "unknown collection 'two'" in cli(*words, "--judged", "two=more.csv").err
+    assert "must look like COLLECTION=FILE" in cli(*words, "--judged", "more.csv").err
+
+
+def test_to_judge_writes_a_page_with_texts_and_grades_of_the_collection(cli: Cli, files: list[str]) -> None:
+    assert cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20", "-o", "pool.html").out == "pool.html\n"
+    page = Path("pool.html").read_text()
+    assert "what makes a volcano eruption explosive" in page
+    assert "double espresso" in page
+    pool = json.loads(page.partition('id="pool"')[2].partition(">")[2].partition("</script>")[0])
+    assert len(pool["grades"]) == 4
+    rows = cli("to-judge", DEMO, *files, "-n", "3", "--depth", "20").rows
+    assert rows[0] == ["query_id", "doc_id", "decides", "runs", "rank_bm25", "rank_ql", "rank_tfidf"]
+    assert [row[1] for row in rows[1:]] == [document["doc"] for document in pool["documents"]]
+
+
+def test_predicted_judgments_are_those_of_compare(cli: Cli, files: list[str]) -> None:
+    words = ["compare", "people.csv", *files, "-m", "nDCG@10", "-p", "lexirecall", "--predicted", "model.csv"]
+    runs = {name: f"{name}.run" for name in RUNS}
+    result = irl.compare("people.csv", runs, ["nDCG@10", "lexirecall"], predicted="model.csv")
+    said = table(cli(*words, "--format", "csv").out)
+    assert said["n_effective"].tolist() == pytest.approx(result.table()["n_effective"].tolist(), rel=1e-12)
+    text = cli(*words).out
+    assert "That holds only if people's queries were drawn at random." in text
+    assert "prediction-powered t-test" in text
