@@ -53,7 +53,7 @@ nitpick_ignore_regex = [
         r"ir_lexirecall\.(significance|preferences|data\.(judgments|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
     ),
     (r"py:class", r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties)"),
-    (r"py:class", r"TextsLike"),  # named where pandas is for annotations alone; the reference has it as data
+    (r"py:class", r"(TextsLike|JSONLike|Contrasts)"),  # names of types in annotations
     (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
     (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
 ]

@@ -174,7 +174,7 @@ def test_any_measure_gives_a_list_what_evaluate_gives(
 
 
 def test_every_measure_of_the_library_is_a_metric() -> None:
-    required = {"max_rel": 1, "cutoff": 10, "aspects": {"relevance": 1, "novelty": 3}}
+    required = {"max_rel": 1, "cutoff": 10, "n": 10, "recall": 0.5, "aspects": {"relevance": 1, "novelty": 3}}
     recs, test = ranking([5, 6, 7]), ItemList([7, 5, 9], novelty=[3, 0, 1])
     for name, measure in REGISTRY.items():
         params = {name: value for name, value in required.items() if name in measure.SUPPORTED_PARAMS}
