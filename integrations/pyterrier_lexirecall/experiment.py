@@ -22,6 +22,7 @@ from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better, values
 from ir_lexirecall.preferences.functions import NAMES
@@ -291,7 +292,12 @@ class _Experiment:
         if runs is None:
             return self._finished(result, None), None
         order = self._execution_order(result)
-        comparison = self._compared(collector.judgments, self._by_name(runs, order))
+        by_name = self._by_name(runs, order)
+        for (name, run), system in zip(by_name.items(), self.systems, strict=True):
+            if run.depth.any():
+                given = system if isinstance(system, pd.DataFrame) else None
+                check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
+        comparison = self._compared(collector.judgments, by_name)
         if comparison is not None and predicted is not None:
             if not len(predicted):
                 raise ValueError("predicted holds no judgments of the topics")

@@ -17,8 +17,9 @@ from ir_lexirecall.comparison.comparing import CriteriaLike, check_options, coer
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments
+from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, refuse_empty
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import check_served
 from ir_lexirecall.significance import SignificanceTest
@@ -105,8 +106,7 @@ def compare(
         with naming(f"run {name!r}"):
             table = collected(by_bucket(qrels, run, ranks_and_values, types, buckets), name)
         aligned[name] = ranks_from_arrow(judgments, table)
-        if not allow_empty and len(judgments) and not aligned[name].depth.any():
-            refuse_empty(f"run {name!r}", judgments)
+        check_matches(judgments, aligned[name], None, f"run {name!r}", allow_empty=allow_empty)
         of_query = pl.DataFrame(table).unique("query_id").sort("query_id")
         for measure_name in measures:
             values[measure_name].append(of_query[measure_name].to_numpy())

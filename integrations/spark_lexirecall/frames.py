@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ir_lexirecall._util.errors import called, check_integer, needs, warn
-from ir_lexirecall.evaluation.scored_runs import nothing_retrieved
+from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
 from ir_lexirecall.io.small_tables import RUN_COLUMNS
 

@@ -157,6 +157,17 @@ def add_rel(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_allow_empty(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-empty``."""
+    parser.add_argument("--allow-empty", **ALLOW_EMPTY)
+
+
+ALLOW_EMPTY: dict[str, Any] = {
+    "action": "store_true",
+    "help": "take runs that have no query, or no document, in common with the qrels",
+}
+
+
 @dataclass(frozen=True)
 class Inputs:
     """Qrels and runs that a command line names.

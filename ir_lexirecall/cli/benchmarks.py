@@ -18,6 +18,7 @@ from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.benchmarks.sources import runs_in_folder
 from ir_lexirecall.cli.arguments import (
+    add_allow_empty,
     add_margin,
     add_measures,
     add_preference,
@@ -69,6 +70,7 @@ def add_benchmark(commands: Any) -> None:
         metavar="COLLECTION=FILE",
         help="further judgments of a collection's queries (repeatable)",
     )
+    add_allow_empty(parser)
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     add_margin(parser)
     add_test(
@@ -126,6 +128,8 @@ def _benchmark(options: argparse.Namespace) -> None:
             setattr(options, name, value)
     if options.baseline is not None:
         asked["baseline"] = options.baseline
+    if options.allow_empty:
+        asked["allow_empty"] = True
     if options.missing is not None:
         asked["missing"] = options.missing
     collections, runs = asked.pop("collections"), asked.pop("runs")

@@ -11,6 +11,7 @@ from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
     Inputs,
+    add_allow_empty,
     add_margin,
     add_measures,
     add_preference,
@@ -74,7 +75,7 @@ def add_commands(commands: Any) -> None:
         help="test all others against this run: + is better, - is worse (its name in the table)",
     )
     add_rel(parser)
-    _add_allow_empty(parser)
+    add_allow_empty(parser)
     add_bounds(parser)
     add_margin(parser)
     add_test(parser)
@@ -91,7 +92,7 @@ def add_commands(commands: Any) -> None:
     add_measures(parser, text="measures, one or several")
     add_preference(parser, "lexirecall, where no measure is named")
     parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (its name in the table)")
-    _add_allow_empty(parser)
+    add_allow_empty(parser)
     add_rel(parser)
     parser.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved")
     parser.add_argument(
@@ -119,7 +120,7 @@ def add_commands(commands: Any) -> None:
     add_measures(parser, text="measures, as in `eval`")
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="as in `compare`")
-    _add_allow_empty(parser)
+    add_allow_empty(parser)
     add_margin(parser)
     add_test(parser)
     parser.add_argument("--title", help="of the page")
@@ -151,12 +152,6 @@ def add_commands(commands: Any) -> None:
     parser.set_defaults(command=_explain_measure)
 
 
-def _add_allow_empty(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--allow-empty", action="store_true", help="take runs that retrieve nothing for any query of the qrels"
-    )
-
-
 def _evaluate(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     measures = parse_measures(inputs.measures(options))
@@ -182,7 +177,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         margin = parse_margin(options.margin)
         _add_tested(page, comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin))
     if page.for_people:
-        for note in grouped(present.tie_notes(scored)):
+        for note in grouped(present.run_caveats(scored)):
             page.add_sentence(note)
     page.finish()
 

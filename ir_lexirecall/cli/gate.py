@@ -9,6 +9,7 @@ from ir_lexirecall._util.errors import check_integer
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
     Inputs,
+    add_allow_empty,
     add_margin,
     add_measures,
     add_preference,
@@ -50,6 +51,7 @@ def add_gate(commands: Any) -> None:
         "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
     )
     add_rel(parser)
+    add_allow_empty(parser)
     add_test(parser)
     parser.add_argument(
         "--format", choices=["markdown", "json", "junit"], default="markdown", help="output format (default: markdown)"
@@ -73,6 +75,7 @@ def _gate(options: argparse.Namespace) -> int:
         strict=options.strict,
         test=significance_test(options),
         rel=options.rel,
+        allow_empty=options.allow_empty,
     )
     if options.format == "junit":
         shown = present.gate_junit(found)

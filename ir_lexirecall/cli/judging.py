@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall.cli.arguments import (
     Inputs,
+    add_allow_empty,
     add_measures,
     add_preference,
     add_rel,
@@ -120,9 +121,7 @@ def add_to_judge(commands: Any) -> None:
     add_rel(parser)
     parser.add_argument("--cutoff", type=int, help="what is ranked below counts as not retrieved, for preferences")
     parser.add_argument("--baseline", metavar="RUN", help="only what decides between this run and the others")
-    parser.add_argument(
-        "--allow-empty", action="store_true", help="take runs that retrieve nothing for any query of the qrels"
-    )
+    add_allow_empty(parser)
     _add_depth(parser)
     add_output(parser)
     parser.set_defaults(command=_to_judge)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import Inputs, add_measures, add_rel, add_runs
+from ir_lexirecall.cli.arguments import ALLOW_EMPTY, Inputs, add_measures, add_rel, add_runs
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.significance import TESTS
@@ -69,7 +69,7 @@ def _integers(text: str) -> dict[str, Any]:
 _MEASURES = ("targets", "target", "among")
 _SEED = {"seed": _integer("random seed (default: 0)")}
 _AGGREGATE = {"action": "store_true", "help": "sums or means instead of single values"}
-_EMPTY = {"allow_empty": {"action": "store_true", "help": "take runs that retrieve nothing for any query of the qrels"}}
+_EMPTY = {"allow_empty": ALLOW_EMPTY}
 _PREFERENCES = {"cutoff": _integer("of preferences: what is ranked below counts as not retrieved"), **_EMPTY}
 _TWO_WAY = {
     "contrasts": {"type": _contrast, "nargs": "+", "metavar": "A:B", "help": "measures to subtract, B from A"},

@@ -107,7 +107,7 @@ def compare(
         judged_only: take documents without a judgment out of the rankings first (condensed lists).
         exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
         rules: apply the collection's own rules, as in ``evaluate``.
-        allow_empty: take a run that retrieves nothing for any query of the qrels, whose ids are mostly of another collection.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
         n_resamples, seed: of intervals and tests by resampling.
         progress: show progress bars; by default on a terminal only.
 

@@ -89,7 +89,7 @@ def evaluate(
             table with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
         rules: apply the collection's own rules (``Collection.rules``), where ``qrels`` are a collection or its id.
         judged_only: take documents without a judgment out of the ranking (a condensed list).
-        allow_empty: take a run that retrieves nothing for any query of the qrels, with a warning.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
         aggregate: give the means over queries instead of the values per query.
 
     Returns:

@@ -9,19 +9,20 @@ from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, entry, naming, shown, warn
+from ir_lexirecall._util.errors import and_more, entry, naming
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.tie_ranges import tie_range
 from ir_lexirecall.io.readers import run_metadata
@@ -81,8 +82,8 @@ class ScoredRuns:
             exclude: documents that are taken out of rankings and judgments first.
             rules: apply the collection's own rules, where ``qrels`` are a collection or its id.
             judged_only: take documents without a judgment out of the rankings (condensed lists).
-            allow_empty: take a run that retrieves nothing for any query of the qrels, with a warning; runs that are aligned
-                already are taken as they are.
+            allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning; runs that
+                are aligned already are taken as they are.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
@@ -94,9 +95,7 @@ class ScoredRuns:
                 measure.check_judgments(judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
-        sources: dict[str, Any] = {
-            str(name): list(run) if isinstance(run, Iterator) else run for name, run in runs.items()
-        }
+        sources: dict[str, Any] = {str(name): _rereadable(run) for name, run in runs.items()}
         for name, run in _read_all(judgments, sources, progress, allow_empty):
             run = run.condensed() if judged_only else run
             aligned[name] = run
@@ -222,49 +221,23 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_
         judgments: what to align it with.
         run: the run, in any form.
         name: what to call it where there are several.
-        allow_empty: take a run without documents for any query of the qrels, with a warning.
+        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
 
     Raises:
         ValueError: bad input; the message names the offender.
     """
+    run = _rereadable(run)
     title = "the run" if name is None else f"run {name!r}"
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
         aligned = align(judgments, run)
-    if len(judgments) and not aligned.depth.any() and not _names_a_query(run, judgments):
-        if not allow_empty:
-            refuse_empty(title, judgments)
-        warn(nothing_retrieved(title, judgments.query_ids[0]))
+    check_matches(judgments, aligned, run, title, allow_empty=allow_empty)
     return aligned
-
-
-def _names_a_query(run: RunLike, judgments: Judgments) -> bool:
-    """Whether a run that retrieves nothing at all says so: as a dict, for some query of the qrels."""
-    return isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run)
 
 
 def metadata_of(run: object) -> str:
     """The ir-metadata of a run that is a file: see ``run_metadata``; empty where there is none."""
     return (run_metadata(run) or "") if isinstance(run, _PATHS) else ""
-
-
-def nothing_retrieved(title: str, query_id: str) -> str:
-    """What to say of a run that retrieves nothing for any query of the qrels, the first of which is ``query_id``."""
-    return (
-        f"{title} retrieves nothing for any query of the qrels; do their query ids agree? The qrels' first is "
-        f"{shown(query_id)}"
-    )
-
-
-def refuse_empty(title: str, judgments: Judgments) -> NoReturn:
-    """Refuse a run that retrieves nothing for any query of the qrels.
-
-    Raises:
-        ValueError: always.
-    """
-    raise ValueError(
-        f"{nothing_retrieved(title, judgments.query_ids[0])}; allow_empty=True (--allow-empty) takes such a run"
-    )
 
 
 def _read_all(

@@ -46,7 +46,7 @@ def tie_audit(
         qrels: judgments in any form.
         runs: at least one run by name, in any form.
         exclude, rules: as in ``evaluate``.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         by_query: a row for every query whose value is not a point, instead of the means.
         progress: show a progress bar; by default on a terminal only.
 

@@ -96,7 +96,7 @@ def best_run_labels(
         qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         k: how many ranks to look at.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:

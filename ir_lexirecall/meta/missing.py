@@ -68,7 +68,7 @@ def stability(
         n_resamples: of the bootstrap.
         alpha: 1 - confidence of the intervals, and level of the tests that ``significant`` counts.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         seed: of the labels and of the bootstrap.
         progress: show a progress bar; by default on a terminal only.
 

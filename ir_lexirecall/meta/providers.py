@@ -49,7 +49,7 @@ def provider_exposure(
         p: of the exposure ``'RBP'``.
         n: documents in the collection.
         rel: smallest grade that counts as relevant.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:

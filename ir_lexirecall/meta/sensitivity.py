@@ -49,7 +49,7 @@ def discriminative_power(
         correction, alpha, n_resamples, seed: of the test, as in ``SignificanceTest``.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show progress bars; by default on a terminal only.
 
     Returns:

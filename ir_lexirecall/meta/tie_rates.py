@@ -158,7 +158,7 @@ def ties(
         aggregate: sum over the queries, a row per measure.
         rel: smallest grade that counts as relevant; queries without a relevant document take no part.
         cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs that retrieve nothing for any query of the qrels, with a warning.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.
 
     Returns:

@@ -8,7 +8,7 @@ from ir_lexirecall._util.lazy import exports
 
 if TYPE_CHECKING:
     from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, benchmark_table
-    from ir_lexirecall.present.caveats import comparison_caveats, tie_notes
+    from ir_lexirecall.present.caveats import comparison_caveats, run_caveats
     from ir_lexirecall.present.collections import collection_finding
     from ir_lexirecall.present.comparisons import comparison_finding, comparison_table, how_compared, marks_of
     from ir_lexirecall.present.gates import gate_json, gate_junit, gate_text
@@ -28,7 +28,7 @@ else:
             "gate_text": "ir_lexirecall.present.gates",
             "how_compared": "ir_lexirecall.present.comparisons",
             "marks_of": "ir_lexirecall.present.comparisons",
-            "tie_notes": "ir_lexirecall.present.caveats",
+            "run_caveats": "ir_lexirecall.present.caveats",
         },
     )
 
@@ -45,5 +45,5 @@ __all__ = [
     "gate_text",
     "how_compared",
     "marks_of",
-    "tie_notes",
+    "run_caveats",
 ]

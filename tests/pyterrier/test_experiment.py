@@ -1824,3 +1824,14 @@ def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
     nothing = {**options, "predicted": model[:1].rename(columns=ours).assign(qid="other")}
     with pytest.raises(ValueError, match="no judgments of the topics"):
         pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], **nothing)
+
+
+def test_ids_that_no_judged_document_has_are_said() -> None:
+    one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
+    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+    qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": [1, 1]})
+    upper = one.assign(docno=["A", "B"])
+    with pytest.warns(
+        UserWarning, match="system 'two' retrieves nothing that the qrels judge.*'A'.*'a' are the same in lower case"
+    ):
+        pt.lexirecall.Experiment([one, upper], topics, qrels, ["map"], names=["one", "two"])

@@ -1,0 +1,124 @@
+"""Runs whose document ids are not those of the qrels are said, with what would make them meet."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+
+QUERIES = [f"q{i}" for i in range(30)]
+QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
+GOOD = {q: {doc_id: float(i) for i, doc_id in enumerate(docs)} for q, docs in QRELS.items()}
+
+
+def written(form: Callable[[str], str], some: int = 30) -> dict[str, dict[str, float]]:
+    """The run with the ids of some queries written otherwise."""
+    return {
+        q: {form(d) if i < some else d: score for d, score in docs.items()} for i, (q, docs) in enumerate(GOOD.items())
+    }
+
+
+LOWER = written(str.lower)
+DOORS = {
+    "compare": lambda allow: irl.compare(QRELS, {"good": GOOD, "lower": LOWER}, "AP", allow_empty=allow),
+    "gate": lambda allow: irl.gate(QRELS, GOOD, LOWER, "AP", allow_empty=allow),
+    "benchmark": lambda allow: irl.benchmark(QRELS, {"good": GOOD, "lower": LOWER}, ["AP"], allow_empty=allow),
+    "evaluate": lambda allow: irl.evaluate("AP", QRELS, LOWER, allow_empty=allow),
+    "tie_audit": lambda allow: irl.tie_audit("AP", QRELS, {"lower": LOWER}, allow_empty=allow),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_run_without_judged_documents_is_refused(door: str) -> None:
+    said = "retrieves nothing that the qrels judge.*'ft911-00'.*'FT911-00' are the same in lower case"
+    with pytest.raises(ValueError, match=f"^{door}: .*{said}; allow_empty=True"):
+        DOORS[door](False)
+    with pytest.warns(UserWarning, match=said):
+        DOORS[door](True)
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (str.lower, "in lower case"),
+        (lambda d: f" {d}", "without blanks"),
+        (lambda d: f"{d}.0", "without '.0' at the end"),
+        (lambda d: f"000{d}", "without leading zeros"),
+        (lambda d: f"/data/ft/{d}", "without the folder"),
+        (lambda d: f"data\\{d}.txt.gz", "without the folder and the ending"),
+        (lambda d: f"{d}.html", "without the ending"),
+        (lambda d: f"doc_{d}", "without the prefix"),
+        (lambda d: f"msmarco_passage_{d}", "without the prefix"),
+        (lambda d: d.removeprefix("FT"), "without the letters before the number"),
+    ],
+)
+def test_what_would_make_ids_meet(form: Callable[[str], str], words: str) -> None:
+    with pytest.warns(UserWarning, match=rf"are the same {words}$"):
+        irl.evaluate("AP", QRELS, written(form))
+    frame = pd.DataFrame([(q, d, s) for q, docs in written(form).items() for d, s in docs.items()])
+    frame.columns = ["query_id", "doc_id", "score"]
+    with pytest.warns(UserWarning, match=rf"are the same {words}$"):
+        irl.evaluate("AP", QRELS, frame)
+
+
+def test_ids_of_another_collection_are_shown() -> None:
+    with pytest.warns(UserWarning, match="The run's first is 'x00', the qrels' first is 'FT911-00'$"):
+        irl.evaluate("AP", QRELS, {q: {f"x{q[1:]}{i}": 1.0 for i in range(9)} for q in QUERIES})
+    named = ((row, doc_id, 1.0) for row, docs in LOWER.items() for doc_id in docs)
+    with pytest.warns(UserWarning, match="in lower case"):
+        irl.evaluate("AP", QRELS, [dict(zip(("query_id", "doc_id", "score"), row, strict=True)) for row in named])
+
+
+def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> None:
+    runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
+    (note,) = [note for note in irl.compare(QRELS, runs, "AP").diagnostics if "judged" in note]
+    assert note == (
+        "partly: 33% of its first 10 documents are judged, 100% of the other runs'; those without a judgment count as not "
+        "relevant. The run's 'ft911-00' and the qrels' 'FT911-00' are the same in lower case."
+    )
+    few = irl.compare(QRELS, runs | {"partly": written(str.lower, 10)}, "AP")
+    assert not [note for note in few.diagnostics if "judged" in note]
+    assert [
+        note
+        for note in irl.benchmark({"x": QRELS, "y": QRELS}, {"x": runs, "y": runs}, ["AP"]).diagnostics
+        if "in lower" in note
+    ]
+
+
+def test_few_documents_may_be_unjudged_by_chance_and_excluded_ones_match() -> None:
+    with pytest.warns(UserWarning, match="nothing that the qrels judge"):
+        irl.compare(QRELS, {"good": GOOD, "few": {"q0": {"x": 1.0}}}, "AP")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        irl.compare(QRELS, {"good": GOOD, "own": {q: {q: 1.0, "x": 0.5} for q in QUERIES}}, "AP", exclude="self")
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "gate", "report", "benchmark"])
+def test_the_command_line_refuses_it(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    for name, run in {"good": GOOD, "lower": LOWER}.items():
+        rows = [f"{q} Q0 {d} 0 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()]
+        (folder / f"{name}.run").write_text("".join(rows))
+    files = [str(folder / name) for name in ("qrels.txt", "good.run", "lower.run")]
+    words = [command, *([str(tmp_path)] if command == "benchmark" else files), "-m", "AP", "-o", str(tmp_path / "out")]
+    assert cli.main(words) == 1
+    assert "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
+    assert cli.main([*words, "--allow-empty"]) in (0, 3)
+
+
+def test_eval_has_the_caveats_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "one.run"
+    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
+    run.write_text("q0 Q0 FT911-01 0 1.0 one\n")
+    assert cli.main(["eval", str(qrels), str(run), "-m", "AP"]) == 0
+    said = capsys.readouterr().out
+    assert "one: no documents at all for 29 of 30 queries." in said
+    assert "one: 30 of 30 rankings are shallow (median depth 0) and miss relevant documents." in said
