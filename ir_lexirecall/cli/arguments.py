@@ -22,6 +22,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
+from ir_lexirecall.io.groups import QueryGroups, read_groups
 from ir_lexirecall.io.trec import read_qrels
 from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.preferences.functions import NAMES
@@ -328,6 +329,25 @@ def significance_test(options: argparse.Namespace) -> SignificanceTest:
     """The test that the command line describes."""
     correction = None if options.correction == "none" else options.correction
     return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
+
+
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    """Add ``--groups`` and ``--cluster``."""
+    parser.add_argument(
+        "--groups",
+        metavar="FILE",
+        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare in each group, too",
+    )
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="take the groups, instead of queries, as units of the tests (t or bootstrap)",
+    )
+
+
+def query_groups(options: argparse.Namespace, judgments: Judgments) -> QueryGroups | None:
+    """The groups that the command line names."""
+    return None if options.groups is None else read_groups(options.groups, judgments.query_ids)
 
 
 def add_margin(parser: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -12,6 +12,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
     Inputs,
     add_allow_empty,
+    add_groups,
     add_margin,
     add_measures,
     add_preference,
@@ -20,6 +21,7 @@ from ir_lexirecall.cli.arguments import (
     add_test,
     criteria_of,
     parse_margin,
+    query_groups,
     significance_test,
 )
 from ir_lexirecall.cli.judging import add_bounds, add_bounds_of_pairs, add_bounds_of_runs, bounds_options
@@ -100,6 +102,7 @@ def add_commands(commands: Any) -> None:
         metavar="FILE",
         help="judgments of all queries by a program; QRELS are then those of people, for a random sample of at least 10",
     )
+    add_groups(parser)
     add_margin(parser)
     add_test(parser)
     parser.add_argument(
@@ -121,6 +124,7 @@ def add_commands(commands: Any) -> None:
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="as in `compare`")
     add_allow_empty(parser)
+    add_groups(parser)
     add_margin(parser)
     add_test(parser)
     parser.add_argument("--title", help="of the page")
@@ -274,6 +278,8 @@ def _compare(options: argparse.Namespace) -> None:
         rel=options.rel,
         cutoff=options.cutoff,
         predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
+        groups=query_groups(options, inputs.judgments),
+        cluster=options.cluster,
         allow_empty=options.allow_empty,
     )
     page = Page(options)
@@ -301,13 +307,26 @@ def _compare(options: argparse.Namespace) -> None:
 
 
 def _add_pairs(page: Page, result: Comparison) -> None:
-    """A row per pair; for people, what matters most stands first."""
+    """A row per pair, and per group and pair; for people, what matters most stands first."""
+    import pandas as pd
+
     table = result.table()
     if page.for_people:
         first = [name for name in _FIRST if name in table]
         table = table[[*first, *(name for name in table.columns if name not in first)]]
         page.add_sentence("Pairs:")
-    page.add_table(table, confidence=confidence_words(result.provenance))
+    in_groups = None if result.groups is None or result.cluster else result.group_table()
+    if in_groups is None or page.for_people:
+        page.add_table(table, confidence=confidence_words(result.provenance))
+    if in_groups is None:
+        return
+    if page.for_people:
+        first = [name for name in ["group", "queries", *_FIRST] if name in in_groups]
+        page.add_sentence("Pairs in groups of queries:")
+        in_groups = in_groups[[*first, *(name for name in in_groups.columns if name not in first)]]
+    else:  # one table: rows of all queries have no group
+        in_groups = pd.concat([table, in_groups], ignore_index=True)[list(in_groups.columns)]
+    page.add_table(in_groups, confidence=confidence_words(result.provenance))
 
 
 def _report(options: argparse.Namespace) -> None:
@@ -319,6 +338,8 @@ def _report(options: argparse.Namespace) -> None:
         baseline=options.baseline,
         test=significance_test(options),
         margin=parse_margin(options.margin),
+        groups=query_groups(options, inputs.judgments),
+        cluster=options.cluster,
         allow_empty=options.allow_empty,
         least=1,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -17,6 +17,9 @@ from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
+from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
@@ -71,6 +74,8 @@ def compare(
     cutoff: int | None = None,
     queries: str = "all",
     predicted: QrelsLike | None = None,
+    groups: GroupsLike | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -104,6 +109,11 @@ def compare(
             least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
             what the program gets wrong on the sample is taken off), by a t-test; ``table()`` gains ``rho`` and ``n_effective``.
             By a preference, a query without relevant documents is a tie. Means stay those of people's queries.
+        groups: the group of each query (its type, language, user, session): a mapping, a table with ``query_id`` and one more
+            column, a column indexed by query, a file, or the name of a column of ``qrels``. ``Comparison.group_table`` then
+            compares the runs in each group.
+        cluster: take the groups, instead of queries, as the units of tests and intervals, because queries of a group depend on each
+            other: by ``'t'`` (the default then) or ``'bootstrap'``.
         judged_only: take documents without a judgment out of the rankings first (condensed lists).
         exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
         rules: apply the collection's own rules, as in ``evaluate``.
@@ -129,8 +139,9 @@ def compare(
       run_a run_b  wins  losses  ties  difference
     0  good  weak     1       0     1         0.5
     """
+    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     result = compare_runs(
-        Judgments.from_qrels(qrels, exclude, rules=rules),
+        judgments,
         runs,
         parse_criteria(by),
         baseline=baseline,
@@ -140,6 +151,8 @@ def compare(
         cutoff=cutoff,
         queries=queries,
         predicted=None if predicted is None else Judgments.from_qrels(predicted, exclude, rules=rules),
+        groups=None if groups is None else groups_of(groups, judgments.query_ids, qrels),
+        cluster=cluster,
         judged_only=judged_only,
         allow_empty=allow_empty,
     )
@@ -147,6 +160,12 @@ def compare(
         if by_judge is not None and by_judge.scored is not None:
             by_judge.scored.check_defined()
     return result
+
+
+def groups_of(groups: GroupsLike, query_ids: Sequence[str], table: Any = None) -> QueryGroups:
+    """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
+    named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
+    return read_groups(groups, query_ids, table=table if named else None)
 
 
 def coerce_test(
@@ -175,6 +194,8 @@ def compare_runs(
     cutoff: int | None = None,
     queries: str = "all",
     predicted: Judgments | None = None,
+    groups: QueryGroups | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     allow_empty: bool = False,
     least: int = 2,
@@ -184,7 +205,10 @@ def compare_runs(
     if predicted is not None:
         if queries != "all":
             raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
+        if groups is not None:
+            raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
         human_queries(judgments.query_ids, predicted.query_ids)
+    check_cluster(test, groups, cluster)
     rel = judgments.threshold if rel is None else rel
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     scored = ScoredRuns.from_runs(
@@ -194,11 +218,19 @@ def compare_runs(
         scored, by, baseline=baseline, test=test, margin=margin, rel=rel, cutoff=cutoff, queries=queries
     )
     if predicted is None:
-        return result
+        return replace(result, groups=groups, cluster=cluster)
     by_program = ScoredRuns.from_runs(
         measures, predicted, scored.sources, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
     )
     return replace(result, predicted=comparison_of(by_program, by, test=test, rel=rel, cutoff=cutoff))
+
+
+def check_cluster(test: SignificanceTest, groups: QueryGroups | None, cluster: bool) -> None:
+    """Refuse groups as units where there are no groups, or for a test that cannot."""
+    if cluster and groups is None:
+        raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
+    if cluster:
+        replace(test, groups=())
 
 
 def check_options(

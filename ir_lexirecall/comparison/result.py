@@ -13,22 +13,23 @@ from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule, cached_property
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.testing import best_first, margin_columns, one_sided_tests, pair_columns
+from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
+from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.judging import of_comparisons
 from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.significance import (
     SignificanceTest,
     detectable_difference,
-    preference_interval,
+    group_units,
     queries_for_difference,
     queries_for_margin,
 )
 from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 from ir_lexirecall.significance.margins import MarginTest
-from ir_lexirecall.significance.over_collections import mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,8 @@ class Comparison:
         margins: by criterion the difference that does not matter; None where verdicts know no margin.
         scored: the aligned runs with their values; None where only values were given.
         predicted: the same runs by predicted judgments of more queries, which then sharpen the tests; see ``compare``.
+        groups: the group of each query, or None; see ``group_table``.
+        cluster: whether the groups, instead of queries, are the units of tests and intervals.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries, a query that it lacks, a margin, or a test other than ``'t'``.
@@ -63,6 +66,8 @@ class Comparison:
     margins: Mapping[str, float] | None = None
     scored: ScoredRuns | None = field(default=None, repr=False)
     predicted: Comparison | None = field(default=None, repr=False)
+    groups: QueryGroups | None = field(default=None, repr=False)
+    cluster: bool = False
 
     def __post_init__(self) -> None:
         if self.predicted is not None:
@@ -103,9 +108,12 @@ class Comparison:
     def test_of(self, by: str | None = None) -> SignificanceTest:
         """How the differences by a criterion are tested: where no test was named, t for a measure, sign for a preference.
 
-        With predicted judgments t for both: they sharpen means.
+        With predicted judgments t for both: they sharpen means. So do groups as units.
         """
-        return self.test.named(measure=self.criterion(by).is_measure or self.predicted is not None)
+        criterion, test = self.criterion(by), self.test
+        if self.groups is not None and self.cluster:
+            test = replace(test, groups=labels_of(self.groups, criterion))
+        return test.named(measure=criterion.is_measure or self.predicted is not None)
 
     @property
     def source(self) -> str:
@@ -129,6 +137,9 @@ class Comparison:
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "margin": self.margins,
+            "groups": None
+            if self.groups is None
+            else f"{len(self.groups)}{', the units of tests' if self.cluster else ''}",
             "n_resamples": self.test.n_resamples if resampled or self.measures else None,
             "seed": self.test.seed if resampled or self.measures else None,
             "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
@@ -176,19 +187,9 @@ class Comparison:
     def _means(self) -> dict[str, dict[str, Any]]:
         means = {}
         for name, criterion in self.by.items():
-            low, high = self._intervals(criterion)
+            low, high = mean_intervals(criterion, self.test_of(name))
             means[name] = {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
         return means
-
-    def _intervals(self, criterion: Criterion) -> tuple[Floats, Floats]:
-        test = self.test
-        if not criterion.query_ids or not np.isfinite(criterion.standings).all():
-            unknown = np.full(len(self.runs), np.nan)
-            return unknown, unknown
-        if isinstance(criterion, MeasureCriterion):
-            low, high = mean_interval(criterion.values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
-            return (np.maximum(low, 0.0) if (criterion.values >= 0).all() else low), high
-        return preference_interval(criterion.standings, test.alpha)
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:
@@ -354,8 +355,9 @@ class Comparison:
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         self._check_defined(criterion)
         if criterion.name not in self._best:
+            groups = self.test_of(criterion.name).groups
             deviations = studentised_deviations(
-                [criterion.standings],
+                [criterion.standings if groups is None else group_units(criterion.standings, groups)],
                 n_resamples=self.test.n_resamples,
                 seed=self.test.seed,
                 progress=self.test.progress,
@@ -409,6 +411,8 @@ class Comparison:
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", settings["power"], above=0, below=1)
+        if self.cluster:
+            raise ValueError("planning counts queries that are independent of each other; compare without cluster=True")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
@@ -429,6 +433,53 @@ class Comparison:
             check_choice("baseline", baseline, self.runs)
         margins = self.margins if baseline == self.baseline else None  # they are those of a baseline
         return replace(self, baseline=baseline, margins=margins)
+
+    # -- groups of queries -----------------------------------------------------------------------
+
+    @entry
+    def group_means(self, by: str | None = None) -> pd.DataFrame:
+        """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
+        names = self.criteria if by is None else [self.criterion(by).name]
+        return self._frame(stacked_groups({name: self._in_groups.means(name) for name in names}))
+
+    @entry
+    def group_table(self, by: str | None = None) -> pd.DataFrame:
+        """``table`` on the queries of each group: with ``group`` and ``queries``, how many count in it.
+
+        ``p_corrected``, and with it ``verdict``, holds for all pairs in all groups together, ``worse_p`` for all criteria, too.
+
+        Args:
+            by: the criterion; by default all.
+
+        Raises:
+            ValueError: no groups were given, or they are the units of the tests.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
+        >>> result = compare(demo.qrels(), demo.runs(), "AP", baseline="bm25", groups=groups)
+        >>> table = result.group_table()
+        >>> table[table["verdict"] != "undecided"][["group", "queries", "run_a", "difference", "verdict"]].round(3)
+            group  queries    run_a  difference verdict
+        3   first        8  overlap      -0.369   worse
+        7  second        8  overlap      -0.362   worse
+        """
+        names = self.criteria if by is None else [self.criterion(by).name]
+        table = self._frame(stacked_groups({name: self._in_groups.pairs[name] for name in names}))
+        return table if any(name == "dominance" for name in names) else table.drop(columns="incomparable")
+
+    @cached_property
+    def _in_groups(self) -> InGroups:
+        if self.groups is None:
+            raise ValueError("there are no groups of queries; pass groups= to compare")
+        if self.cluster:
+            raise ValueError(
+                "the groups are the units of the tests; compare without cluster=True for a table per group"
+            )
+        for criterion in self.by.values():
+            self._check_defined(criterion)
+        measures = {} if self.scored is None else self.scored.measures
+        tests = {name: self.test_of(name) for name in self.by}
+        return InGroups(self.groups, self.runs, self.by, tests, measures, self.places, self.margins)
 
     # -- what decided ------------------------------------------------------------------------------
 
@@ -558,6 +609,11 @@ class Comparison:
     def plot_differences(self, by: str | None = None, ax: Any = None) -> Any:
         """Forest of the differences of all runs to the baseline, or to the leader; returns the axes."""
         return plots.differences(self, by, ax=ax)
+
+    @entry
+    def plot_groups(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences to the baseline, or the leader, in each group of queries; returns the axes."""
+        return plots.groups(self, by, ax=ax)
 
     @entry
     def plot_pairs(self, by: str | None = None, ax: Any = None) -> Any:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall.comparison.criteria import Criterion
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.judging.predicted import PredictionPowered
-from ir_lexirecall.significance import SignificanceTest, TestResult, effect_interval
+from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
+    effect_interval,
+    mean_interval,
+    preference_interval,
+)
 from ir_lexirecall.significance.margins import MarginTest, margin_test, margin_test_of_all, margin_verdicts
 
 
@@ -83,14 +89,33 @@ def one_sided_tests(
     return MarginTest(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 
-def margin_columns(tested: Mapping[str, MarginTest], test: SignificanceTest) -> dict[str, dict[str, Any]]:
-    """``worse_p``, corrected over all criteria and pairs, ``within_p`` and ``verdict``, by criterion."""
+_Key = TypeVar("_Key")
+
+
+def margin_columns(tested: Mapping[_Key, MarginTest], test: SignificanceTest) -> dict[_Key, dict[str, Any]]:
+    """``worse_p``, corrected over all criteria (and groups) and pairs, ``within_p`` and ``verdict``, by criterion."""
     worse, _ = test.corrected(np.concatenate([one.worse for one in tested.values()]))
     columns = {}
     for name, part in zip(tested, np.split(worse, len(tested)), strict=True):
         verdicts = margin_verdicts(replace(tested[name], worse=part), test.alpha)
         columns[name] = {"worse_p": part, "within_p": tested[name].within, "verdict": verdicts.tolist()}
     return columns
+
+
+def mean_intervals(criterion: Criterion, test: SignificanceTest) -> tuple[Floats, Floats]:
+    """The ends of the interval of each run's mean; where the test has groups, they are the units."""
+    low = high = np.full(len(criterion.means), np.nan)
+    if not criterion.query_ids or not np.isfinite(criterion.standings).all():
+        return low, high
+    values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
+    if test.groups is not None:
+        of_groups = replace(test, name="t").of_pairs(values, bounds=criterion.bounds)
+        low, high = of_groups.low, of_groups.high
+    elif not criterion.is_measure:
+        return preference_interval(values, test.alpha)
+    else:
+        low, high = mean_interval(values, test.alpha, n_resamples=test.n_resamples, seed=test.seed)
+    return (np.maximum(low, 0.0) if (values >= 0).all() else low), high
 
 
 _NOISE = 1e-12  # of sums in another order
@@ -120,7 +145,7 @@ def _effect_ends(test: SignificanceTest, tested: TestResult, queries: int) -> tu
     """The interval of the effect size: that of the estimate for the sign test, of d_z for tests of means."""
     if test.name == "sign":
         return tested.low, tested.high
-    if test.name == "wilcoxon" or queries < 2:
+    if test.name == "wilcoxon" or test.groups is not None or queries < 2:
         unknown = np.full(len(tested.p), np.nan)
         return unknown, unknown
     return effect_interval(tested.effect_size, queries, test.alpha)

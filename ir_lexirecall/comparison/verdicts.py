@@ -30,6 +30,15 @@ def two_sided(reject: Bools, gain: Floats) -> list[str]:
     ]
 
 
+def turned_verdict(verdict: str) -> str:
+    """The verdict on the second run of a pair, from that on the first.
+
+    >>> turned_verdict("better"), turned_verdict("not worse")
+    ('worse', 'undecided')
+    """
+    return _TURNED.get(verdict, UNDECIDED)
+
+
 def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     """The pairs compared: all, in the order of the runs, or every other run with the baseline.
 
@@ -60,7 +69,7 @@ class Verdicts:
         if (run, beside) in self.pairs:
             return self.pairs[run, beside]
         verdict = self.pairs.get((beside, run))
-        return None if verdict is None else _TURNED.get(verdict, UNDECIDED)
+        return None if verdict is None else turned_verdict(verdict)
 
     def beaten(self, run: str, others: Sequence[str]) -> list[str]:
         """Those of some runs that a run is better than."""

@@ -4,7 +4,7 @@ from ir_lexirecall.plots.axes import labels, new_axes
 from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.curves import recall_curves
-from ir_lexirecall.plots.forests import differences, means, means_size, rank_profile
+from ir_lexirecall.plots.forests import differences, groups, means, means_size, rank_profile
 from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, inline, notebook
 from ir_lexirecall.plots.pairs import heatmap, pair
 from ir_lexirecall.plots.studies import plot
@@ -15,6 +15,7 @@ __all__ = [
     "critical_differences",
     "differences",
     "forest",
+    "groups",
     "heatmap",
     "inline",
     "joined_ranks",

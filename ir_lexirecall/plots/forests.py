@@ -14,6 +14,8 @@ from ir_lexirecall.present.comparisons import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ir_lexirecall.comparison import Comparison
 
 _LETTERS = 66  # in a line below the axes
@@ -66,6 +68,35 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     hollow = f"hollow do not ({decided.count(False)})"
     title = f"Against {label(reference)}: blue is better, orange worse, both significantly; {hollow}"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant.
+
+    Args: as in ``means``.
+    """
+    standing = Standing(result, result.criterion(by).name)
+    reference = result.baseline or standing.runs[0]
+    tables = standing.in_groups(reference)
+    rows = [
+        (run, group, row) for run in standing.runs for group, table in tables.items() for row in _of_run(table, run)
+    ]
+    verdicts = [row.verdict for _, _, row in rows]
+    decided = [verdict in (BETTER, WORSE) for verdict in verdicts]
+    colours = [{BETTER: FIRST, WORSE: SECOND}.get(verdict, GREY) for verdict in verdicts]
+    value, low, high = ([getattr(row, end) for _, _, row in rows] for end in ("estimate", "ci_low", "ci_high"))
+    ax = new_axes(ax, means_size(len(rows)))
+    _rows(ax, [f"{run}, {group}" for run, group, _ in rows], value, low, high, colours, decided)
+    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    quantity = estimate_words(result.test_of(standing.name))
+    what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
+    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected")
+    title = f"In each group of queries against {label(reference)}: blue is better, orange worse, both significantly"
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def _of_run(table: pd.DataFrame, run: str) -> Any:
+    return table[table["run"] == run].itertuples()
 
 
 def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:

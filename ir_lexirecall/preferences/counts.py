@@ -37,11 +37,13 @@ class PreferenceCounts:
     Attributes:
         runs: the aligned runs by name, all with the same judgments.
         rel, cutoff: what counts as relevant, and as retrieved.
+        some: positions of the queries to look at, in the judgments; None: all.
     """
 
     runs: Mapping[str, AlignedRun]
     rel: float = 1
     cutoff: int | None = None
+    some: Ints | None = field(default=None, repr=False)
     _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -52,7 +54,8 @@ class PreferenceCounts:
     @cached_property
     def queries(self) -> Ints:
         """Positions, in the judgments, of the queries with relevant documents."""
-        return np.flatnonzero(self.judgments.m(self.rel) > 0)
+        queries = np.flatnonzero(self.judgments.m(self.rel) > 0)
+        return queries if self.some is None else np.intersect1d(queries, self.some)
 
     @cached_property
     def positions(self) -> Positions:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE, turned_verdict
 from ir_lexirecall.present.caveats import comparison_caveats, is_defined
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import grouped
@@ -97,12 +97,19 @@ class Standing:
 
     def beside(self, reference: str) -> pd.DataFrame:
         """The rows of ``table`` that compare a run with all others, turned so that they speak of those; best first."""
+        return self._beside(self.result.table(self.name), reference)
+
+    def in_groups(self, reference: str) -> dict[str, pd.DataFrame]:
+        """``beside`` in each group of queries."""
+        table = self.result.group_table(self.name)
+        return {str(group): self._beside(rows, reference) for group, rows in table.groupby("group", sort=False)}
+
+    def _beside(self, table: pd.DataFrame, reference: str) -> pd.DataFrame:
         import pandas as pd
 
-        table = self.result.table(self.name)
         turned = table[table["run_a"] == reference].rename(columns=_TURNED)[table.columns]
         turned[_SIGNED] = -turned[_SIGNED]
-        turned["verdict"] = [self.verdicts.on(run, reference) for run in turned["run_a"]]
+        turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]
         both = pd.concat([turned, table[table["run_b"] == reference]]).set_index("run_a")
         return both.loc[[run for run in self.runs if run in both.index]].rename_axis("run").reset_index()
 
@@ -137,14 +144,9 @@ def comparison_finding(result: Comparison) -> Finding:
     without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
     standings = [Standing(result, name) for name in names]
     ranking, marks, title = ranked(result, standings)
-    return Finding(
-        [head, *without, *_leading(result, standings), *_predicted(result, names)],
-        notes,
-        ranking,
-        marks,
-        title,
-        result.criteria,
-    )
+    further = [*_predicted(result, names), *_in_groups(result, standings)]
+    sentences = [head, *without, *_leading(result, standings), *further]
+    return Finding(sentences, notes, ranking, marks, title, result.criteria)
 
 
 def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
@@ -308,6 +310,35 @@ def _against_baseline(result: Comparison, standings: Sequence[Standing]) -> str:
         ]
         parts.append((f"by {standing.name}, " if len(standings) > 1 else "") + ", ".join(facts))
     return f"Against the baseline {result.baseline} ({_how(result, standings)}): {'; '.join(parts)}."
+
+
+def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+    """What differs in which group of queries, in a sentence for each criterion."""
+    if result.groups is None or result.cluster or len(result.runs) < 2:
+        return []
+    sizes = result.groups.sizes
+    tests = {standing.name: result.test_of(standing.name) for standing in standings}
+    how = how_tested(tests, len(result.pairs) * len(sizes))
+    beside = "" if result.baseline is None else f" beside {result.baseline}"
+    sentences: list[str] = []
+    for standing in standings:
+        facts: dict[str, list[str]] = {}
+        for group, rows in result.group_table(standing.name).groupby("group", sort=False):
+            if result.baseline is None:
+                number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
+                said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else "nothing differs"
+            else:
+                runs = {verdict: [str(run) for run in some["run_a"]] for verdict, some in rows.groupby("verdict")}
+                decided = [verdict for verdict in _ORDER if verdict in runs and verdict != UNDECIDED]
+                said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
+                said = said or "nothing differs"
+            facts.setdefault(said, []).append(f"{group} ({count(sizes[str(group)], 'query')})")
+        where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in facts.items())
+        by = f"by {standing.name}: " if len(standings) > 1 else ""
+        sentences.append(
+            f"Within groups of queries{beside} ({how}), {by}{where}." if not sentences else f"B{by[1:]}{where}."
+        )
+    return sentences
 
 
 _ORDER = [BETTER, WORSE, "within margin", "not worse", UNDECIDED]

@@ -126,7 +126,7 @@ def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int) -> str:
     """
     by_test: dict[str, list[str]] = {}
     for name, test in tests.items():
-        by_test.setdefault(_TESTS[str(test.name)], []).append(name)
+        by_test.setdefault(test_words(test), []).append(name)
     several = len(by_test) > 1
     words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
     first = next(iter(tests.values()))
@@ -155,7 +155,7 @@ def corrected_words(method: str) -> str:
 
 def test_words(test: SignificanceTest) -> str:
     """The name of a test in a sentence."""
-    return _TESTS[str(test.name)]
+    return _TESTS[str(test.name)] + ("" if test.groups is None else " with groups of queries as units")
 
 
 def estimate_words(test: SignificanceTest) -> str:

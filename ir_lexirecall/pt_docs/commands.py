@@ -43,6 +43,10 @@ def write_files(folder: Path) -> None:
     qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
     qrels.to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
+    queries = sorted(qrels["query_id"].unique())
+    for name, groups in (("types", 3), ("users", 6)):
+        lines = [f"{query_id}\t{name[:-1]} {i % groups}\n" for i, query_id in enumerate(queries)]
+        (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
     runs = demo.runs()
     for name, run in runs.items():
         _write_run(run, folder / "runs" / "lexirecall-demo", name)

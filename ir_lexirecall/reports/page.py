@@ -29,6 +29,7 @@ from ir_lexirecall.present.words import listed
 from ir_lexirecall.reports import forests, rewards
 from ir_lexirecall.reports.browsing import BrowserData, Sources, browser_data
 from ir_lexirecall.reports.cells import fitting, number, p_value, signed
+from ir_lexirecall.reports.groups import groups_of
 from ir_lexirecall.reports.overall import overall_of
 from ir_lexirecall.reports.pairs import heatmaps_of
 from ir_lexirecall.reports.provenance import InputFile, relied_on, settings
@@ -161,6 +162,7 @@ class Report:
             "collections": {name: len(one.query_ids) for name, one in result.items()} if many else {},
             "baseline": result.baseline,
             "overall": overall_of(result, rankings) if many else [],
+            "groups": [] if many else groups_of(result),
             "heatmaps": [] if many else heatmaps_of(result),
             "tables": tables | by_query,
             "left_out": list(filter(None, [left_out, too_many])),
@@ -204,6 +206,9 @@ def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int
             columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])
         )
         tables.append((f"Differences by {by}, a row per pair of runs", pairs, 2))
+    if result.groups is not None and not result.cluster:
+        tables.append(("Means in groups of queries", result.group_means(), 2))
+        tables += [("Differences in groups of queries", result.group_table(), 2)] if names == result.criteria else []
     return tables
 
 

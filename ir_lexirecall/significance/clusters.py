@@ -41,6 +41,16 @@ def group_units(x: Floats, groups: ArrayLike) -> Floats:
     return np.stack([moved(row[None], m)[0] for row, m in zip(further, mean, strict=True)]) if len(x) else further
 
 
+def degrees_of_groups(groups: ArrayLike) -> float:
+    """Degrees of freedom of groups: of as many equal ones as weigh the same, less 1.
+
+    >>> degrees_of_groups(["a", "a", "b", "b"]), degrees_of_groups(["a", "a", "a", "b"])
+    (1.0, 0.6000000000000001)
+    """
+    size = np.unique(np.asarray(groups), return_counts=True)[1].astype(np.float64)
+    return float(size.sum() ** 2 / (size**2).sum()) - 1
+
+
 @entry
 def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestResult:
     """Paired t-test of the mean over queries with groups as units: ``t_test`` of ``group_units``.
@@ -61,9 +71,7 @@ def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestR
     >>> clustered_t_test(x, ["a", "a", "b", "b", "c", "c"]).p.round(3), clustered_t_test(x, range(6)).p.round(3)
     (array([0.074]), array([0.041]))
     """
-    _, size = _membership(x, groups)
-    degrees = x.shape[1] ** 2 / float((size**2).sum()) - 1
-    units = group_units(x, groups)
+    units, degrees = group_units(x, groups), degrees_of_groups(groups)
     result = exact_where_of_one_magnitude(units, alpha, lambda rows: t_of_mean(rows, alpha, degrees))
     return TestResult(result.estimate, result.low, result.high, result.p, effect_of_mean(x))
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall.significance.binomial import one_sided_sign_p
+from ir_lexirecall.significance.clusters import degrees_of_groups, group_units
 from ir_lexirecall.significance.intervals import LEVEL, moved, scaled
 from ir_lexirecall.significance.one_magnitude import of_one_magnitude, one_sided_exact_p
 from ir_lexirecall.significance.resampling import one_sided_bootstrap_p, one_sided_randomisation_p, one_sided_tukey_p
@@ -63,7 +64,7 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     2^-Q, and never above the exact p of D = 0.
 
     Args:
-        test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used.
+        test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are units, if it has any.
         x: finite differences of P pairs on Q queries, positive where better, shape ``(P, Q)``.
         margin: D, 0 or more, in the unit of the test's estimate; one, or one per pair, shape ``(P,)``.
 
@@ -82,12 +83,15 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     if test.name == "tukey":
         raise ValueError("Tukey's HSD tests all systems at once; call margin_test_of_all")
     shifts = np.stack([np.zeros(len(x)), np.broadcast_to(margins, len(x))])
-    if x.shape[1] < 2 and test.name != "sign":  # one query says nothing of the spread
+    units = x.shape[1] if test.groups is None else len(set(test.groups))
+    if units < 2 and test.name != "sign":  # one query, or group, says nothing of the spread
         above = below = np.ones(shifts.shape)
     elif test.name == "sign":
         above, below = one_sided_sign_p(x, shifts), one_sided_sign_p(-x, shifts)
     else:
         x, exponent = scaled(x)
+        if test.groups is not None:
+            x = group_units(x, test.groups)
         above, below = _one_sided(test, x, np.ldexp(shifts, -exponent[:, 0]))
     return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
 
@@ -169,7 +173,8 @@ def _of_means(test: SignificanceTest, x: Floats, shifts: Floats) -> tuple[Floats
     What rejects a mean of at most 0 rejects one of at most -shift, so the exact p is never above that of the shift 0.
     """
     if test.name == "t":
-        both = one_sided_t_p(x, shifts), one_sided_t_p(-x, shifts)
+        degrees = x.shape[1] - 1 if test.groups is None else degrees_of_groups(test.groups)
+        both = one_sided_t_p(x, shifts, degrees), one_sided_t_p(-x, shifts, degrees)
     else:
         one_sided = one_sided_bootstrap_p if test.name == "bootstrap" else one_sided_randomisation_p
         both = one_sided(x, shifts, n_resamples=test.n_resamples, seed=test.seed, progress=test.progress)

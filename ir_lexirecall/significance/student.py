@@ -40,10 +40,10 @@ def t_of_mean(x: Floats, alpha: float, degrees: float) -> TestResult:
     return TestResult(mean, mean - half, mean + half, p, effect_of_mean(x))
 
 
-def one_sided_t_p(x: Floats, shifts: Floats) -> Floats:
+def one_sided_t_p(x: Floats, shifts: Floats, degrees: float) -> Floats:
     """p of means of at most -shift, shape ``(K, P)``, of rows of at least two queries that are not of one magnitude.
 
-    >>> one_sided_t_p(np.array([[0.1, 0.3, 0.2, 0.0]]), np.array([[0.0], [0.1]])).round(4)
+    >>> one_sided_t_p(np.array([[0.1, 0.3, 0.2, 0.0]]), np.array([[0.0], [0.1]]), 3).round(4)
     array([[0.0514],
            [0.0152]])
     """
@@ -51,4 +51,4 @@ def one_sided_t_p(x: Floats, shifts: Floats) -> Floats:
 
     error = mean_and_deviation(x)[1] / np.sqrt(x.shape[1])
     means = np.stack([mean_and_deviation(moved(x, shift))[0] for shift in shifts])
-    return special.stdtr(x.shape[1] - 1, -means / error)
+    return special.stdtr(degrees, -means / error)

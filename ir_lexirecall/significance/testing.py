@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall.significance.binomial import sign_test
+from ir_lexirecall.significance.clusters import clustered_bootstrap, clustered_t_test
 from ir_lexirecall.significance.corrections import check_correction, choices, corrected
 from ir_lexirecall.significance.intervals import Bounds, TestResult, agreeing, scaled, unscaled
 from ir_lexirecall.significance.resampling import EXACT, bootstrap, randomisation, tukey_hsd
@@ -29,6 +30,7 @@ _ALSO_CALLED = {
     "fisher": "randomisation",
     "hsd": "tukey",
 }
+CLUSTERED = ("t", "bootstrap")  # tests that can take groups of queries as units
 _BLOCK = 2**22  # differences that are tested at once
 
 
@@ -70,9 +72,11 @@ class SignificanceTest:
         alpha: significance level, and 1 - confidence of the intervals.
         n_resamples, seed: of tests by resampling.
         progress: whether to show progress bars; None: on a terminal only.
+        groups: a label per query: groups instead of queries are the units of ``t`` and ``bootstrap``, for queries that depend on
+            each other (of a user, a session, a topic). ``compare(groups=..., cluster=True)`` sets them.
 
     Raises:
-        ValueError: unknown test or correction, or a number out of range.
+        ValueError: unknown test or correction, a number out of range, or groups for another test.
 
     >>> test = SignificanceTest("wilcoxon", alpha=0.1)
     >>> test.of_pairs(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]])).p
@@ -89,6 +93,7 @@ class SignificanceTest:
     n_resamples: int = 10_000
     seed: int = 0
     progress: bool | None = None
+    groups: tuple[str, ...] | None = field(default=None, repr=False)
 
     @entry
     def __post_init__(self) -> None:
@@ -96,6 +101,10 @@ class SignificanceTest:
             name = _ALSO_CALLED.get(self.name.lower(), self.name) if isinstance(self.name, str) else self.name
             meant = f"; did you mean {name!r}? Choose from {', '.join(TESTS)}" if name in TESTS else ""
             raise ValueError(f"unknown test {self.name!r}{meant or choices(self.name, list(TESTS))}")
+        if self.groups is not None and self.name not in (None, *CLUSTERED):
+            raise ValueError(
+                f"groups of queries are units of the tests t and bootstrap, not of {self.name}; name one of these"
+            )
         check_correction(self.correction)
         if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha!r}")
@@ -105,7 +114,7 @@ class SignificanceTest:
                 raise ValueError(f"{what} must be an integer of at least {least}, not {number!r}")
 
     def named(self, *, measure: bool) -> SignificanceTest:
-        """The test by its name: where none was named, that of measures or of preferences.
+        """The test by its name: where none was named, that of measures or of preferences (with groups as units ``t``).
 
         Args:
             measure: whether it is a measure whose differences are tested, not a preference.
@@ -113,7 +122,9 @@ class SignificanceTest:
         >>> SignificanceTest().named(measure=True).name, SignificanceTest("tukey").named(measure=False).name
         ('t', 'tukey')
         """
-        return self if self.name is not None else replace(self, name="t" if measure else "sign")
+        return (
+            self if self.name is not None else replace(self, name="t" if measure or self.groups is not None else "sign")
+        )
 
     @property
     def resampled(self) -> bool:
@@ -159,6 +170,11 @@ class SignificanceTest:
         return agreeing(result, self.alpha, (-1, 1) if self.name == "sign" else bounds)
 
     def _of_scaled(self, x: Floats) -> TestResult:
+        if self.groups is not None:
+            if self.name == "t":
+                return clustered_t_test(x, self.groups, self.alpha)
+            options = {"n_resamples": self.n_resamples, "seed": self.seed}
+            return clustered_bootstrap(x, self.groups, self.alpha, **options, progress=self.progress)
         if self.name == "t":
             return t_test(x, self.alpha)
         if self.name == "wilcoxon":
@@ -239,6 +255,8 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     >>> smallest_p(SignificanceTest("sign"), 5), smallest_p(SignificanceTest("t"), 5), smallest_p(SignificanceTest("bootstrap", n_resamples=999), 5)
     (0.0625, 0.0, 0.001)
     """
+    if test.groups is not None:
+        queries = len(set(test.groups))
     if queries < 2:
         return 1.0
     if test.name == "t":

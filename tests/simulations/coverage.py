@@ -261,6 +261,11 @@ def clusters(samples: int, rng: Generator) -> Iterator[Row]:
         x = 0.5 * rng.normal(size=(samples, len(sizes)))[:, groups] + rng.normal(size=(samples, len(groups)))
         result = sig.clustered_t_test(x, groups)
         yield covers("t, groups as units: interval", what, (result.low <= 0) & (result.high >= 0), FEW)
+        margin = 0.5
+        one_sided = sig.margin_test(SignificanceTest("t", groups=tuple(map(str, groups))), x, margin)
+        yield false("t, groups as units: worse", f"{what}, no difference", one_sided.worse <= ALPHA, FEW)
+        one_sided = sig.margin_test(SignificanceTest("t", groups=tuple(map(str, groups))), x - margin, margin)
+        yield false("t, groups as units: not worse", f"{what}, true loss the margin", one_sided.not_worse <= ALPHA, FEW)
         parts = [
             sig.clustered_bootstrap(part, groups, n_resamples=RESAMPLES, seed=i)
             for i, part in enumerate(np.array_split(x, BLOCKS))

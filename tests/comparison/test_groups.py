@@ -1,0 +1,208 @@
+"""Groups of queries: each group is compared as a collection of its own, and all of them are corrected together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.cli import main
+from ir_lexirecall.pt_docs.commands import write_files
+from ir_lexirecall.significance import SignificanceTest, clustered_bootstrap, clustered_t_test, corrected
+from ir_lexirecall.significance.margins import margin_test
+
+QRELS, RUNS = demo.qrels(), demo.runs()
+QUERIES = [f"q{i:02}" for i in range(1, 17)]
+KINDS = {query: "how" if i < 6 else "what" if i < 9 else "who" for i, query in enumerate(QUERIES)}
+USERS = {query: f"u{i % 5}" for i, query in enumerate(QUERIES)}
+BY = ["AP", "SL3(n=90)", "lexirecall", "rpp", "dominance"]
+
+
+def qrels_of(group: str) -> pd.DataFrame:
+    return QRELS[QRELS["query_id"].map(KINDS) == group]
+
+
+@pytest.mark.parametrize("options", [{}, {"baseline": "ql"}, {"baseline": "ql", "margin": 0.05}, {"test": "tukey"}])
+def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
+    """But for what is corrected over all groups."""
+    result = irl.compare(QRELS, RUNS, BY, groups=KINDS, n_resamples=99, **options)
+    table, means = result.group_table(), result.group_means()
+    over_groups = ["p_corrected", "worse_p", "verdict"]
+    for group in ("how", "what", "who"):
+        alone = irl.compare(qrels_of(group), RUNS, BY, n_resamples=99, **options)
+        rows = table[table["group"] == group].reset_index(drop=True)
+        assert set(rows["queries"]) == {len(alone.query_ids)}
+        expected = alone.table()
+        columns = [name for name in expected.columns if name not in over_groups]
+        pd.testing.assert_frame_equal(rows[columns], expected[columns], check_exact=False)
+        rows = means[means["group"] == group].reset_index(drop=True)
+        pd.testing.assert_frame_equal(rows[alone.means().columns.tolist()], alone.means())
+
+
+@pytest.mark.parametrize("test", ["t", "sign", "tukey"])
+def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
+    result = irl.compare(QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=test, n_resamples=199)
+    for by in ("AP", "RR"):
+        table = result.group_table(by)
+        assert len(table) == 3 * 10
+        adjusted, reject = corrected(table["p"].to_numpy(), "holm", 0.05)
+        assert table["p_corrected"].tolist() == adjusted.tolist()
+        assert (table["verdict"] != "undecided").tolist() == reject.tolist()
+
+
+def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None:
+    result = irl.compare(QRELS, RUNS, ["AP", "RR"], baseline="bm25", groups=KINDS, margin=0.1)
+    table, worse, better = result.group_table(), [], []
+    for by in ("AP", "RR"):
+        values = result.per_query(by)
+        for group in ("how", "what", "who"):
+            some = values[values.index.map(KINDS) == group]
+            x = np.array([some[run] - some["bm25"] for run in RUNS if run != "bm25"])
+            tested = margin_test(SignificanceTest("t"), x, 0.1)
+            worse += tested.worse.tolist()
+            better += tested.better.tolist()
+    adjusted, reject = corrected(np.array(worse), "holm", 0.05)
+    assert table["worse_p"].tolist() == pytest.approx(adjusted.tolist())
+    assert (table["verdict"] == "worse").tolist() == reject.tolist()
+    assert ((table["verdict"] == "better") <= corrected(np.array(better), "holm", 0.05)[1]).all()
+
+
+def test_groups_are_units() -> None:
+    result = irl.compare(QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=USERS, cluster=True)
+    values = result.per_query("AP")
+    x = np.array([values[run] - values["bm25"] for run in RUNS if run != "bm25"])
+    labels = [USERS[query] for query in values.index]
+    table, peer = result.table("AP"), clustered_t_test(x, labels)
+    assert (
+        pytest.approx(np.array([peer.estimate, peer.low, peer.high, peer.p]))
+        == table[["estimate", "ci_low", "ci_high", "p"]].to_numpy().T
+    )
+    of_runs = clustered_t_test(values.to_numpy().T, labels)
+    means = result.means("AP")
+    assert (means["ci_low"].tolist(), means["ci_high"].tolist()) == (
+        pytest.approx(np.maximum(of_runs.low, 0)),
+        pytest.approx(of_runs.high),
+    )
+    assert result.test_of("lexirecall").name == "t"
+    drawn = result.with_test("bootstrap").table("AP")
+    assert drawn["p"].tolist() == clustered_bootstrap(x, labels, n_resamples=10_000, seed=0).p.tolist()
+    assert result.provenance["groups"] == "5, the units of tests"
+    assert "(paired t-test with groups of queries as units, Holm's correction" in str(result)
+
+
+def test_queries_as_groups_of_their_own_change_nothing() -> None:
+    alone = irl.compare(QRELS, RUNS, "AP", baseline="bm25", margin=0.05)
+    units = irl.compare(
+        QRELS, RUNS, "AP", baseline="bm25", margin=0.05, groups={query: query for query in QUERIES}, cluster=True
+    )
+    for column in ("ci_low", "p", "worse_p", "within_p"):
+        assert units.table()[column].tolist() == pytest.approx(alone.table()[column].tolist())
+    assert units.table()["verdict"].tolist() == alone.table()["verdict"].tolist()
+
+
+def test_copies_of_a_query_are_no_more_evidence() -> None:
+    copies = pd.concat([QRELS.assign(query_id=QRELS["query_id"] + f"-{i}") for i in range(3)])
+    runs = {
+        name: pd.concat([run.assign(query_id=run["query_id"] + f"-{i}") for i in range(3)])
+        for name, run in RUNS.items()
+    }
+    users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
+    once = irl.compare(QRELS, RUNS, "AP", baseline="bm25", margin=0.05).table()
+    many = irl.compare(copies, runs, "AP", baseline="bm25", margin=0.05, groups=users, cluster=True).table()
+    for column in ("ci_low", "ci_high", "p", "worse_p", "within_p"):
+        assert many[column].tolist() == pytest.approx(once[column].tolist())
+
+
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        ({"q01": "a"}, {}, r"^compare: groups: there is no group for query 'q02' .and 14 more like it.; add it"),
+        (dict.fromkeys(QUERIES, "a"), {}, r"^compare: groups: all queries are in one group, a; leave groups out"),
+        ("kind", {}, r"^compare: groups has no column 'kind': it has"),
+        ("nowhere.csv", {"qrels": {"q": {"d": 1}}}, r"^compare: groups: there is no file 'nowhere.csv'"),
+        (
+            KINDS,
+            {"cluster": True, "test": "sign"},
+            r"^compare: groups of queries are units of the tests t and bootstrap, not of sign",
+        ),
+        (
+            None,
+            {"cluster": True},
+            r"^compare: cluster=True takes groups of queries as units of the tests; pass groups=",
+        ),
+    ],
+)
+def test_bad_input(groups: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        irl.compare(**{"qrels": QRELS, "runs": RUNS, "by": "AP", "groups": groups, **options})
+
+
+def test_what_groups_cannot_say() -> None:
+    plain = irl.compare(QRELS, RUNS, "AP")
+    units = irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True)
+    with pytest.raises(ValueError, match=r"^group_table: there are no groups of queries; pass groups="):
+        plain.group_table()
+    with pytest.raises(ValueError, match=r"^group_means: the groups are the units of the tests"):
+        units.group_means()
+    with pytest.raises(ValueError, match=r"^detectable: planning counts queries that are independent"):
+        units.detectable()
+
+
+def test_a_column_of_the_qrels_names_the_groups() -> None:
+    qrels = QRELS.assign(kind=QRELS["query_id"].map(KINDS))
+    assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {"how": 6, "what": 3, "who": 7}
+
+
+def test_the_summary_says_what_differs_where() -> None:
+    result = irl.compare(QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=KINDS)
+    text = str(result)
+    assert "Within groups of queries beside bm25 (" in text
+    assert "Holm's correction for 12 comparisons, p <= 0.05), by AP: in " in text
+    assert "overlap worse" in text.partition("by AP: in ")[2]
+    assert "By lexirecall: in how (6 queries), what (3 queries) and who (7 queries), nothing differs." in text
+    pairs = str(irl.compare(QRELS, RUNS, "AP", groups=KINDS))
+    assert "(paired t-test, Holm's correction for 30 comparisons, p <= 0.05), in " in pairs
+
+
+def test_pictures_and_reports_show_every_group() -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    pytest.importorskip("jinja2")
+    result = irl.compare(QRELS, RUNS, ["AP", "SL3(n=90)"], groups=KINDS)
+    rows = [tick.get_text() for tick in result.plot_groups().get_yticklabels()]
+    assert len(rows) == 4 * 3
+    assert rows[:3] == ["tfidf, how", "tfidf, what", "tfidf, who"]
+    html = _page(result)
+    assert html.count('<section id="groups"') == 1
+    assert html.count(">how (6)</th>") == 2 * 4
+    assert "Differences in groups of queries" in html
+    assert '<section id="groups"' not in _page(irl.compare(QRELS, RUNS, "AP", groups=USERS, cluster=True))
+
+
+def _page(result: Any) -> str:
+    from ir_lexirecall.reports import Report
+
+    return Report(result).html()
+
+
+def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    write_files(tmp_path)
+    (tmp_path / "kinds.txt").write_text("".join(f"{q} {g}\n" for q, g in KINDS.items()), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    command = ["compare", "qrels.txt", "bm25.run", "ql.run", "-m", "AP", "--groups", "kinds.txt"]
+    assert main([*command, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["group"] for row in rows] == [None, "how", "what", "who"]
+    assert main(command) == 0
+    assert "Pairs in groups of queries:" in capsys.readouterr().out
+    assert main([*command, "--cluster"]) == 0
+    assert "groups of queries as units" in " ".join(capsys.readouterr().out.split())
+    assert main([*command, "--cluster", "--test", "sign"]) == 1
+    assert "compare: groups of queries are units" in capsys.readouterr().err
+    assert main(["report", *command[1:], "-o", "out.html"]) == 0
+    assert '<section id="groups"' in Path("out.html").read_text(encoding="utf-8")
