@@ -39,8 +39,8 @@ class Scorer:
         [parsed] = parse_measures([measure]).values()
         if rel is not None and "rel" in parsed.SUPPORTED_PARAMS and "rel" not in parsed.params:
             [parsed] = parse_measures([parsed(rel=rel)]).values()
-        self.measure = parsed
-        self.smaller_is_better = smaller_is_better(parsed)
+        self.measure: Any = parsed
+        self.smaller_is_better: bool = smaller_is_better(parsed)
         self._score: Callable[[AlignedRun], Any] = lambda run: score(parsed, run)
         if isinstance(parsed, Measure) and not parsed["judged_only"]:
             self._score = parsed.score

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class Positions:
 class _TotalRecall(Measure, register=False):
     """What all share: the collection's size, and where its relevant documents stand."""
 
-    params = {"rel": rel(), "n": collection_sizes()}
+    params: dict[str, Any] = {"rel": rel(), "n": collection_sizes()}
 
     def positions(self, run: AlignedRun) -> Positions:
         """Where the relevant documents stand.
@@ -152,9 +152,11 @@ class WSS(_TotalRecall):
     0.65
     """
 
-    PRETTY_NAME = "Work Saved over Sampling"
-    SHORT_DESC = "Share of the collection that need not be read to reach a recall, beyond what chance would save."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Work Saved over Sampling"
+    SHORT_DESC: ClassVar[str] = (
+        "Share of the collection that need not be read to reach a recall, beyond what chance would save."
+    )
+    ABOUT: ClassVar[About] = About(
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
         plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
         symbols=f"{_RANKS}; r: recall to be reached",
@@ -166,8 +168,8 @@ class WSS(_TotalRecall):
         source="cohen2006",
         see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
     )
-    AT_PARAM = "r"
-    params = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+    AT_PARAM: ClassVar[str] = "r"
+    params: dict[str, Any] = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
 
     def score(self, run: AlignedRun) -> Floats:
         place, r = self.positions(run), self["r"]
@@ -189,9 +191,9 @@ class ATD(_TotalRecall):
     2.5
     """
 
-    PRETTY_NAME = "Average Time to Discovery"
-    SHORT_DESC = "Mean rank of the relevant documents in the whole collection (smaller is better)."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Average Time to Discovery"
+    SHORT_DESC: ClassVar[str] = "Mean rank of the relevant documents in the whole collection (smaller is better)."
+    ABOUT: ClassVar[About] = About(
         formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
         plain="ATD = (1/m) sum of p_i",
         symbols=_RANKS,
@@ -203,8 +205,8 @@ class ATD(_TotalRecall):
         source="ferdinands2023",
         see_also=("RecallLoss", "RE", "LastRel"),
     )
-    SMALLER_IS_BETTER = True
-    params = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+    SMALLER_IS_BETTER: ClassVar[bool] = True
+    params: dict[str, Any] = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -226,9 +228,11 @@ class RecallLoss(_TotalRecall):
     0.5
     """
 
-    PRETTY_NAME = "Loss of Recall"
-    SHORT_DESC = "Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better)."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Loss of Recall"
+    SHORT_DESC: ClassVar[str] = (
+        "Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better)."
+    )
+    ABOUT: ClassVar[About] = About(
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
         plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
@@ -245,7 +249,7 @@ class RecallLoss(_TotalRecall):
         source="ferdinands2023",
         see_also=("ATD", "RE", "WSS"),
     )
-    SMALLER_IS_BETTER = True
+    SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -267,9 +271,9 @@ class LastRel(_TotalRecall):
     4.0
     """
 
-    PRETTY_NAME = "Last Relevant Document"
-    SHORT_DESC = "Rank of the last relevant document in the whole collection (smaller is better)."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Last Relevant Document"
+    SHORT_DESC: ClassVar[str] = "Rank of the last relevant document in the whole collection (smaller is better)."
+    ABOUT: ClassVar[About] = About(
         formula=r"\mathrm{LastRel} = p_m",
         plain="LastRel = p_m",
         symbols=_RANKS,
@@ -281,7 +285,7 @@ class LastRel(_TotalRecall):
         source="kanoulas2017",
         see_also=("TSE", "SL3", "WSS"),
     )
-    SMALLER_IS_BETTER = True
+    SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -301,9 +305,9 @@ class ERF(_TotalRecall):
     0.0
     """
 
-    PRETTY_NAME = "Extra Relevant Documents Found"
-    SHORT_DESC = "Recall when a share of the collection is read, beyond what reading at random finds."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Extra Relevant Documents Found"
+    SHORT_DESC: ClassVar[str] = "Recall when a share of the collection is read, beyond what reading at random finds."
+    ABOUT: ClassVar[About] = About(
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
         plain="ERF@x = recall at rank floor(x n) - x",
         symbols=f"{_RANKS}; x: share of the collection that is read",
@@ -315,8 +319,8 @@ class ERF(_TotalRecall):
         source="ferdinands2023",
         see_also=("WSS", "R", "RecallLoss"),
     )
-    AT_PARAM = "x"
-    params = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+    AT_PARAM: ClassVar[str] = "x"
+    params: dict[str, Any] = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
 
     def score(self, run: AlignedRun) -> Floats:
         place, x = self.positions(run), self["x"]

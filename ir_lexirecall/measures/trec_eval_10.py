@@ -6,7 +6,7 @@ Doubles are added, multiplied and divided in the program's order, so that values
 from __future__ import annotations
 
 from math import inf, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,9 +51,11 @@ class IPrec_TE(Measure):
     [0.6666666666666666, 1.0]
     """
 
-    PRETTY_NAME = "Interpolated Precision of trec_eval 10"
-    SHORT_DESC = "Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
+    SHORT_DESC: ClassVar[str] = (
+        "Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does."
+    )
+    ABOUT: ClassVar[About] = About(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
         symbols=f"{_M}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
@@ -65,8 +67,8 @@ class IPrec_TE(Measure):
         source="buckley2000",
         see_also=("IPrec", "ElevenPt", "AP"),
     )
-    AT_PARAM = "recall"
-    params = {
+    AT_PARAM: ClassVar[str] = "recall"
+    params: dict[str, Any] = {
         "recall": Param(
             float,
             "recall to be reached",
@@ -95,9 +97,9 @@ class ElevenPt(Measure):
     0.8636363636363636
     """
 
-    PRETTY_NAME = "Eleven-Point Average Precision"
-    SHORT_DESC = "Mean of interpolated precision at the recall points 0, 0.1, ..., 1."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
+    SHORT_DESC: ClassVar[str] = "Mean of interpolated precision at the recall points 0, 0.1, ..., 1."
+    ABOUT: ClassVar[About] = About(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
         symbols=_M,
@@ -111,7 +113,7 @@ class ElevenPt(Measure):
         source="buckley2000",
         see_also=("AP", "IPrec_TE"),
     )
-    params = {"version": version(), "rel": rel()}
+    params: dict[str, Any] = {"version": version(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
@@ -134,9 +136,9 @@ class RBP_TE(Measure):
     0.5
     """
 
-    PRETTY_NAME = "Rank-Biased Precision of trec_eval 10"
-    SHORT_DESC = "Rank-biased precision with gains in shares of the query's top grade."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Rank-Biased Precision of trec_eval 10"
+    SHORT_DESC: ClassVar[str] = "Rank-biased precision with gains in shares of the query's top grade."
+    ABOUT: ClassVar[About] = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
         plain="(1 - p) sum of p^(i-1) g_i / max(1, top grade of the query)",
         symbols="g_i: grade of the document at rank i, negative ones count as 0; p: persistence",
@@ -148,7 +150,7 @@ class RBP_TE(Measure):
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
-    params = {"p": persistence(0.9)}
+    params: dict[str, Any] = {"p": persistence(0.9)}
 
     def score(self, run: AlignedRun) -> Floats:
         p, queries = self["p"], len(run.judgments)
@@ -173,9 +175,9 @@ class RelP(Measure):
     (0.5, 1.0)
     """
 
-    PRETTY_NAME = "Relative Precision"
-    SHORT_DESC = "Precision, over the best that so many documents could have: P up to rank m, R below."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Relative Precision"
+    SHORT_DESC: ClassVar[str] = "Precision, over the best that so many documents could have: P up to rank m, R below."
+    ABOUT: ClassVar[About] = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
         symbols=f"{_M}; k: the cutoff, without one the number of documents retrieved",
@@ -187,7 +189,7 @@ class RelP(Measure):
         source="buckley2000",
         see_also=("P", "R", "Rprec"),
     )
-    params = {"cutoff": cutoff(), "rel": rel()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
@@ -210,9 +212,11 @@ class Rndcg(Measure):
     0.7451...
     """
 
-    PRETTY_NAME = "nDCG at R Levels"
-    SHORT_DESC = "Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking."
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
+    SHORT_DESC: ClassVar[str] = (
+        "Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking."
+    )
+    ABOUT: ClassVar[About] = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
         symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the depth counts if above c_L + 1",
@@ -229,7 +233,7 @@ class Rndcg(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "nDCG_JK"),
     )
-    params = {}
+    params: dict[str, Any] = {}
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)

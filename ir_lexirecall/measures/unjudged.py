@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,10 +26,10 @@ class Unjudged(Measure):
     0.5
     """
 
-    PRETTY_NAME = "Unjudged Documents"
-    SHORT_DESC = "Share of the first k documents without a judgment (smaller is better)."
-    SMALLER_IS_BETTER = True
-    ABOUT = About(
+    PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
+    SHORT_DESC: ClassVar[str] = "Share of the first k documents without a judgment (smaller is better)."
+    SMALLER_IS_BETTER: ClassVar[bool] = True
+    ABOUT: ClassVar[About] = About(
         formula=r"\frac{1}{k} |\{i \le k : d_i \text{ unjudged}\}|",
         plain="documents without a judgment among the first k, over k",
         symbols="d_i: the document at rank i",
@@ -41,7 +41,7 @@ class Unjudged(Measure):
         source="moffat2008",
         see_also=("Judged", "P"),
     )
-    params = {"cutoff": cutoff(required=True)}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True)}
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]
