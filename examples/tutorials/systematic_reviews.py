@@ -100,9 +100,8 @@ for model, run in runs.items():
 #
 # Means over reviews hide when the last record was found; the dots say it.
 
-axes = irl.plots.recall_curves(recall_curves(qrels, runs))
-plt.close("all")
-axes.figure
+irl.plots.recall_curves(recall_curves(qrels, runs))
+plt.show()
 
 # %%
 # Who finds everything first
