@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pytest
+from conftest import Data
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.measures.trec_eval_names import (
+from ir_lexirecall.cli import main
+from ir_lexirecall.io.trec_eval_names import (
     EQUIVALENTS,
     equivalent,
     from_trec_eval,
@@ -63,7 +66,7 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
         except ValueError:
             continue
         if known.name not in ("iprec_at_recall_X", "set_relative_P"):
-            assert equivalent(name).measure == known.measure.replace("@K", "@10")
+            assert equivalent(name).measure == known.measure.replace("@K", "@10").replace("=X", "=0.2")
             assert ir_measures.parse_measure(equivalent(name).measure) == theirs
 
 
@@ -94,3 +97,62 @@ def test_runs_come_from_standard_input() -> None:
     with open(folder / "runs" / "bm25.run", "rb") as run:
         printed = subprocess.run(command, stdin=run, capture_output=True, check=True, text=True).stdout
     assert printed.split()[-1] == "0.4979"
+
+
+def test_families_and_lists_are_asked_for_as_there() -> None:
+    assert from_trec_eval(["P.5,10", "recall_100"]) == {"P_5": "P@5", "P_10": "P@10", "recall_100": "R@100"}
+    assert list(from_trec_eval(["ndcg_cut"]))[-1] == "ndcg_cut_1000"
+    assert len(from_trec_eval(["iprec_at_recall"])) == 11
+
+
+# -- eval --format trec ------------------------------------------------------------------------------------
+
+
+def evaluated(*words: str) -> list[str]:
+    command = [sys.executable, "-m", "ir_lexirecall", "eval", *words, "--format", "trec"]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.splitlines()
+
+
+@pytest.mark.parametrize("run", ["aplrob03a", "rutcor03100"])
+def test_the_command_prints_what_trec_eval_prints(data: Data, run: str) -> None:
+    qrels, path = data.path("robust2003/qrels.txt.gz"), data.path(f"robust2003/runs/{run}.gz")
+    theirs = data.vectors("trec_eval10-robust2003.json")["runs"][run]
+    theirs.pop("rbp_resid")
+    printed = evaluated(str(qrels), str(path), "-m", *theirs, "--by-query")
+    by_query = {f"{name:<22}\t{q}\t{value:6.4f}" for name, values in theirs.items() for q, value in values.items()}
+    assert by_query <= set(printed)
+    means = {f"{name:<22}\tall\t{np.mean([*values.values()]):6.4f}" for name, values in theirs.items()}
+    assert means | {f"{'runid':<22}\tall\t{run}"} == set(printed) - by_query
+
+
+def test_the_command_prints_the_official_measures_in_their_order() -> None:
+    folder = Path(demo.__file__).parent
+    names = [line.split()[0] for line in evaluated(str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"))]
+    start = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"]
+    assert names[:10] == start
+    assert names[10:] == [*(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)), *(f"P_{k}" for k in CUTOFFS)]
+
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+
+def test_the_command_takes_both_kinds_of_names() -> None:
+    folder = Path(demo.__file__).parent
+    lines = evaluated(
+        str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"), "-m", "P.5,10", "LR", "gm_map", "--places", "2"
+    )
+    shown = [line.split() for line in lines]
+    assert [name for name, *_ in shown] == ["runid", "P_5", "P_10", "LR", "map", "gm_map"]
+    assert shown[1] == ["P_5", "all", "0.53"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["-m", "yaap"], "trec_eval's yaap is no measure here"), (["--baseline", "bm25"], "leave --baseline out")],
+)
+def test_the_command_names_what_it_cannot_print(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(demo.__file__).parent
+    assert main(["eval", "lexirecall/demo", str(folder / "runs" / "bm25.run"), "--format", "trec", *words]) == 1
+    assert message in capsys.readouterr().err

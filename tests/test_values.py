@@ -233,7 +233,7 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
     assert (table.query_ids, table.skipped) == (["q1"], ("q2",))
     with pytest.raises(ValueError, match="no query has all values"):
         read_values({"a": {"q": {"AP": 1.0}}, "b": {"r": {"AP": 1.0}}}, missing="skip")
-    with pytest.raises(ValueError, match="missing must be 'refuse' or 'skip', not 'drop'"):
+    with pytest.raises(ValueError, match="unknown missing 'drop'; choose from error, skip"):
         read_values({}, missing="drop")
 
 

@@ -11,9 +11,11 @@ from ir_lexirecall.benchmarks.sources import CollectionsLike, RunsLike, named_co
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
 from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
 from ir_lexirecall.data.collection import Collection, load
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
 
 STANDARD = ("nDCG@10", "AP", "R@1000", "TSE", "LR", "lexirecall")
@@ -22,10 +24,11 @@ STANDARD = ("nDCG@10", "AP", "R@1000", "TSE", "LR", "lexirecall")
 
 @entry
 def benchmark(
-    collections: CollectionsLike,
-    runs: RunsLike,
+    collections: CollectionsLike | None = None,
+    runs: RunsLike | None = None,
     by: CriteriaLike | None = None,
     *,
+    values: ValuesLike | None = None,
     baseline: str | None = None,
     test: str | SignificanceTest | None = None,
     correction: str | None = "holm",
@@ -52,9 +55,14 @@ def benchmark(
             collection: the runs by name); or a folder as SuiteEval or TIREx lay it out (``{collection}/{run}.res.gz``,
             ``{collection}/{run}/run.txt.gz``); or a function of a collection's name, called for one after the other.
         by: criteria, as in ``compare``; by default nDCG@10, AP, R@1000, TSE, LR and the preference lexirecall; of a single
-            collection the measures that it recommends, and lexirecall.
+            collection the measures that it recommends, and lexirecall; of values all measures but counts.
+        values: instead of ``collections`` and ``runs``: values per query that something else computed, as
+            ``io.values.read_collections`` takes them (a mapping of collections, a table with a column ``collection``, a folder
+            with a folder for each); or a leaderboard's, a value per task and run, of which inference is
+            ``over="collections"`` only.
         baseline, test, correction, alpha, margin, rel, cutoff, queries, judged_only, exclude, rules, allow_empty: as in ``compare``.
-        missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is said over collections.
+        missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is said over collections (of
+            values also the queries that lack a value).
         n_resamples, seed, progress: as in ``compare``.
 
     Returns:
@@ -75,6 +83,15 @@ def benchmark(
     """
     check_choice("missing", missing, ["error", "skip"])
     tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    if values is not None:
+        if collections is not None or runs is not None:
+            raise ValueError("give collections and runs, or values, not both")
+        check_needs_values_only(
+            rel=rel, cutoff=cutoff, queries=queries != "all", judged_only=judged_only, exclude=exclude is not None
+        )
+        return _of_values(values, columns_of(by), baseline, tested, margin, missing)
+    if collections is None or runs is None:
+        raise ValueError("give collections and runs, or values=")
     named, runs = named_collections(collections, runs)
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
@@ -108,6 +125,31 @@ def benchmark(
     lacking = _lacking({name: result.runs for name, result in results.items()}, missing)
     _check_baseline(baseline, {name: result.runs for name, result in results.items()}, lacking)
     return Benchmark(results, baseline, tested, lacking)
+
+
+def _of_values(
+    values: ValuesLike,
+    wanted: Mapping[str, str] | None,
+    baseline: str | None,
+    test: SignificanceTest,
+    margin: MarginLike | None,
+    missing: str,
+) -> Benchmark:
+    tables = read_collections(values, measures=wanted and wanted.values(), missing=missing)
+    known = {name: table.runs for name, table in tables.items()}
+    lacking = _lacking(known, missing)
+    _check_baseline(baseline, known, lacking)
+    results = {}
+    for name, table in tables.items():
+        with naming("" if len(tables) == 1 else f"collection {name!r}"):
+            results[name] = comparison_of_values(table, wanted, baseline=baseline, test=test, margin=margin, least=1)
+    first, *others = results.values()
+    for name, result in zip(list(results)[1:], others, strict=True):
+        if lost := [measure for measure in first.criteria if measure not in result.criteria]:
+            raise ValueError(
+                f"collection {name!r} has no values of {lost[0]}, which others have; name those to compare with by="
+            )
+    return Benchmark(results, baseline, test, lacking)
 
 
 def _found(collection: QrelsLike) -> QrelsLike:

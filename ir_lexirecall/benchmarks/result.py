@@ -85,6 +85,23 @@ class Benchmark(Mapping[str, Comparison]):
         """A criterion by its name, as on the first collection."""
         return self._first.criterion(by)
 
+    @property
+    def per_task(self) -> bool:
+        """Whether only one value per collection is given, as on a leaderboard: then only the collections are a sample."""
+        return all(result.given is not None and result.given.per_task for result in self.results.values())
+
+    def sample(self, over: str | None = None) -> str:
+        """What is a sample: ``over`` itself, by default the queries where they are known.
+
+        Raises:
+            ValueError: unknown, or the queries where only a value per collection is given.
+        """
+        if over is None:
+            return "collections" if self.per_task else "queries"
+        if check_choice("over", over, OVER) == "queries" and self.per_task:
+            raise ValueError("a value per task says nothing of its queries: inference is over='collections' only")
+        return over
+
     # -- each collection -----------------------------------------------------------------------------
 
     def means(self, by: str | None = None) -> pd.DataFrame:
@@ -142,7 +159,7 @@ class Benchmark(Mapping[str, Comparison]):
     # -- over collections ----------------------------------------------------------------------------
 
     @entry
-    def overall(self, over: str = "queries") -> pd.DataFrame:
+    def overall(self, over: str | None = None) -> pd.DataFrame:
         """What holds over all collections: a row per criterion and run, each collection counting once.
 
         Columns: ``criterion``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
@@ -157,7 +174,8 @@ class Benchmark(Mapping[str, Comparison]):
 
         Args:
             over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
-                they are a sample of tasks, collections are resampled, then the queries of each.
+                they are a sample of tasks, collections are resampled, then the queries of each; by default the queries, and
+                the collections where only a value of each is given.
 
         Raises:
             ValueError: ``over`` is neither, no run is common to all collections, or a collection has no query that counts.
@@ -165,7 +183,7 @@ class Benchmark(Mapping[str, Comparison]):
         """
         import pandas as pd
 
-        check_choice("over", over, OVER)
+        over = self.sample(over)
         if over not in self._overall:
             if not self.runs:
                 raise ValueError("no run is common to all collections")
@@ -312,13 +330,19 @@ class Benchmark(Mapping[str, Comparison]):
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
         if (by, over) not in self._resampled_deviations:
             values = [self.criterion(by).sign * x for x in self.values_of(by)]
+            if self.per_task:  # the collections are what is resampled, as queries are of one
+                values = [np.concatenate(values, axis=1)]
             self._resampled_deviations[by, over] = studentised_deviations(
-                values, over, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress
+                values,
+                "queries" if self.per_task else over,
+                n_resamples=self.test.n_resamples,
+                seed=self.test.seed,
+                progress=self.test.progress,
             )
         return self._resampled_deviations[by, over]
 
     @entry
-    def best_set(self, by: str | None = None, over: str = "queries", alpha: float | None = None) -> pd.DataFrame:
+    def best_set(self, by: str | None = None, over: str | None = None, alpha: float | None = None) -> pd.DataFrame:
         """Which runs may be the best over all collections: ``run``, ``p_best``, ``may_be_best``, best first; see ``Comparison.best_set``.
 
         Args:
@@ -327,7 +351,7 @@ class Benchmark(Mapping[str, Comparison]):
             alpha: 1 - confidence; by default that of the test.
         """
         name = self.criterion(by).name
-        check_choice("over", over, OVER)
+        over = self.sample(over)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         p = best_set(self._deviations(name, over))
         order = best_first(self.criterion(name).sign * inference.macro_means(self.values_of(name)))
@@ -355,6 +379,8 @@ class Benchmark(Mapping[str, Comparison]):
         name = self.criterion(by).name
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
+        if self.per_task:
+            raise ValueError("a value per task cannot be tested within the task; give values per query")
         p = np.ones((len(self._others), len(self)))
         for d, result in enumerate(self.results.values()):
             margins = dict.fromkeys(result.criteria, 0.0)
@@ -400,9 +426,9 @@ class Benchmark(Mapping[str, Comparison]):
         return [*present.benchmark_caveats(self)]
 
     @entry
-    def summary(self, over: str = "queries") -> str:
+    def summary(self, over: str | None = None) -> str:
         """The result in a few sentences: what was evaluated on which collections, who leads over all of them, what differs."""
-        return str(present.benchmark_finding(self, check_choice("over", over, OVER)))
+        return str(present.benchmark_finding(self, over))
 
     def __str__(self) -> str:
         return self.summary()
@@ -412,12 +438,12 @@ class Benchmark(Mapping[str, Comparison]):
         return f"<Benchmark of {what}; print() shows what it says>"
 
     @entry
-    def to_markdown(self, over: str = "queries", places: int = 4) -> str:
+    def to_markdown(self, over: str | None = None, places: int = 4) -> str:
         """``overall`` in Markdown, the best mean of a criterion bold, marked by the verdicts."""
         return str(present.benchmark_table(self, over, places).markdown())
 
     @entry
-    def to_latex(self, over: str = "queries", places: int = 4, *, label: str = "tab:benchmark") -> str:
+    def to_latex(self, over: str | None = None, places: int = 4, *, label: str = "tab:benchmark") -> str:
         """``overall`` as a LaTeX ``table`` with caption, label and notes."""
         return str(present.benchmark_table(self, over, places).latex(label=label))
 
@@ -430,7 +456,7 @@ class Benchmark(Mapping[str, Comparison]):
         return plots.forest(self, by, ax=ax)
 
     @entry
-    def plot_ranks(self, by: str | None = None, ax: Any = None, over: str = "queries") -> Any:
+    def plot_ranks(self, by: str | None = None, ax: Any = None, over: str | None = None) -> Any:
         """Ranks by macro mean with their intervals, best first; returns the axes."""
         return plots.rank_intervals(self, by, over, ax=ax)
 

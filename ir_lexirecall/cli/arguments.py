@@ -110,11 +110,12 @@ def criteria_of(
 # -- qrels and runs --------------------------------------------------------------------------------
 
 
-def add_qrels(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name judgments."""
+def add_qrels(parser: argparse.ArgumentParser, *, values: bool = False) -> None:
+    """Add the arguments that name judgments; with ``--values`` they can be left out."""
     parser.add_argument(
         "qrels",
         metavar="QRELS",
+        nargs="?" if values else None,
         help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
     )
     parser.add_argument(
@@ -138,17 +139,49 @@ def add_qrels(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_runs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
-    """Add the arguments that name judgments and runs."""
-    add_qrels(parser)
+def add_runs(parser: argparse.ArgumentParser, *, least: int = 1, values: bool = False) -> None:
+    """Add the arguments that name judgments and runs, or ``values`` instead."""
+    add_qrels(parser, values=values)
     several = ", at least two" if least == 2 else ""
     parser.add_argument(
         "runs",
         metavar="RUN",
-        nargs="+",
+        nargs="*" if values else "+",
         help=f"run files{several}: TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - "
         "(standard input)",
     )
+    if values:
+        parser.add_argument(
+            "--values",
+            nargs="+",
+            metavar="FILE",
+            help="instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
+            "JSON lines, Parquet, ...): files, or a folder",
+        )
+        add_missing(parser, "a run lacks a value: error, or skip the query")
+
+
+def add_missing(parser: argparse.ArgumentParser, where: str) -> None:
+    """Add ``--missing``."""
+    parser.add_argument("--missing", choices=["error", "skip"], help=f"what to do where {where} (default: error)")
+
+
+def values_of(options: argparse.Namespace) -> str | list[str] | None:
+    """The files of ``--values``; None where qrels and runs are named.
+
+    Raises:
+        ValueError: both are.
+        SystemExit: neither is.
+    """
+    if options.values is None:
+        if not options.runs:
+            options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
+        if options.missing is not None:
+            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
+        return None
+    if options.qrels is not None or options.columns or options.aspect or options.judged:
+        raise ValueError("give QRELS and RUN, or --values FILE, not both")
+    return options.values[0] if len(options.values) == 1 else list(options.values)
 
 
 def add_rel(parser: argparse.ArgumentParser) -> None:

@@ -21,6 +21,7 @@ from ir_lexirecall.cli.arguments import (
     add_allow_empty,
     add_margin,
     add_measures,
+    add_missing,
     add_preference,
     add_test,
     criteria_of,
@@ -60,8 +61,12 @@ def add_benchmark(commands: Any) -> None:
         choices=OVER,
         help="what is a sample: the queries of these collections (default), or the collections, too",
     )
+    add_missing(parser, "a collection lacks runs (with --values also: a query lacks values)")
     parser.add_argument(
-        "--missing", choices=["error", "skip"], help="what to do where a collection lacks runs (default: error)"
+        "--values",
+        action="store_true",
+        help="SOURCE holds values per query that other programs computed: a folder of files for each collection, or MTEB's "
+        "results; without -m by all measures",
     )
     parser.add_argument(
         "--judged",
@@ -104,15 +109,17 @@ _KINDS = {str: "a text", dict: "a table", list: "a list", bool: "true or false",
 
 def _benchmark(options: argparse.Namespace) -> None:
     source = Path(options.source)
-    if source.is_dir():
-        asked: dict[str, Any] = dict(zip(("collections", "runs"), _from_folder(source), strict=True))
+    if options.values:
+        asked: dict[str, Any] = {"values": options.source, "by": None, "collections": {}, "runs": {}}
+    elif source.is_dir():
+        asked = dict(zip(("collections", "runs"), _from_folder(source), strict=True))
     elif source.suffix.lower() == ".toml":
         asked = _from_toml(source)
     elif source.exists():
         raise ValueError(f"{source}: expected a folder or a .toml file")
     else:
         raise ValueError(f"{source}: there is no such folder or file")
-    over = options.over or asked.pop("over", "queries")
+    over = options.over or asked.pop("over", None)
     asked.pop("over", None)
     by = asked.pop("by", list(STANDARD))
     if options.measures or options.preference:
@@ -142,7 +149,7 @@ def _benchmark(options: argparse.Namespace) -> None:
         name: reduce(merged, judged[name], Judgments.from_qrels(source, rules=rules)) if name in judged else source
         for name, source in collections.items()
     }
-    result = benchmark(qrels, runs, by, test=significance_test(options), margin=margin, **asked)
+    result = benchmark(qrels or None, runs or None, by, test=significance_test(options), margin=margin, **asked)
     page = Page(options)
     places = PLACES if options.places is None else options.places
     if options.format in ("markdown", "latex"):
@@ -155,7 +162,8 @@ def _benchmark(options: argparse.Namespace) -> None:
     else:
         page.add_table(result.overall(over))
     if options.report is not None:
-        inputs = {f"{name}: qrels": source for name, source in collections.items()}
+        inputs = {"values": options.source} if options.values else {}
+        inputs |= {f"{name}: qrels": source for name, source in collections.items()}
         inputs |= {f"{name}: judged {file}": file for name, files in judged.items() for file in files}
         inputs |= {f"{name}: {run}": file for name, of_one in runs.items() for run, file in of_one.items()}
         command = shlex.join(["ir-lexirecall", *options.words])
@@ -174,7 +182,7 @@ def _judged(words: list[str], collections: Iterable[str]) -> dict[str, list[str]
     return files
 
 
-def _add_overall(page: Page, result: Benchmark, over: str, places: int) -> None:
+def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -> None:
     """A table per criterion, best run first, with as many columns as the terminal has room for in all of them."""
     whole = present.benchmark_table(result, over, places)
     criterion, *columns = whole.columns

@@ -7,6 +7,8 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
@@ -23,17 +25,21 @@ from ir_lexirecall.cli.arguments import (
     parse_margin,
     query_groups,
     significance_test,
+    values_of,
 )
 from ir_lexirecall.cli.judging import add_bounds, add_bounds_of_pairs, add_bounds_of_runs, bounds_options
 from ir_lexirecall.cli.output import EXACT, Page, add_output, add_page, emit, save_picture, terminal_width
-from ir_lexirecall.comparison.comparing import compare_runs, comparison_of, parse_criteria
+from ir_lexirecall.cli.words import split_measures
+from ir_lexirecall.comparison.comparing import compare, compare_runs, comparison_of, parse_criteria
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, load
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.io.values.reading import run_name
 from ir_lexirecall.measures.declaration import REGISTRY
-from ir_lexirecall.measures.parsing import parse_measures
+from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import best_marks
@@ -45,6 +51,8 @@ if TYPE_CHECKING:
 
 present: Any = LazyModule("ir_lexirecall.present")
 
+TREC = "trec"  # a format: trec_eval's lines
+_LEAST_AP = 1e-5  # of trec_eval's geometric mean
 _READABLE = 100  # columns of a text
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
 _DEMO_LEGEND = {
@@ -81,7 +89,7 @@ def add_commands(commands: Any) -> None:
     add_bounds(parser)
     add_margin(parser)
     add_test(parser)
-    add_output(parser)
+    add_output(parser, TREC)
     parser.set_defaults(command=_evaluate)
 
     parser = commands.add_parser(
@@ -90,8 +98,8 @@ def add_commands(commands: Any) -> None:
         description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
         example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
     )
-    add_runs(parser, least=2)
-    add_measures(parser, text="measures, one or several")
+    add_runs(parser, least=2, values=True)
+    add_measures(parser, text="measures, one or several (default of --values: all)")
     add_preference(parser, "lexirecall, where no measure is named")
     parser.add_argument("--baseline", metavar="RUN", help="compare all others with this run (its name in the table)")
     add_allow_empty(parser)
@@ -119,8 +127,8 @@ def add_commands(commands: Any) -> None:
         description="Evaluate and compare runs, and write one HTML file that needs no network.",
         example="report qrels.txt bm25.run dph.run -m TSE LR nDCG@10 -o report.html",
     )
-    add_runs(parser)
-    add_measures(parser, text="measures, as in `eval`")
+    add_runs(parser, values=True)
+    add_measures(parser, text="measures, as in `eval` (default of --values: all)")
     add_preference(parser)
     parser.add_argument("--baseline", metavar="RUN", help="as in `compare`")
     add_allow_empty(parser)
@@ -158,17 +166,24 @@ def add_commands(commands: Any) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
-    measures = parse_measures(inputs.measures(options))
+    measures = parse_measures(_trec_measures(options) if options.format == TREC else inputs.measures(options))
     bounds = bounds_options(options)
     if options.bounds and options.baseline is not None:
         raise ValueError(
             "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
         )
+    if options.bounds and options.format == TREC:
+        raise ValueError("--format trec prints what trec_eval prints, which bounds nothing; leave --bounds out")
     if options.baseline is not None:
         if options.by_query:
             raise ValueError("--baseline tests means, of which --by-query shows none; choose one of the two")
+        if options.format == TREC:
+            raise ValueError("--format trec prints what trec_eval prints, which tests nothing; leave --baseline out")
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
+    if options.format == TREC:
+        emit(_trec_lines(scored, options), options.output)
+        return
     page = Page(options)
     if options.bounds:
         add_bounds_of_runs(page, scored, bounds, options.by_query)
@@ -184,6 +199,43 @@ def _evaluate(options: argparse.Namespace) -> None:
         for note in grouped(present.run_caveats(scored)):
             page.add_sentence(note)
     page.finish()
+
+
+def _trec_measures(options: argparse.Namespace) -> dict[str, str]:
+    """The measures of ``-m``, by trec_eval's names or by ours, under trec_eval's; its official ones by default."""
+    measures: dict[str, str] = {}
+    family = ""
+    for name in _trec_names(options):
+        if name.replace(".", "").isdigit():  # of P.5,10
+            name = f"{family}.{name}"
+        family = name.partition(".")[0]
+        try:
+            measures |= from_trec_eval([name])
+        except ValueError:
+            if name != "gm_map" and not is_measures(name):
+                raise
+            measures |= {"map": "AP"} if name == "gm_map" else {trec_eval_name(name): name}
+    return measures
+
+
+def _trec_names(options: argparse.Namespace) -> list[str]:
+    return ["official"] if options.measures is None else split_measures(options.measures)
+
+
+def _trec_lines(scored: ScoredRuns, options: argparse.Namespace) -> str:
+    """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``."""
+    text = ""
+    geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))
+    for place, run in enumerate(scored.names):
+        values = {name: array[place] for name, array in scored.values.items()}
+        means: dict[str, float] = {}
+        for name, row in values.items():
+            means[name] = aggregate(scored.measures[name], row)
+            if name == "map" and geometric:
+                means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
+        per_query = (scored.judgments.query_ids, values) if options.by_query else None
+        text += trec_eval_lines(means, per_query, run=run, places=options.places) + "\n"
+    return text
 
 
 def _by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
@@ -262,26 +314,29 @@ _FIRST = [
 
 
 def _compare(options: argparse.Namespace) -> None:
-    inputs = Inputs.from_options(options)
-    bounds = bounds_options(options)
+    values, bounds = values_of(options), bounds_options(options)
     if options.bounds and (options.explain or options.plot):
         raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
-    for name in options.explain or ():
-        check_choice("run", name, inputs.runs)
-    result = compare_runs(
-        inputs.judgments,
-        inputs.runs,
-        parse_criteria(criteria_of(options, preferences=["lexirecall"])),
-        baseline=options.baseline,
-        test=significance_test(options),
-        margin=parse_margin(options.margin),
-        rel=options.rel,
-        cutoff=options.cutoff,
-        predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
-        groups=query_groups(options, inputs.judgments),
-        cluster=options.cluster,
-        allow_empty=options.allow_empty,
-    )
+    if values is not None:
+        result = _compare_values(options, values, rel=options.rel, cutoff=options.cutoff, predicted=options.predicted)
+    else:
+        inputs = Inputs.from_options(options)
+        for name in options.explain or ():
+            check_choice("run", name, inputs.runs)
+        result = compare_runs(
+            inputs.judgments,
+            inputs.runs,
+            parse_criteria(criteria_of(options, preferences=["lexirecall"])),
+            baseline=options.baseline,
+            test=significance_test(options),
+            margin=parse_margin(options.margin),
+            rel=options.rel,
+            cutoff=options.cutoff,
+            predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
+            groups=query_groups(options, inputs.judgments),
+            cluster=options.cluster,
+            allow_empty=options.allow_empty,
+        )
     page = Page(options)
     notes: list[str] = []
     if options.bounds:
@@ -304,6 +359,21 @@ def _compare(options: argparse.Namespace) -> None:
     if options.plot:
         save_picture(result.plot_pair(*options.explain) if options.explain else result.plot_pairs(), options.plot)
     page.finish()
+
+
+def _compare_values(options: argparse.Namespace, values: str | list[str], **others: Any) -> Comparison:
+    """The comparison of values that another program computed."""
+    return compare(
+        by=criteria_of(options) or None,
+        values=values,
+        baseline=options.baseline,
+        test=significance_test(options),
+        margin=parse_margin(options.margin),
+        missing=options.missing or "error",
+        groups=options.groups,
+        cluster=options.cluster,
+        **others,
+    )
 
 
 def _add_pairs(page: Page, result: Comparison) -> None:
@@ -330,25 +400,31 @@ def _add_pairs(page: Page, result: Comparison) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    inputs = Inputs.from_options(options)
-    result = compare_runs(
-        inputs.judgments,
-        inputs.runs,
-        parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
-        baseline=options.baseline,
-        test=significance_test(options),
-        margin=parse_margin(options.margin),
-        groups=query_groups(options, inputs.judgments),
-        cluster=options.cluster,
-        allow_empty=options.allow_empty,
-        least=1,
-    )
+    values, runs = values_of(options), {}
+    if values is not None:
+        result, sources = _compare_values(options, values), {run_name(path): path for path in options.values}
+    else:
+        inputs = Inputs.from_options(options)
+        runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
+        sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
+        result = compare_runs(
+            inputs.judgments,
+            inputs.runs,
+            parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
+            baseline=options.baseline,
+            test=significance_test(options),
+            margin=parse_margin(options.margin),
+            groups=query_groups(options, inputs.judgments),
+            cluster=options.cluster,
+            allow_empty=options.allow_empty,
+            least=1,
+        )
     path = report(
         result,
         options.output,
         title=options.title,
-        runs={name: run for name, run in inputs.runs.items() if os.path.isfile(run)},  # a pipe is read once only
-        inputs={"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs},
+        runs=runs,
+        inputs=sources,
         command=shlex.join(["ir-lexirecall", *options.words]),
     )
     emit(f"{path}\n")

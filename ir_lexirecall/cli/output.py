@@ -29,9 +29,9 @@ EXACT = ("tsv", "csv", "json")  # for programs: all digits unless --places asks 
 _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # columns of names
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say how a table is shown, and where."""
-    parser.add_argument("--format", choices=FORMATS, default="table", help="output format (default: table)")
+def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add the arguments that say how a table is shown, and where; ``more`` formats are those of one command."""
+    parser.add_argument("--format", choices=[*FORMATS, *more], default="table", help="output format (default: table)")
     parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)")
     add_page(parser)
 

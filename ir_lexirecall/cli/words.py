@@ -10,6 +10,7 @@ import ir_measures
 
 from ir_lexirecall.data.collection import load
 from ir_lexirecall.io.files import STDIN
+from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.preferences.functions import NAMES
 
 _LISTS = (
@@ -109,6 +110,8 @@ def _names_measures(word: str) -> bool:
     except ValueError:  # brackets: whatever is wrong with it, it is a measure
         return True
     if all(head in NAMES or head in ir_measures.measures.registry for head in heads):
+        return True
+    if equivalent(word.partition(",")[0]):  # trec_eval's P.5,10
         return True
     plain = re.sub(r"[({\[].*[)}\]]", "", word)
     return not (os.path.exists(word) or "/" in plain or os.sep in plain or "." in plain or _is_id(word))

@@ -12,13 +12,15 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.margins import MarginLike, margins_of
+from ir_lexirecall.comparison.margins import MarginLike, margins_against
+from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
+from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
@@ -61,10 +63,11 @@ _COLUMNS = frozenset(
 
 @entry
 def compare(
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    by: CriteriaLike = "lexirecall",
+    qrels: QrelsLike | None = None,
+    runs: Mapping[str, RunLike] | None = None,
+    by: CriteriaLike | None = None,
     *,
+    values: ValuesLike | None = None,
     baseline: str | None = None,
     test: str | SignificanceTest | None = None,
     correction: str | None = "holm",
@@ -80,6 +83,7 @@ def compare(
     exclude: ExcludeLike | None = None,
     rules: bool = True,
     allow_empty: bool = False,
+    missing: str = "error",
     n_resamples: int = 10_000,
     seed: int = 0,
     progress: bool | None = None,
@@ -92,7 +96,11 @@ def compare(
         by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'`` prefers more relevant
             documents, then the earlier last one, then the one before it, ...; ``'lexiprecision'`` the same from the top;
             ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
-            ``'dominance'`` (a partial order).
+            ``'dominance'`` (a partial order). By default ``'lexirecall'``; of values all measures but counts.
+        values: instead of ``qrels`` and ``runs``: values per query that something else computed, in any form that
+            ``io.values.read_values`` takes (frames, files of trec_eval, ir_measures and others, mappings). Everything that needs
+            only values works; a measure that is known neither here nor to trec_eval is better where it is larger. A leaderboard's
+            table task x model is compared over tasks.
         baseline: compare every other run with this one, instead of all pairs.
         test: ``'t'``, ``'sign'`` (exact, without ties), ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'``, ``'tukey'``
             (randomised Tukey HSD), or a ``SignificanceTest``, which brings its own options. By default ``'t'`` for measures
@@ -118,6 +126,7 @@ def compare(
         exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
         rules: apply the collection's own rules, as in ``evaluate``.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
+        missing: where a run lacks a value for a query: ``"error"``, or ``"skip"`` the query.
         n_resamples, seed: of intervals and tests by resampling.
         progress: show progress bars; by default on a terminal only.
 
@@ -138,14 +147,38 @@ def compare(
     >>> table[["run_a", "run_b", "wins", "losses", "ties", "difference"]]
       run_a run_b  wins  losses  ties  difference
     0  good  weak     1       0     1         0.5
+    >>> values = {"good": {"q1": {"AP": 1.0}, "q2": {"AP": 1.0}}, "weak": {"q1": {"AP": 0.83}, "q2": {"AP": 1.0}}}
+    >>> compare(values=values).table()[["criterion", "wins", "losses", "difference"]]
+      criterion  wins  losses  difference
+    0        AP     1       0       0.085
     """
+    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    if values is not None:
+        if qrels is not None or runs is not None:
+            raise ValueError("give qrels and runs, or values, not both")
+        check_needs_values_only(
+            rel=rel,
+            cutoff=cutoff,
+            queries=queries != "all",
+            judged_only=judged_only,
+            exclude=exclude is not None,
+            predicted=predicted is not None,
+        )
+        wanted = columns_of(by)
+        table = read_values(values, measures=wanted and wanted.values(), missing=missing)
+        grouped = None if groups is None else groups_of(groups, table.query_ids, values)
+        check_cluster(tested, grouped, cluster)
+        found = comparison_of_values(table, wanted, baseline=baseline, test=tested, margin=margin)
+        return replace(found, groups=grouped, cluster=cluster)
+    if qrels is None or runs is None:
+        raise ValueError("give qrels and runs, or values=")
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     result = compare_runs(
         judgments,
         runs,
-        parse_criteria(by),
+        parse_criteria("lexirecall" if by is None else by),
         baseline=baseline,
-        test=coerce_test(test, correction, alpha, n_resamples, seed, progress),
+        test=tested,
         margin=margin,
         rel=rel,
         cutoff=cutoff,
@@ -280,11 +313,7 @@ def comparison_of(
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([aggregate(criterion, row) for row in values])
         criteria[name] = MeasureCriterion(name, values, query_ids, means, smaller_is_better(criterion))
-    margins = None
-    if margin is not None:
-        if baseline is None:
-            raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
-        margins = margins_of(margin, criteria, scored.names.index(baseline))
+    margins = margins_against(margin, criteria, scored.names, baseline)
     return Comparison(scored.names, criteria, baseline, test or SignificanceTest(), margins, scored)
 
 

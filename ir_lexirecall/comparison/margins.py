@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +15,21 @@ MarginLike: TypeAlias = float | str | Mapping[str, float | str]
 """A margin for all criteria, or by criterion: a number in the criterion's unit, or ``"2%"`` of the baseline's mean."""
 
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
+
+
+def margins_against(
+    margin: MarginLike | None, criteria: Mapping[str, Criterion], runs: Sequence[str], baseline: str | None
+) -> dict[str, float] | None:
+    """The margin of each criterion in its own unit; None where there is none.
+
+    Raises:
+        ValueError: as ``margins_of``, or a margin without a baseline.
+    """
+    if margin is None:
+        return None
+    if baseline is None:
+        raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
+    return margins_of(margin, criteria, runs.index(baseline))
 
 
 def margins_of(margin: MarginLike, criteria: Mapping[str, Criterion], baseline: int) -> dict[str, float]:

@@ -18,6 +18,7 @@ from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_in
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import QueryGroups
+from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging import of_comparisons
 from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.preferences.explanation import explain
@@ -54,6 +55,7 @@ class Comparison:
         predicted: the same runs by predicted judgments of more queries, which then sharpen the tests; see ``compare``.
         groups: the group of each query, or None; see ``group_table``.
         cluster: whether the groups, instead of queries, are the units of tests and intervals.
+        given: the values, where something else computed them.
 
     Raises:
         ValueError: ``predicted`` with fewer than 10 queries, a query that it lacks, a margin, or a test other than ``'t'``.
@@ -68,6 +70,7 @@ class Comparison:
     predicted: Comparison | None = field(default=None, repr=False)
     groups: QueryGroups | None = field(default=None, repr=False)
     cluster: bool = False
+    given: ValueTable | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.predicted is not None:
@@ -92,7 +95,7 @@ class Comparison:
 
     @cached_property
     def query_ids(self) -> list[str]:
-        """All queries of the qrels."""
+        """All queries of the qrels, or those with values."""
         if self.scored is not None:
             return list(self.scored.judgments.query_ids)
         return max((criterion.query_ids for criterion in self.by.values()), key=len)
@@ -116,6 +119,11 @@ class Comparison:
         return test.named(measure=criterion.is_measure or self.predicted is not None)
 
     @property
+    def unit(self) -> str:
+        """What differences are sampled over: queries, or tasks where values are of whole tasks."""
+        return "task" if self.given is not None and self.given.per_task else "query"
+
+    @property
     def source(self) -> str:
         """What the judgments are called: a data set's id, or a file's name; empty where they have no name."""
         return "" if self.scored is None else self.scored.judgments.source
@@ -133,6 +141,7 @@ class Comparison:
             "cutoff": preferences[0].cutoff if preferences else None,
             "rules": (self.scored and self.scored.judgments.rules) or None,
             "metadata": (self.scored and self.scored.metadata) or None,
+            "left_out": list(self.given.skipped) if self.given is not None and self.given.skipped else None,
             "test": {name: self.test_of(name).name for name in self.criteria},
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,

@@ -11,37 +11,14 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall._util.measure_strings import UnknownMeasure, parse_measure
+from ir_lexirecall.io.trec_eval_names import EQUIVALENTS, equivalent
 from ir_lexirecall.measures.declaration import REGISTRY, Measure, UnknownParameter
-from ir_lexirecall.measures.trec_eval_names import equivalent
 
 MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 """A measure: an object such as ``TSE @ 10``, or its string."""
 
 MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, several, or several by the name of their column."""
-
-TREC_EVAL = {
-    "P": "P@{}",
-    "bpref": "Bpref",
-    "iprec_at_recall": "IPrec@{}",
-    "map": "AP",
-    "map_cut": "AP@{}",
-    "ndcg": "nDCG",
-    "ndcg_cut": "nDCG@{}",
-    "num_q": "NumQ",
-    "num_rel": "NumRel",
-    "num_rel_ret": "NumRelRet",
-    "num_ret": "NumRet",
-    "recall": "R@{}",
-    "recip_rank": "RR",
-    "set_F": "SetF(beta={})",
-    "set_P": "SetP",
-    "set_map": "SetAP",
-    "set_recall": "SetR",
-    "set_relative_P": "SetRelP",
-    "success": "Success@{}",
-}
-"""What trec_eval's measures are called here; ``{}`` stands for their parameter."""
 
 
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
@@ -107,28 +84,42 @@ def parse_one(measure: MeasureLike) -> IRMeasure:
     except UnknownParameter:
         raise
     except ValueError as error:
-        trec_eval = _from_trec_eval(measure)
-        if trec_eval:
-            message = f"unknown measure {shown(measure)}; trec_eval's {measure} is called {trec_eval} here"
-            raise ValueError(message) from None
-        known = equivalent(measure)
-        if known is not None:
-            said = f"is called {known.measure} here" if known.measure else f"is not here; use {known.note}"
-            raise ValueError(f"unknown measure {shown(measure)}; trec_eval's {measure} {said}") from None
+        if hint := _from_trec_eval(measure):
+            raise ValueError(f"unknown measure {shown(measure)}; trec_eval's {measure} {hint}") from None
         if isinstance(error, UnknownMeasure):
             raise ValueError(f"{error}{_hint(measure)}") from None
         several = re.search(r"[\w)]\s*[\s,]\s*\w", re.sub(r"\([^)]*\)", "()", measure))
         raise ValueError(f"{error}; give several measures as a list" if several else str(error)) from None
 
 
+def known_measure(name: str) -> IRMeasure | None:
+    """The measure that a name of ours or trec_eval's means, as far as one is known.
+
+    >>> known_measure("ndcg_cut_10"), known_measure("SL3(n=10)"), known_measure("faithfulness")
+    (nDCG@10, SL3(n=10), None)
+    """
+    trec_eval = equivalent(name)
+    try:
+        measure = parse_one(trec_eval.measure if trec_eval is not None else name)
+        check_parameters(measure)
+    except ValueError:
+        return None
+    return measure
+
+
 def _from_trec_eval(text: str) -> str:
     """What one of trec_eval's names, such as ``ndcg_cut_10`` or ``P.5,10``, is called here; empty for other texts."""
-    number = r"\d+(?:\.\d+)?"
-    match = re.fullmatch(rf"({'|'.join(TREC_EVAL)})(?:[._]({number}(?:,{number})*))?", text)
-    ours = TREC_EVAL[match[1]] if match else ""
-    if match is None or (match[2] and "{}" not in ours):
+    name, _, parameters = text.partition(".") if "," in text else (text, "", "")
+    found = [equivalent(f"{name}.{one}") for one in parameters.split(",")] if parameters else [equivalent(text)]
+    if found == [None]:
+        found = [next((one for one in EQUIVALENTS if one.name in (f"{text}_K", f"{text}_X")), None)]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found):
         return ""
-    return " ".join(ours.format(f"{float(value):g}") for value in match[2].split(",")) if match[2] else ours.format("k")
+    if not known[0].measure:
+        return f"is not here; use {known[0].note}"
+    also = f" ({known[0].note})" if known[0].note else ""
+    return f"is called {' '.join(one.measure.replace('@K', '@k') for one in known)} here{also}"
 
 
 def _hint(text: str) -> str:

@@ -64,7 +64,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     return finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
-def rank_intervals(result: Benchmark, by: str | None = None, over: str = "queries", *, ax: Any = None) -> Any:
+def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None) -> Any:
     """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
 
     Args:

@@ -108,7 +108,7 @@ def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
         ax: matplotlib axes; new ones by default.
     """
     if result.scored is None:
-        raise ValueError("this comparison was made of values; ranks need runs")
+        raise ValueError("only values were given: compare runs to see ranks")
     judgments = result.scored.judgments
     query = judgments.query_ids.index(check_choice("query_id", str(query_id), judgments.query_ids))
     runs = list(map(str, result.ranking()["run"]))

@@ -27,6 +27,9 @@ _RESAMPLED = {
 }
 
 
+_PER_TASK = "A value per collection: tests and intervals are over collections, and know nothing of the queries within."
+
+
 def benchmark_caveats(result: Benchmark) -> list[Note]:
     """What to be careful about, the gravest first; of a single collection what its comparison says."""
     if len(result) == 1:
@@ -39,6 +42,8 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
         notes.append(
             Note(f"Only {count(len(result), 'collection')}: little can be said of others (over='collections').")
         )
+    if result.per_task:
+        return gravest_first([*notes, Note(_PER_TASK)])
     small = [name for name, comparison in result.items() if len(comparison.query_ids) < 25]
     if small:
         notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
@@ -47,21 +52,20 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
     return gravest_first(notes)
 
 
-def benchmark_finding(result: Benchmark, over: str = "queries") -> Finding:
+def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     """What a benchmark says.
 
     Args:
         result: the benchmark.
         over: what is a sample, as in ``overall``. On a single collection, a benchmark says what its comparison says.
     """
+    over = result.sample(over)
     if len(result) == 1 and over == "queries":
         return comparison_finding(next(iter(result.values())))
     names, notes = list(result), grouped(benchmark_caveats(result))
     queries = sum(len(comparison.query_ids) for comparison in result.values())
-    head = (
-        f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; "
-        f"{count(queries, 'query')}), by {listed(result.quantities)}; each collection counts once."
-    )
+    size = "a value of each" if result.per_task else count(queries, "query")
+    head = f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; {size}), by {listed(result.quantities)}; each collection counts once."
     if not result.runs:
         return Finding([head, "No run is common to all collections."], notes)
     try:
@@ -94,7 +98,7 @@ def ordered(result: Benchmark, rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("mean", ascending=criterion.smaller_is_better, kind="stable").reset_index(drop=True)
 
 
-def may_be_best(result: Benchmark, table: pd.DataFrame, over: str = "queries") -> list[str]:
+def may_be_best(result: Benchmark, table: pd.DataFrame, over: str | None = None) -> list[str]:
     """The runs of a table of ``ordered`` that may be the best over all collections, the leader first; none where all share one mean."""
     means = table["mean"].to_numpy()
     if len(means) > 1 and np.isclose(means, means[0], rtol=1e-12, atol=0).all():
@@ -141,8 +145,9 @@ def how_resampled(result: Benchmark) -> str:
     return f"p <= {result.test.alpha:g}{what}"
 
 
-def benchmark_table(result: Benchmark, over: str = "queries", places: int = PLACES) -> Shown:
+def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES) -> Shown:
     """``overall`` for a paper: numbers with their intervals in one cell, the best mean of a criterion bold."""
+    over = result.sample(over)
     overall = result.overall(over)
     parts = [ordered(result, overall[overall["criterion"] == name]) for name in result.quantities]
 

@@ -67,8 +67,16 @@ def _on_queries(result: Comparison) -> Iterator[Note]:
         what = "for preferences" if result.measures else "in the comparison"
         yield Note(f"{count(excluded, 'query')} {has} no relevant document{rel} and {takes} no part {what}.", ASIDE)
     if queries < 25:
-        sentence = f"Only {count(queries, 'query')}: a test sees no difference but a large one."
-        yield Note(sentence, DOUBTFUL, FEW_QUERIES, count(queries, "query"))
+        some = count(queries, result.unit)
+        yield Note(f"Only {some}: a test sees no difference but a large one.", DOUBTFUL, FEW_QUERIES, some)
+    if result.unit == "task":
+        yield Note(
+            "A value per task: tests and intervals take these tasks as a sample of tasks, and know nothing of the queries within."
+        )
+    if result.given is not None and (skipped := result.given.skipped):
+        lack = "lacks" if len(skipped) == 1 else "lack"
+        named = listed(list(skipped), 3)
+        yield Note(f"{count(len(skipped), result.unit)} ({named}) {lack} a value of some run: left out.", DOUBTFUL)
     if preferences is not None and preferences.query_ids:
         median = np.median(preferences.preferences.positions.m)
         if median < 3:
@@ -210,7 +218,7 @@ def _on_tests(result: Comparison, tested: list[str]) -> Iterator[Note]:
         least = smallest_p(test, queries)
         family: Floats = np.full(len(result.pairs), least)
         adjusted = float(test.corrected(family)[0].max(initial=least))
-        shown = count(queries, "query")
+        shown = count(queries, result.unit)
         sentence = f"The smallest p that the {test.name} test can give on {shown} is {format_p(least)}"
         if adjusted > least:
             correction = f"{correction_words(str(test.counted_correction))} for {len(result.pairs):,} comparisons"

@@ -164,7 +164,7 @@ def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
 
 
 def _head(result: Comparison) -> str:
-    what = [f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), 'query')}"]
+    what = [f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), result.unit)}"]
     what += [f"of {result.source}"] if result.source else []
     provenance = result.provenance
     what += [provenance["rules"]] if provenance["rules"] else []
@@ -410,7 +410,7 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
 
 def _paper_title(result: Comparison) -> str:
     where = f" of {result.source}" if result.source else ""
-    return f"Means on {count(len(result.query_ids), 'query')}{where}."
+    return f"Means on {count(len(result.query_ids), result.unit)}{where}."
 
 
 def _paper_notes(result: Comparison, names: Sequence[str]) -> list[str]:

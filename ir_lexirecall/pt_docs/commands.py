@@ -13,6 +13,8 @@ from typing import Any
 
 from ir_lexirecall.cli import main
 from ir_lexirecall.data import demo
+from ir_lexirecall.evaluation.evaluating import evaluate
+from ir_lexirecall.io.trec_eval_names import trec_eval_lines
 
 
 def output(command: str) -> str:
@@ -39,7 +41,10 @@ def files() -> Iterator[Path]:
 
 
 def write_files(folder: Path) -> None:
-    """Write the embedded collection as the files of ``files``; ``main.run`` and ``branch.run`` are ``bm25`` and ``bm25_rerank``."""
+    """Write the embedded collection as the files of ``files``; ``main.run`` and ``branch.run`` are ``bm25`` and ``bm25_rerank``.
+
+    ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
+    """
     qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
     qrels.to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
@@ -52,6 +57,9 @@ def write_files(folder: Path) -> None:
         _write_run(run, folder / "runs" / "lexirecall-demo", name)
     for name, run in {**runs, "main": runs["bm25"], "branch": runs["bm25_rerank"]}.items():
         _write_run(run, folder, name)
+    for name in ("bm25", "ql"):
+        values = evaluate(["AP", "P@10"], demo.qrels(), runs[name])
+        (folder / f"{name}.eval").write_text(trec_eval_lines(values.mean(), values, run=name) + "\n", encoding="utf-8")
 
 
 def _write_run(run: Any, folder: Path, name: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ir_lexirecall._util.errors import needs
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import Collection
@@ -189,7 +190,10 @@ def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int
 
     if isinstance(result, Benchmark):
         tables = []
-        for over, what in _RESAMPLED.items() if overall_table(result) is not None else ():
+        for over in OVER if overall_table(result) is not None else ():
+            if over == "queries" and result.per_task:
+                continue
+            what = _RESAMPLED[over]
             tables.append((f"Over collections, {what}", result.overall(over), 2))
         tables.append(("Means on each collection", result.means(), 3))
         for name, comparison in result.items():

@@ -10,6 +10,7 @@ from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.descriptions import Description, describe
+from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.present.benchmarks import how_resampled, may_be_best, ordered
 from ir_lexirecall.present.caveats import is_defined
 from ir_lexirecall.present.comparisons import Standing, how_compared
@@ -207,9 +208,9 @@ def _ranking(
 
 
 def _measure(result: Comparison | Benchmark, name: str) -> IRMeasure | None:
-    """The measure that a criterion is; None for preferences, and for values that came without one."""
+    """The measure that a criterion is; None for preferences, and for values of one that is not known by its name."""
     scored = (next(iter(result.values())) if isinstance(result, Benchmark) else result).scored
-    return None if scored is None else scored.measures.get(name)
+    return known_measure(name) if scored is None else scored.measures.get(name)
 
 
 def best_sets(rankings: Sequence[Ranking]) -> list[tuple[str, list[str]]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names
 from ir_lexirecall.io.lines import number
+from ir_lexirecall.io.trec_eval_names import equivalent
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
 QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
@@ -23,11 +24,6 @@ MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
 SUMMARY = ("all", "amean", "overall")
 """What programs call the row over all queries; trec_eval, ir_measures and ndeval."""
 TEXT = re.compile(r"(runid|relstring(_\d+)?)\Z")  # trec_eval's measures that are no numbers
-_TREC_EVAL = re.compile(
-    r"(num_(q|ret|rel|rel_ret|nonrel_judged_ret)|(gm_)?(map|bpref)|Rprec(_mult.*)?|recip_rank|P_\d+|recall_\d+|infAP|utility"
-    r"|11pt_avg|(R)?ndcg(_rel)?|(bin)?G|(relative_P|success|map_cut|ndcg_cut|unj)_\d+|iprec_at_recall_[\d.]+|rbp(_resid)?.*"
-    r"|set_\w+|yaap|prefs_\w+|runid|relstring.*)\Z"
-)
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ def texts(values: Iterable[Any]) -> NDArray[Any]:
 
 
 def is_measure(name: str) -> bool:
-    if _TREC_EVAL.match(name):
+    if TEXT.match(name) or equivalent(name) is not None:
         return True
     import ir_measures
 

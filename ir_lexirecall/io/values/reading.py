@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.errors import entry, shown, shown_names
+from ir_lexirecall._util.errors import check_choice, entry, naming
 from ir_lexirecall.io.values import files
 from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, Cells, cells_of_columns, cells_of_dicts
 from ir_lexirecall.io.values.frames import columns_of_frame
-from ir_lexirecall.io.values.table import ValueTable, arranged, joined
+from ir_lexirecall.io.values.table import ValueTable, arranged, joined, names_there
 
 ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Any] | Any"
 """Values per query: a table, a file or folder, several files, or a mapping of run names to any of these."""
@@ -23,7 +23,7 @@ ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any]
 
 @entry
 def read_values(
-    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "refuse"
+    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "error"
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -39,7 +39,7 @@ def read_values(
               file does not say which run it is of, that is its name without the ending;
             - a folder of such files, or of MTEB's results.
         measures: which measures to take, by default all; of a frame with a column per run, what its values are called.
-        missing: ``'refuse'`` values that are missing, or ``'skip'`` the queries that lack one.
+        missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one.
 
     Raises:
         ValueError: a value is missing, occurs twice, is not a finite number or out of the measure's range, or the source
@@ -49,7 +49,7 @@ def read_values(
     >>> table.runs, table.query_ids, table.values["AP"].tolist()
     (['bm25', 'ql'], ['q1', 'q2'], [[0.5, 0.25], [0.5, 0.5]])
     """
-    _check_missing(missing)
+    check_choice("missing", missing, ["error", "skip"])
     if isinstance(values, ValueTable):
         return values if measures is None else _selected(values, measures)
     wanted = [measures] if isinstance(measures, str) else None if measures is None else list(measures)
@@ -61,10 +61,15 @@ def read_values(
 
 @entry
 def read_collections(
-    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "refuse"
+    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "error"
 ) -> dict[str, ValueTable]:
-    """Read values per query on several collections: a mapping of their names to what ``read_values`` takes, or a frame with a
-    further column ``collection`` (or ``dataset``, ``task``).
+    """Read values per query on several collections.
+
+    Args:
+        values: a mapping of collections to what ``read_values`` takes; a frame with a further column ``collection`` (or
+            ``dataset``, ``task``); a folder with a folder of files for each collection; or a leaderboard, a value per task and
+            run: then every task is a collection with a single value per run.
+        measures, missing: as in ``read_values``.
 
     Raises:
         ValueError: as ``read_values``; the message names the collection.
@@ -74,39 +79,39 @@ def read_collections(
     >>> read_collections(pd.DataFrame(rows))["c"].values["AP"].tolist()
     [[0.1], [0.2]]
     """
-    parts: Mapping[Any, Any]
-    if isinstance(values, Mapping):
-        parts = values
-    else:
-        parts = _by_collection(values)
+    parts = values if isinstance(values, Mapping) else _by_collection(values)
+    if parts is None:
+        whole = read_values(values, measures=measures, missing=missing)
+        if not whole.per_task:
+            raise ValueError(
+                f"{_what(values)} has no column that names collections; add a column collection, or give {{collection: values}}"
+            )
+        return whole.by_task()
+    if not parts:
+        raise ValueError("there are no collections")
     tables = {}
     for name, part in parts.items():
-        try:
+        with naming(f"collection {str(name)!r}"):
             tables[str(name)] = read_values(part, measures=measures, missing=missing)
-        except ValueError as error:
-            raise ValueError(f"collection {str(name)!r}: {error}") from None
     return tables
 
 
-def _check_missing(missing: Any) -> None:
-    if missing not in ("refuse", "skip"):
-        raise ValueError(f"missing must be 'refuse' or 'skip', not {missing!r}")
-
-
-def _by_collection(values: Any) -> dict[str, Any]:
+def _by_collection(values: Any) -> Mapping[str, Any] | None:
+    """The parts of a frame or folder by collection; None where it does not name collections."""
+    if isinstance(values, (str, os.PathLike)):
+        folders = [item for item in Path(values).iterdir() if item.is_dir()] if os.path.isdir(values) else []
+        if not folders or any(True for folder in folders for _ in folder.rglob("*/*.json")):  # MTEB's
+            return None
+        return {folder.name: folder for folder in sorted(folders) if not folder.name.startswith(".")}
+    found = columns_of_frame(values)
+    if found is None:
+        return None
     import pandas as pd
 
-    columns = columns_of_frame(values)
-    if columns is None:
-        raise ValueError(
-            f"expected a mapping of collections to values, or a frame with a column collection, got {shown(values)}"
-        )
-    frame = pd.DataFrame(columns[0])
+    frame = pd.DataFrame(found[0])
     name = next((name for name in TASK_NAMES if name in frame.columns), None)
     if name is None or len(frame.columns.intersection(QUERY_NAMES)) == 0:
-        raise ValueError(
-            f"the frame needs the columns collection and query_id: it has {shown_names(list(map(str, frame.columns)))}"
-        )
+        return None
     return {str(key): part.drop(columns=name) for key, part in frame.groupby(name, sort=False)}
 
 
@@ -207,7 +212,5 @@ def _row_of(columns: Mapping[str, Any]) -> Callable[[int], str]:
 
 def _selected(table: ValueTable, measures: str | Iterable[str]) -> ValueTable:
     wanted = [measures] if isinstance(measures, str) else list(measures)
-    lacking = [name for name in wanted if name not in table.values]
-    if lacking:
-        raise ValueError(f"no values of {lacking[0]!r}; there are {shown_names(table.measures)}")
-    return replace(table, values={name: table.values[name] for name in wanted})
+    theirs = names_there(wanted, table.measures, table.source)
+    return replace(table, values={name: table.values[their] for name, their in zip(wanted, theirs, strict=True)})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, shown_names
+from ir_lexirecall._util.errors import and_more, did_you_mean, shown_names
+from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.io.values.cells import Cells, texts
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ class ValueTable:
     def measures(self) -> list[str]:
         """Names of measures, in the order of the source."""
         return list(self.values)
+
+    def by_task(self) -> dict[str, ValueTable]:
+        """Where the "queries" are tasks: a table of one value per run for each of them."""
+        return {
+            task: replace(
+                self, query_ids=[task], values={name: x[:, [q]] for name, x in self.values.items()}, skipped=()
+            )
+            for q, task in enumerate(self.query_ids)
+        }
 
     def table(self) -> pd.DataFrame:
         """The values as a frame: ``run``, ``query_id``, and a column per measure."""
@@ -82,23 +92,20 @@ def arranged(cells: Cells, measures: list[str] | None, missing: str, source: str
     s, runs = pd.factorize(cells.run)
     q, query_ids = pd.factorize(cells.query_id, sort=True)
     k, names = pd.factorize(cells.measure)
-    if measures is not None:
-        lacking = [name for name in measures if name not in names]
-        if lacking:
-            raise ValueError(f"{source}: no values of {lacking[0]!r}; there are {shown_names(list(names))}")
     names = list(names)
+    theirs = names if measures is None else names_there(measures, names, source)
     shape = (len(names), len(runs), len(query_ids))
     cell = np.ravel_multi_index((k, s, q), shape)
     _refuse_repetitions(cells, cell)
     grid = np.full(shape, np.nan)
     grid.ravel()[cell] = cells.value
-    grid = grid[[names.index(name) for name in measures or names]]
-    names = measures or names
+    grid = grid[[names.index(name) for name in theirs]]
+    names = names if measures is None else measures
     _refuse_mixed(grid, names, list(runs))
-    _refuse_values(cells, set(names))
+    _refuse_values(cells, set(theirs))
     gaps = np.isnan(grid)
     incomplete = gaps.any(axis=(0, 1))
-    if gaps.any() and missing == "refuse":
+    if gaps.any() and missing == "error":
         a, b, c = (int(axis[0]) for axis in np.nonzero(gaps))
         raise ValueError(
             f"{source}: the {names[a]} of run {runs[b]!r} for query {query_ids[c]!r} is missing"
@@ -115,6 +122,24 @@ def arranged(cells: Cells, measures: list[str] | None, missing: str, source: str
         cells.per_task,
         source,
     )
+
+
+def names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> list[str]:
+    """What a source calls some measures: the same, or as trec_eval does.
+
+    >>> names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
+    ['map', 'P@5']
+
+    Raises:
+        ValueError: a measure is not there.
+    """
+    ours = {known.measure: name for name in names if (known := equivalent(name)) is not None}
+    for name in wanted:
+        if name not in names and name not in ours:
+            raise ValueError(
+                f"{source}: no values of {name!r}; there are {shown_names(list(names))}{did_you_mean(name, names)}"
+            )
+    return [name if name in names else ours[name] for name in wanted]
 
 
 def _refuse_repetitions(cells: Cells, cell: NDArray[Any]) -> None:

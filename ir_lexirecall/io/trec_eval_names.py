@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ EQUIVALENTS = (
     Equivalent("recall_K", "R@K"),
     Equivalent("success_K", "Success@K"),
     Equivalent("Rprec", "Rprec"),
+    Equivalent("Rprec_mult_X", "", "Rprec, and P@K at the cutoffs that matter"),
     Equivalent("bpref", "Bpref"),
     Equivalent("infAP", "infAP"),
     Equivalent("iprec_at_recall_X", "IPrec_TE@X", "trec_eval 9: IPrec@X, or IPrec_TE(version=9)@X"),
@@ -51,6 +52,7 @@ EQUIVALENTS = (
     Equivalent("set_P", "SetP"),
     Equivalent("set_recall", "SetR"),
     Equivalent("set_F", "SetF"),
+    Equivalent("set_F_X", "SetF(beta=X)"),
     Equivalent("set_map", "SetAP"),
     Equivalent("Rndcg", "Rndcg"),
     Equivalent("ndcg_rel", "", "an average of nDCG over relevant documents: nDCG, or Rndcg"),
@@ -60,6 +62,7 @@ EQUIVALENTS = (
     Equivalent("num_ret", "NumRet"),
     Equivalent("num_rel", "NumRel"),
     Equivalent("num_rel_ret", "NumRelRet"),
+    Equivalent("num_nonrel_judged_ret", "", "Judged, the share of judged documents"),
     Equivalent("G", "", "a gain measure whose cost grows with rank: nDCG, or RBP_TE"),
     Equivalent("binG", "", "a gain measure whose cost grows with rank: AP, or RBP(p=0.9)"),
     Equivalent("utility", "", "SetP and SetR, or the counts NumRelRet and NumRet"),
@@ -73,7 +76,6 @@ _OFFICIAL = (
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
     *(f"P_{k}" for k in _CUTOFFS),
 )
-_SETS = {"official": _OFFICIAL}
 _COUNTS = frozenset(
     ("num_q", "num_ret", "num_rel", "num_rel_ret", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumRet(rel=1)")
 )
@@ -88,37 +90,54 @@ def equivalent(name: str) -> Equivalent | None:
     >>> equivalent("ndcg_cut_10").measure, equivalent("11pt_avg").measure, equivalent("iprec_at_recall.0.1").measure
     ('nDCG@10', 'ElevenPt', 'IPrec_TE@0.1')
     >>> equivalent("iprec_at_recall_0.10").note
-    'trec_eval 9: IPrec@X, or IPrec_TE(version=9)@X'
+    'trec_eval 9: IPrec@0.1, or IPrec_TE(version=9)@0.1'
     """
     for known in EQUIVALENTS:
         pattern = re.escape(known.name).replace("_K", r"[._](?P<value>\d+)").replace("_X", r"[._](?P<value>\d*\.?\d+)")
         match = re.fullmatch(pattern, name)
         if match is not None:
             value = f"{float(match['value']):g}" if "value" in pattern else ""
-            return Equivalent(name, re.sub(r"(?<=@)[KX]$", value, known.measure), known.note)
+            ours, note = (re.sub(r"(?<=[@=])[KX]\b", value, text) for text in (known.measure, known.note))
+            return Equivalent(name, ours, note)
     return None
 
 
 @entry
 def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
-    """Our measures by trec_eval's names, as ``evaluate`` takes them; ``official`` stands for its default ones.
+    """Our measures by trec_eval's names, as ``evaluate`` takes them.
+
+    Args:
+        names: as trec_eval prints them or is asked for them (``P.5,10``; ``P`` for all its cutoffs); ``official`` stands for its
+            default ones, without the geometric mean.
 
     Raises:
         ValueError: trec_eval has no such measure, or there is no such one here, with what to use instead.
 
-    >>> from_trec_eval(["map", "P.5"])
-    {'map': 'AP', 'P_5': 'P@5'}
+    >>> from_trec_eval(["map", "P.5,10"])
+    {'map': 'AP', 'P_5': 'P@5', 'P_10': 'P@10'}
     """
     measures = {}
-    for name in (part for given in names for part in _SETS.get(given, (given,))):
+    for name in (part for given in names for part in _asked(given)):
         found = equivalent(name)
         if found is None:
             known = [item.name for item in EQUIVALENTS]
             raise ValueError(f"trec_eval has no measure {name!r}{did_you_mean(name, known)}")
         if not found.measure:
             raise ValueError(f"trec_eval's {name} is no measure here; use {found.note}")
-        measures[re.sub(r"\.(?=\d)", "_", name, count=1)] = found.measure
+        measures[trec_eval_name(found.measure)] = found.measure
     return measures
+
+
+def _asked(name: str) -> Iterable[str]:
+    """The measures that one word of ``-m`` means."""
+    if name == "official":
+        return _OFFICIAL
+    family, _, parameters = name.partition(".")
+    if any(item.name == f"{name}_K" for item in EQUIVALENTS):
+        return [f"{name}_{k}" for k in _CUTOFFS]
+    if name == "iprec_at_recall":
+        return [measure for measure in _OFFICIAL if measure.startswith(name)]
+    return [f"{family}.{one}" for one in parameters.split(",")] if "," in parameters else [name]
 
 
 def trec_eval_name(measure: str) -> str:
@@ -129,44 +148,53 @@ def trec_eval_name(measure: str) -> str:
     """
     if measure == "NumRet(rel=1)":  # as NumRelRet prints
         return "num_rel_ret"
-    base, at, value = measure.partition("@")
-    wanted = base + {"": "", "@": "@X" if base == "IPrec_TE" else "@K"}[at]
-    known = next((item.name for item in EQUIVALENTS if item.measure == wanted), None)
-    if known is None:
-        return measure
-    return (
-        re.sub("_K$", f"_{value}", known) if at == "" or not known.endswith("X") else f"{known[:-1]}{float(value):.2f}"
-    )
+    for known in EQUIVALENTS:
+        pattern = re.sub(r"(?<=[@=])[KX]\b", r"(?P<value>[\\d.]+)", re.escape(known.measure))
+        if match := re.fullmatch(pattern, measure) if pattern else None:
+            value = match.groupdict().get("value", "0")
+            return re.sub("K$", value, re.sub("X$", f"{float(value):.2f}", known.name))
+    return measure
 
 
 @entry
 def trec_eval_lines(
-    means: Mapping[str, float] | pd.Series, per_query: pd.DataFrame | None = None, *, run: str | None = None
+    means: Mapping[str, float] | pd.Series,
+    per_query: pd.DataFrame | tuple[Sequence[str], Mapping[str, Sequence[float]]] | None = None,
+    *,
+    run: str | None = None,
+    places: int | None = None,
 ) -> str:
     """Values in the lines that trec_eval prints: ``map                   \\tall\\t0.2500``.
 
     Args:
         means: values over all queries by measure, ours or trec_eval's name: ``evaluate(..., aggregate=True)``.
-        per_query: a row per query and a column per measure, whose lines come first (``-q``).
+        per_query: a row per query and a column per measure, whose lines come first (``-q``); or ids of queries, and columns.
         run: the run's name, for the line ``runid``.
+        places: decimal places, by default 4 as trec_eval has.
 
     >>> print(trec_eval_lines({"AP": 0.25, "NumRel": 3}, run="bm25").expandtabs(1))
     runid                  all bm25
     map                    all 0.2500
     num_rel                all 3
     """
-    rows: list[tuple[str, str, str]] = []
-    if per_query is not None:
-        rows = [
-            (name, str(query_id), _number(name, value))
-            for query_id, values in zip(per_query.index, per_query.itertuples(index=False), strict=True)
-            for name, value in zip(per_query.columns, values, strict=True)
-        ]
+    if per_query is None:
+        query_ids, columns = [], {}
+    elif isinstance(per_query, tuple):
+        query_ids, columns = per_query
+    else:
+        query_ids, columns = list(map(str, per_query.index)), {name: per_query[name].to_list() for name in per_query}
+    shown = {name: trec_eval_name(name) for name in [*columns, *means.keys()]}
+    rows = [
+        (shown[name], query_id, _number(name, values[place], places))
+        for place, query_id in enumerate(query_ids)
+        for name, values in columns.items()
+        if shown[name] != "num_q"  # trec_eval counts queries over all of them only
+    ]
     if run is not None:
         rows.append(("runid", "all", run))
-    rows += [(name, "all", _number(name, value)) for name, value in means.items()]
-    return "\n".join(f"{trec_eval_name(name):<22}\t{query_id}\t{text}" for name, query_id, text in rows)
+    rows += [(shown[name], "all", _number(name, value, places)) for name, value in means.items()]
+    return "\n".join(f"{name:<22}\t{query_id}\t{text}" for name, query_id, text in rows)
 
 
-def _number(name: str, value: float) -> str:
-    return f"{value:.0f}" if name in _COUNTS else f"{value:6.4f}"
+def _number(name: str, value: float, places: int | None) -> str:
+    return f"{value:.0f}" if name in _COUNTS else f"{value:6.{4 if places is None else places}f}"

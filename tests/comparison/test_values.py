@@ -1,0 +1,274 @@
+"""Comparisons of values that something else computed: the same answers as from runs, and what needs rankings says so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import demo
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
+
+FILES = Path(__file__).parents[1] / "files" / "values"
+MEASURES = ["AP", "P@5", "SL3(n=200)"]
+OPTIONS: dict[str, Any] = {"baseline": "ql", "margin": 0.01, "test": "t"}
+
+
+def frame_of(result: Comparison) -> pd.DataFrame:
+    """What another program would have written: run, query_id, measure, value."""
+    parts = [
+        result.per_query(name).reset_index().melt("query_id", var_name="run").assign(measure=name)
+        for name in result.criteria
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def from_runs() -> Comparison:
+    return irl.compare(demo.qrels(), demo.runs(), MEASURES, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def from_values(from_runs: Comparison) -> Comparison:
+    return irl.compare(values=frame_of(from_runs), **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Comparison.table,
+        Comparison.means,
+        Comparison.verdicts,
+        Comparison.ranking,
+        Comparison.best_set,
+        Comparison.matrix,
+        Comparison.per_query,
+        Comparison.sequential,
+        lambda result: result.with_baseline(None).table(),
+        lambda result: result.with_test("tukey").table(),
+        lambda result: result.explain("bm25", "ql"),
+        lambda result: result.queries_needed(0.02),
+        lambda result: result.detectable(),
+    ],
+)
+def test_values_give_the_answers_that_runs_give(
+    ask: Callable[[Comparison], pd.DataFrame], from_runs: Comparison, from_values: Comparison
+) -> None:
+    pd.testing.assert_frame_equal(ask(from_values), ask(from_runs))
+
+
+def test_values_say_what_runs_say(from_runs: Comparison, from_values: Comparison, tmp_path: Path) -> None:
+    assert from_values.to_latex() == from_runs.to_latex().replace(" of lexirecall/demo", "")
+    assert from_values.to_markdown() == from_runs.to_markdown()
+    assert [*map(str, from_values.summary().split("Caveats")[0])] == [
+        *map(str, from_runs.summary().split("Caveats")[0])
+    ]
+    page = irl.report(from_values, tmp_path / "report.html").read_text()
+    assert "Query browser" not in page
+    assert "average precision" in page.lower()  # a measure that is known by its name is described
+    from_values.plot()
+    from_values.plot_pair("bm25", "ql")
+
+
+@pytest.mark.parametrize("ask", [Comparison.bounds, Comparison.to_judge, lambda result: result.plot_query("q01")])
+def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_values: Comparison) -> None:
+    with pytest.raises(ValueError, match=r"(bounds|to_judge|plot_query): .*only values were given.*runs"):
+        ask(from_values)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"by": "lexirecall"},
+            "the preference 'lexirecall' compares rankings, of which values say nothing; name measures",
+        ),
+        ({"cutoff": 10}, "cutoff is about rankings"),
+        ({"rel": 2, "judged_only": True}, "rel and judged_only are about rankings"),
+        ({"exclude": "self"}, "exclude is about rankings"),
+        ({"qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
+        ({"values": None}, "give qrels and runs, or values="),
+        ({"by": "nDCG"}, r"values: no values of 'nDCG'; there are AP, P@5"),
+        ({"baseline": "bm26"}, "unknown baseline 'bm26'; choose from .*did you mean 'bm25'"),
+        ({"margin": 0.1}, "a margin needs a baseline"),
+        ({"missing": "drop"}, "unknown missing 'drop'; choose from error, skip"),
+    ],
+)
+def test_bad_options_are_named(options: dict[str, Any], message: str, from_runs: Comparison) -> None:
+    with pytest.raises(ValueError, match=f"compare: {message}"):
+        irl.compare(**{"values": frame_of(from_runs), **options})
+
+
+def test_measures_are_asked_for_by_our_names_and_by_trec_evals() -> None:
+    files = [FILES / f"{run}.trec_eval" for run in ("bm25", "ql")]
+    everything = irl.compare(values=files)
+    assert everything.criteria == ["map", "P_5"]  # counts are not compared unless they are named
+    assert irl.compare(values=files, by="num_rel").criteria == ["num_rel"]
+    ours = irl.compare(values=files, by={"average precision": "AP"})
+    assert ours.criteria == ["average precision"]
+    np.testing.assert_array_equal(ours.table()["p"], everything.table("map")["p"])
+
+
+def test_costs_are_better_where_they_are_smaller(from_values: Comparison) -> None:
+    wide = pd.DataFrame({"query_id": ["a", "b", "c"], "short": [1.0, 2.0, 1.0], "long": [3.0, 4.0, 5.0]})
+    costs = irl.compare(values=wide, by="SL3(n=200)")
+    assert costs.ranking()["run"].tolist() == ["short", "long"]
+    assert costs.table()["wins"].tolist() == [3]
+    unknown = irl.compare(values=wide, by="answer_relevancy")
+    assert unknown.ranking()["run"].tolist() == ["long", "short"]
+
+
+def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
+    values: dict[str, dict[str, float]] = {"a": {"q1": 0.5, "q2": 0.25, "q3": 1.0}, "b": {"q1": 0.5, "q3": 0.75}}
+    with pytest.raises(
+        ValueError, match=r"compare: .*run 'b' for query 'q2' is missing; add it, or give missing='skip'"
+    ):
+        irl.compare(values=values, by="AP")
+    result = irl.compare(values=values, by="AP", missing="skip")
+    assert result.query_ids == ["q1", "q3"]
+    assert result.provenance["left_out"] == ["q2"]
+    assert "1 query (q2) lacks a value of some run: left out." in result.summary()
+
+
+# -- many collections -------------------------------------------------------------------------------------
+
+
+def board(tasks: int = 12) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    models = {model: rng.random(tasks) / 10 + k / 20 for k, model in enumerate(["e5", "bge", "gte"])}
+    return pd.DataFrame({"task_name": [f"task {i}" for i in range(tasks)], **models})
+
+
+@pytest.fixture(scope="module")
+def collections(from_runs: Comparison) -> dict[str, pd.DataFrame]:
+    frame = frame_of(from_runs)
+    return {"one": frame, "two": frame.assign(value=frame["value"] / 2)}
+
+
+def test_values_of_collections_give_the_answers_that_runs_give(collections: dict[str, pd.DataFrame]) -> None:
+    from_runs = irl.benchmark(
+        {"one": demo.qrels(), "two": demo.qrels()}, dict.fromkeys(("one", "two"), demo.runs()), MEASURES
+    )
+    frames = {"one": collections["one"], "two": collections["one"]}
+    stacked = pd.concat([frame.assign(collection=name) for name, frame in frames.items()])
+    for values in (frames, stacked):
+        result = irl.benchmark(values=values)
+        for over in ("queries", "collections"):
+            pd.testing.assert_frame_equal(result.overall(over), from_runs.overall(over))
+
+
+def test_a_folder_has_a_folder_for_each_collection(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for run in ("bm25", "ql"):
+            (tmp_path / name / f"{run}.txt").write_bytes((FILES / f"{run}.ir_measures").read_bytes())
+    result = irl.benchmark(values=tmp_path, by="AP")
+    assert list(result) == ["one", "two"]
+    assert result.runs == ["bm25", "ql"]
+
+
+def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
+    result = irl.benchmark(values=board(), by="nDCG@10", baseline="e5")
+    over_tasks = irl.compare(values=board(), by="nDCG@10", baseline="e5")
+    assert (len(result), result.sample()) == (12, "collections")
+    with pytest.raises(
+        ValueError, match=r"overall: a value per task says nothing of its queries: .*over='collections'"
+    ):
+        result.overall("queries")
+    with pytest.raises(ValueError, match="replicated: a value per task cannot be tested within the task"):
+        result.replicated()
+    np.testing.assert_allclose(result.overall()["mean"], over_tasks.means()["mean"])
+    pd.testing.assert_frame_equal(result.best_set(), over_tasks.best_set(), check_like=True)
+    assert "12 tasks" in over_tasks.summary()
+    assert "take these tasks as a sample of tasks" in over_tasks.summary()
+    assert "A value per collection" in result.summary()
+
+
+@pytest.mark.parametrize("tasks", [2, 5, 12])
+def test_a_leaderboard_is_shown_in_every_way(tasks: int, tmp_path: Path) -> None:
+    result = irl.benchmark(values=board(tasks), by="nDCG@10", baseline="e5")
+    assert "macro" in result.summary().lower()
+    assert "| gte" in result.to_markdown()
+    assert "e5" in irl.report(result, tmp_path / "report.html").read_text()
+    for draw in (Benchmark.plot, Benchmark.plot_ranks, Benchmark.plot_cd):
+        draw(result)
+
+
+def test_collections_that_lack_something_are_named(collections: dict[str, pd.DataFrame]) -> None:
+    lacking = {**collections, "two": collections["two"].query("run != 'ql'")}
+    with pytest.raises(ValueError, match="benchmark: collection 'two' lacks run 'ql', which others have"):
+        irl.benchmark(values=lacking)
+    assert "ql" not in irl.benchmark(values=lacking, missing="skip").runs
+    other = {**collections, "two": collections["two"].query("measure != 'AP'")}
+    with pytest.raises(
+        ValueError, match="benchmark: collection 'two' has no values of AP, which others have; name those"
+    ):
+        irl.benchmark(values=other)
+    assert irl.benchmark(values=other, by="P@5").criteria == ["P@5"]
+    with pytest.raises(ValueError, match="benchmark: values has no column that names collections; add a column"):
+        irl.benchmark(values=collections["one"])
+    with pytest.raises(ValueError, match="benchmark: there are no collections"):
+        irl.benchmark(values={})
+
+
+# -- command line -------------------------------------------------------------------------------------------
+
+
+def run(*words: str) -> int:
+    from ir_lexirecall.cli import main
+
+    return main(list(words))
+
+
+def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = [str(FILES / f"{run}.ir_measures") for run in ("bm25", "ql")]
+    assert run("compare", "--values", *files, "-m", "AP", "--format", "json") == 0
+    [row] = json.loads(capsys.readouterr().out)
+    expected = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")}, "AP").table().iloc[0]
+    assert (row["wins"], row["losses"]) == (expected["wins"], expected["losses"])
+    assert row["p"] == pytest.approx(expected["p"], rel=1e-9)
+    assert run("report", "--values", *files, "-o", str(tmp_path / "report.html")) == 0
+    assert "bm25.ir_measures" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-p", "rpp"], "the preference 'rpp' compares rankings"),
+        (["--cutoff", "5"], "cutoff is about rankings"),
+        (["--columns", "a,b"], "give QRELS and RUN, or --values FILE, not both"),
+        (["--explain", "bm25", "dph"], "unknown run 'dph'"),
+    ],
+)
+def test_the_command_names_what_needs_rankings(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("compare", "--values", str(FILES / "bm25.ir_measures"), str(FILES / "ql.ir_measures"), *words) == 1
+    assert f"ir-lexirecall: compare: {message}" in capsys.readouterr().err
+
+
+def test_the_command_needs_runs_or_values(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run("compare")
+    assert "required: QRELS, RUN (or --values FILE)" in capsys.readouterr().err
+    assert run("compare", "qrels", "a", "b", "--missing", "skip") == 1
+    assert "--missing is about values" in capsys.readouterr().err
+
+
+def test_the_command_benchmarks_folders_and_leaderboards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for model in ("e5", "bge"):
+            file = tmp_path / "mteb" / model / "revision" / f"{name}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            scores = {"test": [{"main_score": len(model) / 10, "ndcg_at_10": len(name + model) / 10}]}
+            file.write_text(json.dumps({"task_name": name, "scores": scores}))
+    assert run("benchmark", "--values", str(tmp_path / "mteb"), "-m", "ndcg_at_10", "--format", "json") == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["run"]: row["mean"] for row in rows} == pytest.approx({"e5": 0.5, "bge": 0.6})
