@@ -96,7 +96,7 @@ def test_runs_come_from_standard_input() -> None:
     command = [sys.executable, "-m", "ir_lexirecall", "eval", str(folder / "qrels.tsv"), "-", "-m", "AP"]
     with open(folder / "runs" / "bm25.run", "rb") as run:
         printed = subprocess.run(command, stdin=run, capture_output=True, check=True, text=True).stdout
-    assert printed.split()[-1] == "0.4979"
+    assert "0.4979" in printed
 
 
 def test_families_and_lists_are_asked_for_as_there() -> None:
