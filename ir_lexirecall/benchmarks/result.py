@@ -360,18 +360,32 @@ class Benchmark(Mapping[str, Comparison]):
 
     @entry
     def by_collection(self, by: str | None = None) -> pd.DataFrame:
-        """Differences to the baseline on each collection: the rows of ``table`` for the runs that all collections have."""
+        """Differences to the baseline on each collection: the rows of ``table`` for the runs that all collections have.
+
+        But ``p_corrected`` and ``verdict`` (two-sided, without a margin) hold for all runs and collections together: where nothing
+        differs anywhere, any verdict is false with a probability of at most alpha. What is coloured or filled goes by them.
+        """
         if self.baseline is None:
             raise ValueError("no baseline; pass baseline= to benchmark")
         table = self.table(self.criterion(by).name)
-        return self._frame(table[table["run_a"].isin(self.runs)].reset_index(drop=True))
+        table = table[table["run_a"].isin(self.runs)].reset_index(drop=True)
+        adjusted, reject = corrected(table["p"].to_numpy(), self.test.correction, self.test.alpha)
+        gain = self.criterion(by).sign * table["estimate"].to_numpy()
+        return self._frame(table.assign(p_corrected=adjusted, verdict=two_sided(reject, gain)))
 
     @entry
     def replicated(self, by: str | None = None) -> pd.DataFrame:
         """On how many collections each run is better than the baseline, at least: a row per run.
 
         Columns: ``run``, ``better_on_at_least``, the largest u with p_u at most alpha; ``p_1`` ... ``p_D``: p of "better on at
-        least u of the D collections" from the one-sided p of each (partial conjunction).
+        least u of the D collections" from the one-sided p of each (partial conjunction), corrected over the runs, so that with a
+        confidence of 1 - alpha no number of any run is too large.
+
+        >>> from ir_lexirecall import benchmark, demo
+        >>> result = benchmark("lexirecall/demo", {"ql": demo.run("ql"), "overlap": demo.run("overlap")}, "AP", baseline="overlap")
+        >>> result.replicated().round(4)
+          run  better_on_at_least  p_1
+        0  ql                   1  0.0
 
         Source: Dror, Baumer, Bogomolov, Reichart, Replicability Analysis for Natural Language Processing, TACL 2017,
         doi 10.1162/tacl_a_00074.
@@ -388,6 +402,7 @@ class Benchmark(Mapping[str, Comparison]):
             better = tested.better_p(name)
             p[:, d] = [better[run] for run in self._others]
         p_u = inference.partial_conjunction(p)
+        p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
         columns = {f"p_{u}": p_u[:, u - 1] for u in range(1, len(self) + 1)}
         least = inference.better_on_at_least(p_u, self.test.alpha)
         return self._frame({"run": self._others, "better_on_at_least": least, **columns})
@@ -397,7 +412,7 @@ class Benchmark(Mapping[str, Comparison]):
         """Friedman's test that all runs rank alike over collections, and Nemenyi's comparison of all pairs after it.
 
         Returns:
-            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs), ``critical_difference`` of mean ranks at alpha,
+            ``chi2`` and ``p`` of Friedman's test (NaN for fewer than 3 runs), ``critical_difference`` of mean ranks at ``alpha``,
             ``mean_rank`` (a Series, best first) and ``p_pairs`` (a DataFrame, by Nemenyi), which depends on all runs that are
             there; beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over collections, Holm-corrected.
         """
@@ -413,6 +428,7 @@ class Benchmark(Mapping[str, Comparison]):
             "chi2": chi2,
             "p": p,
             "critical_difference": difference,
+            "alpha": self.test.alpha,
             "mean_rank": pd.Series(mean_rank, index=self.runs, name="mean_rank").sort_values(kind="stable"),
             "p_pairs": pd.DataFrame(pairs, index=self.runs, columns=self.runs),
             "p_wilcoxon": pd.DataFrame(inference.wilcoxon_of_pairs(means)[1], index=self.runs, columns=self.runs),

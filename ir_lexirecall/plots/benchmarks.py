@@ -8,7 +8,7 @@ import numpy as np
 
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, SECOND, bare, finish, label, line_style, name_ticks, new_axes
-from ir_lexirecall.present.benchmarks import ordered
+from ir_lexirecall.present.benchmarks import ordered, wilcoxon_words
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = 
     ax.set_xlim(0.7, max(len(ranks), 1) + 0.3)
     ax.set_xlabel(f"mean rank over collections by {label(test['criterion'])}")
     bare(ax)
-    title = f"critical difference {difference:.2f}: runs under one bar do not differ significantly"
+    title = (
+        f"critical difference {difference:.2f}: runs under one bar do not differ significantly. {wilcoxon_words(test)}"
+    )
     return finish(ax, provenance_line(result.provenance), title, [test["criterion"]])
 
 

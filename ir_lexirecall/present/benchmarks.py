@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,14 @@ from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
 from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import format_number, format_p
-from ir_lexirecall.present.words import confidence_words, correction_words, count, listed, number_and_interval
+from ir_lexirecall.present.words import (
+    confidence_words,
+    correction_words,
+    count,
+    enumerated,
+    listed,
+    number_and_interval,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +82,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     tables = [ordered(result, overall[overall["criterion"] == name]) for name in result.quantities]
     sentences = [head, *_leading(result, tables, over)]
     if result.baseline is not None:
-        sentences.append(_against_baseline(result, tables))
+        sentences += [_against_baseline(result, tables), *_replicated(result)]
     first, *further = tables
     name = str(first["criterion"].iloc[0])
     ranking = first[["run", "mean", "ci_low", "ci_high"]].rename(columns={"mean": name})
@@ -135,6 +142,36 @@ def _against_baseline(result: Benchmark, tables: Sequence[pd.DataFrame]) -> str:
         facts = [f"{len(runs)} {verdict_words(verdict)} ({listed(runs)})" for verdict, runs in groups.items() if runs]
         parts.append(f"by {table['criterion'].iloc[0]}, {', '.join(facts)}")
     return f"Against the baseline {result.baseline} ({how_resampled(result)}): {'; '.join(parts)}."
+
+
+def _replicated(result: Benchmark) -> list[str]:
+    """On how many collections runs are better than the baseline, at least, in a sentence."""
+    if len(result) < 2 or len(result.runs) < 2:
+        return []
+    parts: dict[str, list[str]] = {}
+    for name in result.quantities:
+        table = result.replicated(name).sort_values("better_on_at_least", ascending=False, kind="stable")
+        runs: dict[int, list[str]] = {}
+        for run, least in zip(table["run"], table["better_on_at_least"], strict=True):
+            runs.setdefault(int(least), []).append(str(run))
+        none = runs.pop(0, [])
+        facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
+        facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
+        facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
+        parts.setdefault(enumerated(facts), []).append(name)
+    said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in parts.items())
+    confidence = confidence_words(result.provenance)
+    return [
+        f"Better than {result.baseline} on single collections ({confidence} confidence for all runs by one criterion): {said}."
+    ]
+
+
+def wilcoxon_words(test: Mapping[str, Any]) -> str:
+    """How many pairs differ by Wilcoxon's test over collections, of what ``Benchmark.friedman`` gave."""
+    p = test["p_wilcoxon"].to_numpy()
+    pairs = p[np.triu_indices(len(p), 1)]
+    differ = int((pairs <= test["alpha"]).sum())
+    return f"Wilcoxon's signed ranks over collections with Holm's correction: {differ:,} of {count(len(pairs), 'pair')} differ"
 
 
 def how_resampled(result: Benchmark) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.plots.benchmarks import joined_ranks
+from ir_lexirecall.present.benchmarks import wilcoxon_words
 from ir_lexirecall.present.words import estimate_words
 from ir_lexirecall.reports.cells import p_value
 from ir_lexirecall.reports.forests import Mark, Scale
@@ -49,7 +50,8 @@ def _overall(result: Benchmark, ranking: Ranking) -> Overall:
     if not np.isnan(test["p"]):
         said = (
             f"Friedman's test that all runs rank alike: chi-squared {test['chi2']:.3f}, p {p_value(test['p'])}; critical "
-            f"difference {test['critical_difference']:.2f} (Nemenyi): runs beside one bar do not differ significantly"
+            f"difference {test['critical_difference']:.2f} (Nemenyi, which depends on all runs that are there): runs beside one bar do "
+            f"not differ significantly. {wilcoxon_words(test)}"
         )
     mean_ranks = [
         (str(run), float(value), Mark.on(scale, value), [first <= place <= last for first, last in bars])

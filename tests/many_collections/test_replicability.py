@@ -1,0 +1,105 @@
+"""What holds on single collections of a benchmark: on how many a run is better, and which differences are coloured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ir_lexirecall as irl
+from ir_lexirecall.significance import corrected
+
+EFFECTS = {"base": [0.3] * 4, "mostly": [0.6, 0.6, 0.6, 0.3], "same": [0.3] * 4, "good": [0.9] * 4}
+
+
+def ranking(rank: int) -> dict[str, float]:
+    return {("a" if place == rank else f"x{place}"): 30.0 - place for place in range(1, 21)}
+
+
+def benchmark(effects: dict[str, list[float]], by: Any = "RR", queries: int = 40, seed: int = 1, **options: Any) -> Any:
+    """A relevant document per query, at a geometric rank."""
+    rng = np.random.default_rng(seed)
+    collections, runs = {}, {}
+    for d in range(len(next(iter(effects.values())))):
+        ids = [f"q{i}" for i in range(queries)]
+        collections[f"c{d}"] = {q: {"a": 1} for q in ids}
+        runs[f"c{d}"] = {
+            run: {q: ranking(min(20, int(rng.geometric(effect[d])))) for q in ids} for run, effect in effects.items()
+        }
+    return irl.benchmark(collections, runs, by, **{"baseline": "base", "n_resamples": 199, **options})
+
+
+@pytest.mark.parametrize("by", ["RR", "lexirecall"])
+def test_on_how_many_collections_a_run_is_better(by: str) -> None:
+    result = benchmark(EFFECTS, by)
+    table = result.replicated().set_index("run")
+    one_sided = {run: [] for run in ("mostly", "same", "good")}
+    for collection in result.values():
+        for run, ps in one_sided.items():
+            if by == "RR":
+                values = collection.per_query("RR")
+                ps.append(stats.ttest_1samp(values[run] - values["base"], 0, alternative="greater").pvalue)
+            else:
+                row = collection.table().set_index("run_a").loc[run]
+                ps.append(stats.binomtest(row["wins"], row["wins"] + row["losses"], alternative="greater").pvalue)
+    for u in range(1, 5):
+        p_u = [max((4 - v) * sorted(ps)[v] for v in range(u)) for ps in one_sided.values()]
+        expected = corrected(np.minimum(p_u, 1), "holm", 0.05)[0]
+        assert table.loc[list(one_sided), f"p_{u}"].tolist() == pytest.approx(expected.tolist())
+    counted = (table.filter(like="p_") <= 0.05).sum(axis=1)
+    assert table["better_on_at_least"].tolist() == counted.tolist()
+    assert table["better_on_at_least"]["good"] == 4
+    assert table["better_on_at_least"]["same"] == 0
+
+
+def test_the_summary_says_so() -> None:
+    text = str(benchmark(EFFECTS))
+    assert (
+        "Better than base on single collections (95% confidence for all runs by one criterion): by RR, good on at least 4 of 4 "
+        "collections, mostly on at least 3 and no other run is shown to be on any."
+    ) in text
+    alike = str(benchmark({"base": [0.3] * 4, "same": [0.3] * 4}))
+    assert "by RR, no run is shown to be on any." in alike
+    assert "single collections" not in str(benchmark(EFFECTS, baseline=None))
+    assert "single collections" not in str(benchmark({run: effect[:1] for run, effect in EFFECTS.items()}))
+
+
+@pytest.mark.parametrize("correction", ["holm", None])
+def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | None) -> None:
+    result = benchmark(EFFECTS, correction=correction)
+    table = result.by_collection()
+    assert len(table) == 3 * 4
+    adjusted, reject = corrected(table["p"].to_numpy(), correction, 0.05)
+    assert table["p_corrected"].tolist() == adjusted.tolist()
+    assert (table["verdict"] != "undecided").tolist() == reject.tolist()
+    assert set(table.loc[reject, "verdict"]) == {"better"}
+
+
+def test_equal_runs_are_hardly_ever_coloured() -> None:
+    equal = {run: [0.3] * 8 for run in ("base", "a", "b", "c", "d")}
+    coloured = [
+        (benchmark(equal, queries=20, seed=seed).by_collection()["verdict"] != "undecided").any() for seed in range(30)
+    ]
+    assert sum(coloured) <= 4
+
+
+def test_wilcoxon_stands_beside_nemenyi() -> None:
+    effects = {run: [level] * 8 for run, level in {"base": 0.3, "a": 0.35, "b": 0.9}.items()}
+    result = benchmark(effects)
+    found = result.friedman()
+    means = {run: [float(one.means().set_index("run")["mean"][run]) for one in result.values()] for run in effects}
+    pairs = [("base", "a"), ("base", "b"), ("a", "b")]
+    p = np.array([stats.wilcoxon(means[a], means[b]).pvalue for a, b in pairs])
+    expected = corrected(p, "holm", 0.05)[0]
+    assert [found["p_wilcoxon"].loc[a, b] for a, b in pairs] == pytest.approx(expected.tolist())
+    differ = int((expected <= 0.05).sum())
+    assert differ >= 1
+    sentence = f"Wilcoxon's signed ranks over collections with Holm's correction: {differ} of 3 pairs differ"
+    pytest.importorskip("matplotlib").use("agg")
+    assert sentence in result.plot_cd().get_title(loc="left")
+    pytest.importorskip("jinja2")
+    from ir_lexirecall.reports import Report
+
+    assert sentence.replace("'", "&#39;") in Report(result).html()
