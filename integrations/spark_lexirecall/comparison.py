@@ -19,7 +19,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments
 from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import check_served
 from ir_lexirecall.significance import SignificanceTest
@@ -37,7 +37,7 @@ def compare(
     runs: Mapping[str, DataFrame],
     by: CriteriaLike = "lexirecall",
     *,
-    baseline: str | None = None,
+    baseline: str | int | None = None,
     test: str | SignificanceTest | None = None,
     correction: str | None = "holm",
     alpha: float = 0.05,
@@ -82,6 +82,7 @@ def compare(
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
     tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    baseline = run_name(baseline)
     criteria = parse_criteria(by)
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
     check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries)

@@ -12,8 +12,9 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
-from ir_lexirecall.data.collection import Collection, load
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike, load_collection
+from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
@@ -29,7 +30,7 @@ def benchmark(
     by: CriteriaLike | None = None,
     *,
     values: ValuesLike | None = None,
-    baseline: str | None = None,
+    baseline: str | int | None = None,
     test: str | SignificanceTest | None = None,
     correction: str | None = "holm",
     alpha: float = 0.05,
@@ -82,6 +83,7 @@ def benchmark(
     3        LR    ql  0.630
     """
     check_choice("missing", missing, ["error", "skip"])
+    baseline = run_name(baseline)
     tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
     if values is not None:
         if collections is not None or runs is not None:
@@ -154,7 +156,7 @@ def _of_values(
 
 def _found(collection: QrelsLike) -> QrelsLike:
     """A collection by its id; qrels pass through."""
-    return load(collection) if isinstance(collection, str) and not is_file(collection) else collection
+    return load_collection(collection) if isinstance(collection, str) and not is_file(collection) else collection
 
 
 def _recommended(found: QrelsLike) -> Mapping[str, object]:

@@ -24,6 +24,13 @@ from ir_lexirecall.cli.words import with_lists
 from ir_lexirecall.present.text import printable
 
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
+_OPTIONS = {
+    "missing='skip'": "--missing skip",
+    "allow_empty=True (--allow-empty)": "--allow-empty",
+    "pass baseline=": "give --baseline",
+    "(by=...)": "(-m)",
+}
+"""Arguments in Python that messages name, and what they are here."""
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 
 
@@ -95,7 +102,10 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     if isinstance(error, _EXPECTED):
-        return str(error) or type(error).__name__
+        said = str(error) or type(error).__name__
+        for argument, option in _OPTIONS.items():
+            said = said.replace(argument, option)
+        return said
     return (
         f"unexpected {type(error).__name__}: {error}; please report it ({_TRACEBACK}=1 in the environment shows where it "
         "comes from)"

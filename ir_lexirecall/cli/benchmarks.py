@@ -232,7 +232,7 @@ def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]
     """The collections and runs of a folder of folders."""
     collections, runs = {}, {}
     for place in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")):
-        qrels = [file for file in sorted(place.iterdir()) if file.is_file() and file.name.lower().startswith("qrels")]
+        qrels = _qrels_in(place)
         if len(qrels) > 1:
             raise ValueError(f"{place}: there are two files of qrels, {qrels[0].name} and {qrels[1].name}")
         collections[place.name] = str(qrels[0]) if qrels else _id_of(place)
@@ -241,8 +241,18 @@ def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]
         if not runs[place.name]:
             raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz or bm25/run.txt.gz")
     if not collections:
-        raise ValueError(f"{folder}: there is no folder of a collection in it")
+        qrels, files = _qrels_in(folder), run_files(folder)
+        hint = (
+            f"; for one collection: ir-lexirecall eval {shlex.quote(str(qrels[0]))} RUN ..." if qrels and files else ""
+        )
+        raise ValueError(f"{folder}: there is no folder of a collection in it{hint}")
     return collections, runs
+
+
+def _qrels_in(place: Path) -> list[Path]:
+    """The files of qrels in a folder: ``qrels`` begins their names, or is a part between dots."""
+    files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    return [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
 
 
 def _id_of(place: Path) -> str:

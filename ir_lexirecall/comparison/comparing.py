@@ -17,13 +17,13 @@ from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, run_name
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
 from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.judging.predicted import human_queries
-from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
+from ir_lexirecall.measures.parsing import MeasureLike, parse_measures, parse_one
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
@@ -57,6 +57,9 @@ _COLUMNS = frozenset(
         "incomparable",
         "net_wins",
         "effect_size",
+        "queries",
+        "rank",
+        "test",
     ]
 )
 
@@ -68,7 +71,7 @@ def compare(
     by: CriteriaLike | None = None,
     *,
     values: ValuesLike | None = None,
-    baseline: str | None = None,
+    baseline: str | int | None = None,
     test: str | SignificanceTest | None = None,
     correction: str | None = "holm",
     alpha: float = 0.05,
@@ -168,7 +171,7 @@ def compare(
         table = read_values(values, measures=wanted and wanted.values(), missing=missing)
         grouped = None if groups is None else groups_of(groups, table.query_ids, values)
         check_cluster(tested, grouped, cluster)
-        found = comparison_of_values(table, wanted, baseline=baseline, test=tested, margin=margin)
+        found = comparison_of_values(table, wanted, baseline=run_name(baseline), test=tested, margin=margin)
         return replace(found, groups=grouped, cluster=cluster)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
@@ -177,7 +180,7 @@ def compare(
         judgments,
         runs,
         parse_criteria("lexirecall" if by is None else by),
-        baseline=baseline,
+        baseline=run_name(baseline),
         test=tested,
         margin=margin,
         rel=rel,
@@ -331,9 +334,8 @@ def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
     if isinstance(by, Mapping):
         for label, item in named.items():
-            if label in _COLUMNS or (label in NAMES and item != label):
-                what = "a column of the tables" if label in _COLUMNS else "a preference"
-                raise ValueError(f"{label!r} is the name of {what}; call {item} otherwise")
+            if meant := _meant_by(label, item):
+                raise ValueError(f"{label!r} is the name of {meant}; call {item} otherwise")
     preferences = {name: item for name, item in named.items() if isinstance(item, str) and item in NAMES}
     try:
         measures = parse_measures({name: item for name, item in named.items() if name not in preferences})
@@ -345,6 +347,19 @@ def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
             raise ValueError(f"{before} the preference {close[0]!r}?") from None
         raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
     return {str(name): preferences.get(name, measures.get(name)) for name in named}
+
+
+def _meant_by(label: Any, item: Any) -> str:
+    """What else a label of one's own names; empty where there is nothing."""
+    if label in _COLUMNS or str(label).startswith("pref:"):
+        return "a column of the tables"
+    if label in NAMES and item != label:
+        return "a preference"
+    try:
+        other, own = parse_one(label), parse_one(item)
+    except ValueError:
+        return ""
+    return "another measure" if other.NAME != own.NAME else ""
 
 
 def _several(by: Any) -> Iterable[Any]:

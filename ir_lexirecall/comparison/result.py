@@ -16,7 +16,7 @@ from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, Prefe
 from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
 from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging import of_comparisons
@@ -436,12 +436,12 @@ class Comparison:
         return replace(self, test=test if isinstance(test, SignificanceTest) else replace(self.test, name=test))
 
     @entry
-    def with_baseline(self, baseline: str | None) -> Comparison:
+    def with_baseline(self, baseline: str | int | None) -> Comparison:
         """The same comparison against another baseline, or of all pairs."""
-        if baseline is not None:
-            check_choice("baseline", baseline, self.runs)
-        margins = self.margins if baseline == self.baseline else None  # they are those of a baseline
-        return replace(self, baseline=baseline, margins=margins)
+        if (name := run_name(baseline)) is not None:
+            check_choice("baseline", name, self.runs)
+        margins = self.margins if name == self.baseline else None  # they are those of a baseline
+        return replace(self, baseline=name, margins=margins)
 
     # -- groups of queries -----------------------------------------------------------------------
 

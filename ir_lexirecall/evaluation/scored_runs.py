@@ -9,13 +9,13 @@ from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, entry, naming
+from ir_lexirecall._util.errors import and_more, entry, is_integer, naming
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
@@ -212,6 +212,15 @@ def check_runs(runs: Any, least: int) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"two runs have the same name, {twice}")
+
+
+def run_name(name: str | int | None) -> str | None:
+    """The name of a run as tables have it: an integer means its decimal digits.
+
+    >>> run_name(1), run_name("bm25"), run_name(None)
+    ('1', 'bm25', None)
+    """
+    return None if name is None else str(name) if is_integer(name) else cast(str, name)
 
 
 def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_empty: bool = True) -> AlignedRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.lazy import LazyModule
@@ -22,6 +22,34 @@ OTHERS = {
 """Other names, and ours."""
 
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # whose tables call the grades of qrels scores
+
+
+_RECOMMENDERS = {
+    "user": "query_id",
+    "user_id": "query_id",
+    "item": "doc_id",
+    "item_id": "doc_id",
+    "rating": "relevance",
+}
+
+
+def our_names(names: Sequence[str]) -> list[str]:
+    """The names of a table's columns, PyTerrier's as ours.
+
+    >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
+    (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
+    """
+    return [ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name for name in names]
+
+
+def renaming(names: Sequence[str]) -> str:
+    """A hint at what columns should be called here that recommender systems call otherwise; empty for others.
+
+    >>> renaming(["user", "item", "rating"])
+    '; rename user to query_id, item to doc_id, rating to relevance'
+    """
+    known = [f"{name} to {_RECOMMENDERS[name]}" for name in names if name in _RECOMMENDERS]
+    return f"; rename {', '.join(known)}" if len(known) > 1 else ""
 
 
 def theirs(needed: tuple[str, ...]) -> set[str]:

@@ -22,7 +22,7 @@ from ir_lexirecall._util.arrays import Bools, Ints
 from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.io import readers
-from ir_lexirecall.io.column_names import theirs, with_our_names
+from ir_lexirecall.io.column_names import renaming, theirs, with_our_names
 from ir_lexirecall.io.files import STDIN, parquet_parts
 from ir_lexirecall.io.objects import readable
 from ir_lexirecall.io.small_tables import (
@@ -166,7 +166,9 @@ def _table(
     table = with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
         hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
-        raise ValueError(f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{hint}")
+        raise ValueError(
+            f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
+        )
     return table
 
 

@@ -155,7 +155,8 @@ def _records(text: str, separator: str, quote: str | None, place: Place) -> Iter
             _, following = next(lines, (0, None))
             if following is None or len(row) > LONGEST:
                 raise ValueError(f"{place(start)}: a quotation mark is not closed")
-            row += "\n" + following.rstrip("\r")
+            line += "\n" + following
+            row = line.rstrip("\r")  # what is quoted keeps its line breaks
         if len(fields) and fields[-1] is None:
             raise ValueError(f"{place(start)}: something follows a closing quotation mark")
         yield start, [field for field in fields if field is not None]

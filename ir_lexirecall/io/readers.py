@@ -177,6 +177,8 @@ def _run_name(name: str) -> str | None:
     plain = _without_compression(name)
     if plain.lower() in _NO_RUNS:
         return None
+    if plain != name and "." not in plain:
+        return plain  # Sel50.gz
     ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), None)
     return plain[: len(plain) - len(ending)] or None if ending else None
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.io.column_names import our_names, renaming
 from ir_lexirecall.io.content import (
     blocks_of_file,
     check_names,
@@ -135,11 +136,13 @@ def _has_header(path: str, kind: str, needed: Sequence[str]) -> bool:
     if kind not in (".csv", ".tsv"):
         return False
     line = first_line(path).strip()
-    if "query_id" in header_of(line, *_SEPARATORS[kind]):
+    names = header_of(line, *_SEPARATORS[kind])
+    if "query_id" in our_names(names):
         return True
     if kind == ".csv" and "," in line:
         raise ValueError(
             f"{path}, line 1: a .csv file needs a header line with {', '.join(needed)}; this one is {line[:200]!r}"
+            f"{renaming(names)}"
         )
     return False
 
@@ -237,7 +240,7 @@ def _delimited(path: str, kind: str, needed: Sequence[str], *, everything: bool)
     Ids are text and what else is needed numbers; further columns are texts, None where they are empty.
     """
     separator, quote = _SEPARATORS[kind]
-    names = header_of(first_line(path), separator, quote)
+    names = our_names(header_of(first_line(path), separator, quote))
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)
     blocks = blocks_of_file(path)

@@ -229,7 +229,7 @@ def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> l
 
 def is_p(name: str) -> bool:
     """Whether a column holds p-values."""
-    return name == "p" or name.startswith("p_") or name.endswith((" p", "_p"))
+    return name == "p" or name.startswith("p_") or name.endswith((" p", "_p", " p_corrected"))
 
 
 def columns_of(table: pd.DataFrame | Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:

@@ -1,0 +1,119 @@
+"""What is almost an input is taken, or refused with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall import cli
+
+QRELS = {"q": {"a": 1}}
+RUN = {"q": {"a": 1.0}}
+
+
+def test_benchmark_says_of_a_missing_file_what_evaluate_says() -> None:
+    for call in (
+        lambda: irl.evaluate("AP", "nope.txt", RUN),
+        lambda: irl.benchmark("nope.txt", {"a": RUN}, ["AP"]),
+        lambda: irl.benchmark({"x": "nope.txt"}, {"x": {"a": RUN}}, ["AP"]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"nope.txt: there is no such file; ir_datasets has no data set 'nope.txt'"
+        ):
+            call()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_tables_with_pyterriers_names(tmp_path: Path, ending: str) -> None:
+    part = {"csv": ",", "tsv": "\t"}[ending]
+    qrels, run = tmp_path / f"qrels.{ending}", tmp_path / f"run.{ending}"
+    qrels.write_text("qid,docno,label\n1,07,1\n1,8,0\n".replace(",", part))
+    run.write_text("qid,docno,score\n1,07,2\n1,8,3\n".replace(",", part))
+    assert irl.evaluate("RR", qrels, run)["RR"].to_dict() == {"1": 0.5}
+
+
+def test_columns_of_recommenders_get_a_hint(tmp_path: Path) -> None:
+    table = pd.DataFrame({"user": ["q"], "item": ["a"], "rating": [1]})
+    hint = "; rename user to query_id, item to doc_id, rating to relevance$"
+    with pytest.raises(ValueError, match=hint):
+        irl.evaluate("AP", table, RUN)
+    table.to_csv(tmp_path / "qrels.csv", index=False)
+    with pytest.raises(ValueError, match=hint):
+        irl.evaluate("AP", tmp_path / "qrels.csv", RUN)
+
+
+def test_line_breaks_within_quotes_stay(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.csv"
+    path.write_bytes(b'query_id,doc_id,relevance\r\nq,"a\r\nb",1\r\nq,c,0\r\n')
+    assert irl.evaluate("RR", path, {"q": {"a\r\nb": 1.0}})["RR"].to_list() == [1.0]
+
+
+def test_runs_with_integers_as_names() -> None:
+    runs = {1: RUN, 2: {"q": {"b": 2.0, "a": 1.0}}}
+    assert irl.compare(QRELS, runs, "RR", baseline=1).baseline == "1"
+    assert irl.compare(QRELS, runs, "RR").with_baseline(2).baseline == "2"
+    assert irl.benchmark(QRELS, runs, ["RR"], baseline=1).baseline == "1"
+    with pytest.raises(ValueError, match="unknown baseline '3'; choose from 1, 2"):
+        irl.compare(QRELS, runs, "RR", baseline=3)
+
+
+@pytest.mark.parametrize(
+    ("by", "meant"),
+    [
+        ({"AP": "nDCG@10"}, "another measure"),
+        ({"run": "AP"}, "a column"),
+        ({"ci_low": "AP"}, "a column"),
+        ({"pref:lexirecall": "AP"}, "a column"),
+        ({"rank": "AP"}, "a column"),
+        ({"lexirecall": "AP"}, "a preference"),
+    ],
+)
+def test_labels_that_mean_something_else(by: Any, meant: str) -> None:
+    for function in (irl.compare, irl.benchmark):
+        with pytest.raises(ValueError, match=f"{next(iter(by))!r} is the name of {meant}.*call .* otherwise"):
+            function(QRELS, {"a": RUN, "b": RUN}, by)
+    assert irl.compare(QRELS, {"a": RUN, "b": RUN}, {"AP": "AP(rel=2)", "gain": "nDCG@10"}).criteria == ["AP", "gain"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("rob", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "relevance.qrels").write_text("q 0 a 1\n")
+        (tmp_path / name / "one.run").write_text("q Q0 a 1 1.0 x\n")
+    return tmp_path
+
+
+def test_benchmark_takes_compressed_runs_without_an_ending(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import gzip
+
+    for name in ("rob", "other"):
+        (folder / name / "Sel50.gz").write_bytes(gzip.compress(b"q Q0 b 1 1.0 x\n"))
+    assert cli.main(["benchmark", str(folder), "-m", "AP", "--format", "csv"]) == 0
+    assert {line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]} == {"one", "Sel50"}
+
+
+def test_hints_are_in_the_words_of_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "rob" / "two.run").write_text("q Q0 a 1 1.0 x\n")
+    assert cli.main(["benchmark", str(folder), "-m", "AP"]) == 1
+    assert capsys.readouterr().err.strip().endswith("add it, or give --missing skip")
+    assert cli.main(["benchmark", str(folder / "rob"), "-m", "AP"]) == 1
+    assert "for one collection: ir-lexirecall eval" in capsys.readouterr().err
+
+
+def test_rounding_keeps_every_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels, best, worse = (tmp_path / name for name in ("qrels.txt", "best.run", "worse.run"))
+    queries = range(40)
+    qrels.write_text("".join(f"{q} 0 a 1\n{q} 0 b 0\n" for q in queries))
+    best.write_text("".join(f"{q} Q0 a 1 2.0 x\n{q} Q0 b 1 1.0 x\n" for q in queries))
+    worse.write_text("".join(f"{q} Q0 a 1 {0.5 + (q == 3)} x\n{q} Q0 b 1 1.0 x\n" for q in queries))
+    words = ["eval", str(qrels), str(best), str(worse), "-m", "AP", "--baseline", "best", "--format", "csv"]
+    assert cli.main([*words, "--places", "2"]) == 0
+    head, _, row = (line.split(",") for line in capsys.readouterr().out.splitlines())
+    found = dict(zip(head, row, strict=True))
+    assert 0 < float(found["AP p"]) == float(found["AP p_corrected"]) < 1e-9
+    assert found["AP difference"] == "-0.49"
