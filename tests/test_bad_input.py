@@ -574,7 +574,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
     corrupt[18] ^= 0xFF
     content: dict[str, tuple[bytes, str]] = {
         "a.gz": (bytes(corrupt), "cannot be read"),
-        "a.csv": (b"qid,docno,score\n1,2,3\n", "header line with query_id, doc_id, score"),
+        "a.csv": (b"topic,docno,score\n1,2,3\n", "header line with query_id, doc_id, score"),
         "a.qrels": (b"1 0 d 1\n", "looks like qrels"),
     }
     for name, (data, words) in content.items():

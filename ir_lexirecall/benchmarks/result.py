@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, levelled
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.provenance import versions
@@ -22,6 +22,7 @@ from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, 
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.deviations import Deviations, best_set, rank_intervals, studentised_deviations
 from ir_lexirecall.significance.intervals import agreeing
+from ir_lexirecall.significance.meta_analysis import NOISE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -419,7 +420,8 @@ class Benchmark(Mapping[str, Comparison]):
         import pandas as pd
 
         criterion = self.criterion(by)
-        means = criterion.sign * np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)])
+        means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
+        means = criterion.sign * levelled(means, NOISE).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
         mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)

@@ -256,6 +256,9 @@ class Collection:
         except Exception as error:  # a download fails in many ways, and printing must not
             return f"{self.dataset_id} (its qrels cannot be read: {error})"
 
+    def __reduce__(self) -> tuple[Callable[[str], Collection], tuple[str]]:
+        return load, (self.dataset_id,)  # it is read where it arrives
+
     def __repr__(self) -> str:
         return f"<Collection {self.dataset_id!r}; print() shows what it holds>"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
+from threading import Lock
 from types import TracebackType
 from typing import Any
 
@@ -262,19 +263,34 @@ class accelerate:
     """
 
     def __init__(self, on: bool = True) -> None:
-        self._before = _is_on()
-        _switch(on)
+        self._on = on
+        with _lock:
+            _asked.append(self)
+            _switch(on)
+        self._is_block = False
 
     def __enter__(self) -> accelerate:
+        with _lock:
+            if self._is_block:  # entered before
+                _asked.append(self)
+            self._is_block = True
+            _switch(_asked[-1]._on)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _switch(self._before)
+        with _lock:
+            _asked.remove(self)
+            _switch(_asked[-1]._on if _asked else False)
 
     def __repr__(self) -> str:
         return f"accelerate: {'on' if _is_on() else 'off'}"
+
+
+_lock = Lock()
+_asked: list[accelerate] = []
+"""Who switched, in order: the last one holds. Blocks of several threads, which end in any order, leave what was before the first."""
 
 
 def _is_on() -> bool:

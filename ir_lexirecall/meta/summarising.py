@@ -78,7 +78,9 @@ def finding(table: pd.DataFrame) -> Finding:
     if function == "left_out":
         table = table[table["policy"] == "left out"]
     subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(table.columns))
-    numbers = table.assign(number=table[headline.column].astype(float)).groupby(subjects, sort=False)["number"].mean()
+    groups = table.assign(number=table[headline.column].astype(float)).groupby(subjects, sort=False)["number"]
+    moved_only = function == "tie_audit" and "query_id" in table  # what ties do not move has no row
+    numbers = groups.sum() / table.attrs["queries"] if moved_only else groups.mean()
     ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
     sentences = [_head(table)]
     if len(defined := ranking.dropna()):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import levelled
+from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
 from ir_lexirecall.present.comparisons import MAY_BE_BEST, SIGNS, comparison_finding, verdict_words
@@ -22,6 +24,7 @@ from ir_lexirecall.present.words import (
     listed,
     number_and_interval,
 )
+from ir_lexirecall.significance.meta_analysis import NOISE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +57,34 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
     small = [name for name, comparison in result.items() if len(comparison.query_ids) < 25]
     if small:
         notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
+    single = [name for name, comparison in result.items() if len(comparison.query_ids) == 1]
+    if single:
+        notes.append(
+            Note(f"One query on {', '.join(single)}: it has no spread, so that intervals are missing (-).", DOUBTFUL)
+        )
+    notes += _on_leaders(result)
     for name, comparison in result.items():
         notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
     return gravest_first(notes)
+
+
+def _on_leaders(result: Benchmark) -> Iterator[Note]:
+    """Notes on leaders over all collections that are behind the baseline on some."""
+    for name in result.quantities if result.baseline in result.runs else ():
+        place = result.runs.index(str(result.baseline))
+        sign = result.criterion(name).sign
+        try:
+            means = sign * levelled(np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), NOISE)
+        except ValueError:  # a value that is not a number, which the finding says
+            continue
+        leader = int(best_first(means.mean(axis=1))[0])
+        behind = [collection for d, collection in enumerate(result) if means[leader, d] < means[place, d]]
+        if behind:
+            yield Note(
+                f"{result.runs[leader]} leads by {name}, but its mean is behind that of {result.baseline} on {listed(behind)}.",
+                kind="Leaders behind the baseline on some collections",
+                subject=f"{result.runs[leader]} by {name} on {listed(behind)}",
+            )
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
@@ -70,6 +98,10 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
     if len(result) == 1 and over == "queries":
         return comparison_finding(next(iter(result.values())))
     names, notes = list(result), grouped(benchmark_caveats(result))
+    if len(result) == 1:
+        notes.append(
+            Note("One collection: nothing can be said of others, and what is over collections is missing (-).")
+        )
     queries = sum(len(comparison.query_ids) for comparison in result.values())
     size = "a value of each" if result.per_task else count(queries, "query")
     head = f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; {size}), by {listed(result.quantities)}; each collection counts once."

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, levelled
 from ir_lexirecall.significance.corrections import corrected
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
+NOISE = 1e-12  # of means, relative: what is closer is equal
 _STEPS = 200  # at most, each at least as good as the last
 
 
 def ranks(means: Floats) -> Floats:
-    """Ranks of runs, the highest mean first; runs of equal means share the mean of their ranks.
+    """Ranks of runs, the highest mean first; runs whose means differ by rounding only share the mean of their ranks.
 
     Args:
         means: shape ``(S, ...)``.
@@ -22,6 +23,7 @@ def ranks(means: Floats) -> Floats:
     >>> ranks(np.array([0.2, 0.5, 0.2]))
     array([2.5, 1. , 2.5])
     """
+    means = levelled(means.reshape(len(means), -1), NOISE).reshape(means.shape)
     above = (means[None] > means[:, None]).sum(axis=1)
     same = (means[None] == means[:, None]).sum(axis=1)
     return 1 + above + (same - 1) / 2

@@ -627,7 +627,7 @@ def test_pictures_are_drawn_on_the_axes_given():
         ({"by": "LR(form='round')"}, "round"),
         ({"by": 5}, "5"),
         ({"by": []}, "no criterion"),
-        ({"by": {"AP": "nDCG@10", "run": "AP"}}, "'run' is the name of a column"),
+        ({"by": {"gain": "nDCG@10", "run": "AP"}}, "'run' is the name of a column"),
         ({"by": {"rpp": "AP"}}, "'rpp' is the name of a preference"),
         ({"queries": "some"}, "'some'.*all, relevant"),
         ({"margin": 0.1}, "margin needs a baseline"),
