@@ -119,7 +119,7 @@ def test_nothing_found_and_nothing_to_find() -> None:
 @pytest.mark.parametrize(
     ("ranking", "relevant", "message"),
     [
-        (["a", "b", "a"], ["a"], "document 'a' stands twice in the ranking; keep the first"),
+        (["a", "b", "a"], ["a"], "document 'a' appears twice in the ranking; keep the first"),
         ("abc", ["a"], "expected ids of documents, best first, got 'abc'"),
         ({"a": 1.0}, ["a"], "expected ids of documents, best first"),
         (["a"], "abc", "expected ids of relevant documents"),

@@ -106,7 +106,7 @@ def test_several_indexes_are_told_apart() -> None:
         ),
         (
             lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
-            "document 'd' stands twice for query 'berlin'",
+            "document 'd' appears twice for query 'berlin'",
         ),
         (lambda a, q: q.pop("requests"), "request: no request of _rank_eval: it has metric, but no requests"),
         (lambda a, q: q["requests"][1].update(id="amsterdam"), "two requests have the id 'amsterdam'"),

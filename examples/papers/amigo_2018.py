@@ -489,7 +489,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("data", nargs="?", type=Path, help="folder with web2014-diversity")
     parser.add_argument("--cases", type=int, default=20, help="random cases per constraint (default: %(default)s)")
     parser.add_argument(
-        "--size", type=int, default=4, help="enumerate rankings up to so many documents (default: %(default)s)"
+        "--size", type=int, default=4, help="enumerate rankings up to this many documents (default: %(default)s)"
     )
     parser.add_argument(
         "--full", action="store_true", help="30 systems and 50 topics, as many as the paper, not 10 and 15"

@@ -353,7 +353,7 @@ def main(arguments: list[str] | None = None) -> None:
         "--resamples", type=int, default=1000, help="permutations of Tukey's HSD (default: %(default)s)"
     )
     parser.add_argument("--samples", type=int, default=1, help="of missing labels (default: %(default)s)")
-    parser.add_argument("--users", type=int, help="train recommenders for so many users of MovieLens")
+    parser.add_argument("--users", type=int, help="number of MovieLens users to train recommenders for")
     parser.add_argument(
         "--full",
         action="store_true",

@@ -280,7 +280,7 @@ def figure_1b(repetitions: int, plots: Path | None, count: Printed) -> None:
         (table.loc[:4] > 0.95).all(axis=None),
     )
     count.claim(
-        "Figure 1 (b): so up to rnk = 8 = B (more than 80 % of the repetitions), exact counts",
+        "Figure 1 (b): so up to rnk = 8 = B (more than 80% of the repetitions), exact counts",
         table.loc[:8, "exact counts"].min() > 0.8,
     )
     count.claim("Figure 1 (b): so up to rnk = 8 = B, independent draws", table.loc[:8, "independent draws"].min() > 0.8)

@@ -430,7 +430,7 @@ def figure_2(judgments: Judgments, count: Printed, plots: Path | None) -> None:
     )
     columns = ["base", "measure", "mean", "least", "topics at 1", "below .9"]
     print(pd.DataFrame(rows, columns=columns).to_string(index=False))
-    print("\n  The paper, Decision 2019: 1 on 2 % of the topics, below .9 on 26 %.")
+    print("\n  The paper, Decision 2019: 1 on 2% of the topics, below .9 on 26%.")
 
 
 def main(arguments: list[str] | None = None) -> None:

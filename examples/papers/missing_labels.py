@@ -8,7 +8,7 @@ resamples of queries and groups of runs together, Holm over 30 tests declared be
 labels missing at random, lexirecall keeps .003 to .049 more of its decisions than AP does, significantly on the old and the new topics
 of Robust 2003, not on CLEF eHealth 2016 and MovieLens; missing as pools leave them out, it keeps .050 to .259 fewer, significantly on
 all but CLEF eHealth. Yet a group of runs left out of a pool of depth 10 loses .020 to .074 of mean preference by lexirecall, .041 to .167 by
-AP and .051 to .201 by nDCG@10. Half of the labels cost 11.8 % of the significant differences, and reverse .01 %. Limits, and what would
+AP and .051 to .201 by nDCG@10. Half of the labels cost 11.8% of the significant differences, and reverse .01%. Limits, and what would
 refute this, are printed. ::
 
     python examples/papers/missing_labels.py
@@ -205,7 +205,7 @@ def print_agreement(kept: pd.DataFrame) -> None:
     half = kept[(kept["minus"] == "") & (kept["fraction"] == TESTED["share"])].copy()
     by = {"index": ["collection", "policy"], "columns": "measure"}
     print(
-        "\nDecisions that stay with half of the labels missing, decided pairs, with 95 % intervals over queries and groups together\n"
+        "\nDecisions that stay with half of the labels missing, decided pairs, with 95% intervals over queries and groups together\n"
     )
     half["text"] = with_interval(half, "decided", "decided_low", "decided_high", "")
     print(half.pivot(**by, values="text").loc[order_of(half), SHOWN].to_string())
@@ -242,7 +242,7 @@ def print_contrasts(kept: pd.DataFrame, family: pd.DataFrame) -> None:
         contrasts.loc[family.index[family["reject"]], "text"] += " *"
     contrasts["contrast"] = contrast_name(contrasts)
     print(
-        f"\nContrasts on decided pairs, with 95 % intervals over queries and groups together (* p < {LEVEL}, Holm over the {len(family)} declared tests)\n"
+        f"\nContrasts on decided pairs, with 95% intervals over queries and groups together (* p < {LEVEL}, Holm over the {len(family)} declared tests)\n"
     )
     for name in dict.fromkeys(contrasts["contrast"]):
         some = contrasts[contrasts["contrast"] == name]
@@ -253,7 +253,7 @@ def print_contrasts(kept: pd.DataFrame, family: pd.DataFrame) -> None:
 def print_bias(bias: pd.DataFrame) -> None:
     """What a group loses that is left out of the pool, and what as many labels do that are missing at random."""
     print(
-        f"A group left out of a pool of depth {POOL}: change of its mean preference over others, with 95 % intervals; the control removes as many labels at random\n"
+        f"A group left out of a pool of depth {POOL}: change of its mean preference over others, with 95% intervals; the control removes as many labels at random\n"
     )
     single = bias[bias["minus"] == ""].copy()
     single["text"] = with_interval(single, "bias", "ci_low", "ci_high")

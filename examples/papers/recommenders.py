@@ -69,7 +69,7 @@ def recommended(
 
     Args:
         folder: with ``ratings.csv.gz``.
-        users: so many of them get lists; by default all.
+        users: how many of them get lists; by default all.
         seed: of the split and of the models.
     """
     from lenskit import topn_pipeline

@@ -220,7 +220,7 @@ def recommendation(options: Any, count: Printed) -> None:
     print(
         f"\nMovieLens: {len(judgments)} users, {int(judgments.m().sum())} relevant films; {len(runs)} recommenders of LensKit,"
     )
-    print(f"  which list so many films in the median: {films}.")
+    print(f"  which list, in the median, this many films: {films}.")
     several = []
     for kind, depth in {"deep": None, "standard": 1000, "shallow": 100}.items():
         lists = runs if depth is None else {name: cut(run, depth) for name, run in runs.items()}

@@ -52,7 +52,7 @@ embeddings = TruncatedSVD(80, random_state=1).fit_transform(
 
 
 def predictions(dimensions):
-    """Cosines of all pairs of documents, from so many dimensions: {query: {document: score}}."""
+    """Cosines of all pairs of documents, from a number of dimensions: {query: {document: score}}."""
     vectors = normalize(embeddings[:, :dimensions])
     return {
         query: dict(zip(ids, row, strict=True))
@@ -72,7 +72,7 @@ folder = Path(tempfile.mkdtemp())
 
 
 def written(dimensions):
-    """A file as MTEB writes it, for a model of so many dimensions."""
+    """A file as MTEB writes it, for a model with this number of dimensions."""
     path = folder / f"svd-{dimensions}" / "MoreLikeThis_predictions.json"
     path.parent.mkdir()
     content = {

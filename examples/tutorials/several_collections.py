@@ -104,7 +104,7 @@ here.loc[here["criterion"] == "LR", columns].round(3)
 
 # %%
 # ``rank_low`` to ``rank_high`` are the ranks that the data leave open, for all systems at once: two systems whose
-# intervals overlap have not been told apart.
+# intervals overlap do not differ significantly.
 
 axes = result.plot_ranks("LR")
 axes.figure.suptitle("Which ranks are possible, by mean LexiRecall", fontsize="medium")

@@ -82,7 +82,7 @@ len(qrels), len(next(iter(qrels.values())))
 # --------
 #
 # All are of rankings of the whole collection. ``LastRel`` is the rank of the last relevant record, ``WSS@0.95`` the share of
-# records that need not be read to find 95 %, less what chance would save, ``ATD`` the mean rank of the relevant records,
+# records that need not be read to find 95%, less what chance would save, ``ATD`` the mean rank of the relevant records,
 # ``RecallLoss`` the area between the ideal recall curve and this one (0 to 1), ``ERF@0.1`` what is found in the first tenth
 # beyond chance. A ranking that holds all records says how many there are; of a run that is cut off, the measures need to know:
 # ``WSS(n=90)``, or ``WSS(n={"bee-0": 88, ...})`` where reviews differ.

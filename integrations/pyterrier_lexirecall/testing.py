@@ -74,7 +74,7 @@ class RecordingTest:
         return (0.0, 1.0) if self._is_hidden(baseline) else self.test(system, baseline)
 
     def values(self, systems: int, baseline: int, measures: list[str]) -> dict[str, list[Floats]]:
-        """Values per query by measure and system, after ``pt.Experiment`` compared so many systems with the baseline.
+        """Values per query by measure and system, after ``pt.Experiment`` compared that many systems with the baseline.
 
         Args:
             systems: how many there are.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import traceback
@@ -71,7 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     try:
-        options = _parser().parse_args(with_lists(words))
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
+            importlib.import_module("argcomplete").autocomplete(parser)
+        options = parser.parse_args(with_lists(words))
     except SystemExit:
         if sys.stdout is not None:
             emit("")  # a help text that cannot be printed is a failure, too

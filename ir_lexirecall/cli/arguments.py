@@ -38,6 +38,17 @@ _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv"
 _CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrupted"}
 
 
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal; an example stays in one line, to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = (
+            line if line.startswith("example:") else super(_Help, self)._fill_text(line, width, indent)
+            for line in text.splitlines()
+        )
+        return "\n".join(lines)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser with one spelling of each option, and errors that a terminal can show."""
 
@@ -45,9 +56,7 @@ class Parser(argparse.ArgumentParser):
         known = sorted((_CODES | dict(codes or {})).items())
         epilog = f"exit codes: {', '.join(f'{code} {meaning}' for code, meaning in known)}"
         epilog = epilog if example is None else f"example: ir-lexirecall {example}\n\n{epilog}"
-        super().__init__(
-            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=epilog, **options
-        )
+        super().__init__(allow_abbrev=False, formatter_class=_Help, epilog=epilog, **options)
         self.set_defaults(parser=self)  # that of the command overrides those of the program
 
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
@@ -340,7 +349,12 @@ def add_test(parser: argparse.ArgumentParser, *, text: str = "significance test"
         text: what the test is for.
     """
     known = SignificanceTest()
-    parser.add_argument("--test", choices=TESTS, help=f"{text} (default: t for measures, sign for preferences)")
+    parser.add_argument(
+        "--test",
+        choices=TESTS,
+        metavar="TEST",
+        help=f"{text}: {', '.join(TESTS)} (default: t for measures, sign for preferences)",
+    )
     parser.add_argument(
         "--correction",
         metavar="NAME",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,10 +147,14 @@ def add_commands(commands: Any) -> None:
         f"judgments {demo.FOLDER / 'qrels.tsv'}; other commands know it as {DEMO}, instead of a file of qrels.",
         example=f"eval {DEMO} {demo.FOLDER / 'runs' / 'bm25.run'} {demo.FOLDER / 'runs' / 'ql.run'}",
     )
+    parser.add_argument(
+        "--write", metavar="DIR", help="instead: write qrels.txt, the runs, queries and passages into a folder"
+    )
     add_output(parser)
     parser.set_defaults(command=_demo)
 
     parser = commands.add_parser("measures", help="list the measures with their parameters")
+    add_page(parser)
     parser.set_defaults(command=_measures)
 
     parser = commands.add_parser(
@@ -275,7 +280,8 @@ def _add_tested(page: Page, result: Comparison) -> None:
         if page.options.format in EXACT:
             columns |= _tests(result, name)
     if page.options.format in EXACT:
-        page.add_table(columns | {"queries": [len(result.query_ids)] * len(result.runs)})
+        same = {"queries": len(result.query_ids), "tested": present.how_compared(result, result.criteria)}
+        page.add_table(columns | {name: [value] * len(result.runs) for name, value in same.items()})
         return
     page.add_table(columns, present.marks_of(result))
     how = present.how_compared(result, result.criteria)
@@ -431,6 +437,9 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
+    if options.write is not None:
+        emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
+        return
     measures = {str(measure): measure for measure in load(DEMO).recommended()}
     scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
@@ -475,19 +484,28 @@ def _explain_measure(options: argparse.Namespace) -> None:
 
 
 def _measures(options: argparse.Namespace) -> None:
+    width = terminal_width(options) or 10_000
     lines: list[str] = []
+
+    def add(text: str, indent: int = 0, further: int = 4) -> None:
+        lines.append(
+            textwrap.fill(
+                text, width, initial_indent=" " * indent, subsequent_indent=" " * further, break_on_hyphens=False
+            )
+        )
+
     for name, measure in REGISTRY.items():
         if name != measure.NAME:
             continue
         aliases = [alias for alias, other in REGISTRY.items() if other is measure and alias != name]
-        lines.append(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC}")
-        lines.append(f"    {measure.ABOUT.plain}")
+        add(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC}")
+        add(measure.ABOUT.plain, 4, 6)
         for key, param in measure.SUPPORTED_PARAMS.items():
             if param.required:
                 how = "required"
             else:
                 how = "optional" if param.default is None else f"default {param.default!r}"
             written = f"@{key}" if key == measure.AT_PARAM else key
-            lines.append(f"    {written:<10} {param.kind:<7} {how:<21} {param.desc}")
+            add(f"{written:<11} {param.kind:<7} {how:<21} {param.desc}", 4, 16)
         lines.append("")
-    emit("\n".join(lines) + "\n")
+    emit("\n".join(lines) + "\n", options.output)

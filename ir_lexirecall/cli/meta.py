@@ -303,6 +303,8 @@ def _for_reader(study: pd.DataFrame, form: str) -> pd.DataFrame:
     table = study.reset_index(drop=True)
     if form in EXACT:
         return table
+    if "counterexample" in table:
+        table = table[["measure", "property", "result", "counterexample", "source", "search"]]
     exact = [name for name in table.columns if any(isinstance(value, Fraction) for value in table[name])]
     return table.drop(columns=exact)
 

@@ -31,7 +31,14 @@ _OF_MEASURES = ("criterion", "measure", "measure_a", "measure_b", "target")  # c
 
 def add_output(parser: argparse.ArgumentParser, *more: str) -> None:
     """Add the arguments that say how a table is shown, and where; ``more`` formats are those of one command."""
-    parser.add_argument("--format", choices=[*FORMATS, *more], default="table", help="output format (default: table)")
+    formats = [*FORMATS, *more]
+    parser.add_argument(
+        "--format",
+        choices=formats,
+        default="table",
+        metavar="FORMAT",
+        help=f"output format: {', '.join(formats)} (default: table)",
+    )
     parser.add_argument("--places", type=_places, help="decimal places (default: 4; all in tsv, csv and json)")
     add_page(parser)
 

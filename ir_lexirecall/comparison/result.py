@@ -256,7 +256,7 @@ class Comparison:
         alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
         noncentral t; none of Wilcoxon's); with a margin ``worse_p``, of no loss, one-sided and corrected over all
         criteria and pairs, and ``within_p``, of a loss or a gain of at least the margin; with predicted judgments ``rho``, their
-        correlation with the human ones over the differences, and ``n_effective``, so many queries judged by people alone would
+        correlation with the human ones over the differences, and ``n_effective``, the queries that, judged by people alone, would
         tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
         differences are those of the values all the same, and wins and verdicts say who is better.
 

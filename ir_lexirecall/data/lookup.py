@@ -21,8 +21,8 @@ else:
     pl = LazyModule("polars")
 
 Hashes = NDArray[np.uint64]
-_ROOMY = 3  # 2^3 places for each row keep the share of rows that meet another one at 6 %
-_SPARSE = 5  # 2^5 places for each key keep the share of other rows that look like one at 3 %
+_ROOMY = 3  # 2^3 places for each row keep the share of rows that meet another one at 6%
+_SPARSE = 5  # 2^5 places for each key keep the share of other rows that look like one at 3%
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
 def _with_empty_rankings(aligned: AlignedRun, run: Any) -> AlignedRun:
     """Count queries with an empty ranking among those that the run has, as pytrec_eval does; elsewhere they are missing.
 
-    It is spared them: where the first query of a run is empty, it reads memory that it has given back.
+    Empty rankings are withheld: where the first query of a run is empty, it reads memory that it has given back.
     """
     if not isinstance(run, dict) or all(run.values()):
         return aligned

@@ -225,7 +225,7 @@ def _ranks(ranked_ids: Iterable[Any]) -> dict[str, int]:
     if len(rank) < len(ids):
         twice = next(doc for i, doc in enumerate(ids) if doc in ids[:i])
         raise ValueError(
-            f"document {twice!r} stands twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
+            f"document {twice!r} appears twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
         )
     return rank
 

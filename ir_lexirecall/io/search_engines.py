@@ -179,7 +179,7 @@ def _by_name(hits: Iterable[_Hit], several: bool, query_id: str, what: str) -> d
     for index, doc_id, rating in hits:
         name = f"{index}/{doc_id}" if several else doc_id
         if name in found:
-            raise ValueError(f"{what}: document {name!r} stands twice for query {query_id!r}")
+            raise ValueError(f"{what}: document {name!r} appears twice for query {query_id!r}")
         found[name] = rating
     return found
 

@@ -82,7 +82,7 @@ def bounds_of_differences(
         measure: the measure.
         values: its values, shape ``(S, Q)``.
         a, b: places of the runs of P pairs in the pool, shape ``(P,)``.
-        depth: unjudged documents among the first so many of either run may have any grade; what is ranked below is not relevant.
+        depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
             By default the measure's cutoff, or all.
         max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
         unretrieved: relevant documents of each query, at most, that neither run retrieved: they move measures that are
@@ -168,7 +168,7 @@ def bounds_of_wins(
         a, b: places of the runs of P pairs in the pool, shape ``(P,)``.
         rel: smallest grade that counts as relevant.
         cutoff: what is ranked below counts as not retrieved.
-        depth: unjudged documents among the first so many of either run may have any grade; what is ranked below is not relevant.
+        depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
             By default the cutoff, or all.
         max_rel: top grade of the scale; with one below ``rel`` no unjudged document can be relevant.
 

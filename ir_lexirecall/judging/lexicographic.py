@@ -27,7 +27,7 @@ def can_win(
         a, b: places of the runs, shape ``(P,)``.
         rel: smallest grade that counts as relevant.
         cutoff: what is ranked below counts as not retrieved.
-        depth: unjudged documents among the first so many of either run are open, others are not relevant; None: all.
+        depth: unjudged documents down to this rank of either run are open, others are not relevant; None: all.
         from_the_end: lexicographic recall (the more relevant documents, then the smaller last rank, and so on); otherwise
             lexicographic precision (the smaller first rank, and so on).
 

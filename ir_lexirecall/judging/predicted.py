@@ -22,7 +22,7 @@ class PredictionPowered:
         low, high: its interval at 1 - alpha.
         p: of no difference, two-sided.
         rho: correlation of human and predicted differences over the human-judged queries; 0 where either is constant.
-        n_effective: so many human-judged queries without predictions would give as small a variance.
+        n_effective: the number of human-judged queries without predictions that would give as small a variance.
     """
 
     estimate: Floats

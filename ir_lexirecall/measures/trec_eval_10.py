@@ -163,7 +163,7 @@ class RBP_TE(Measure):
 
 
 class RelP(Measure):
-    """Relative precision: precision over the best possible for so many documents, trec_eval's relative_P and set_relative_P.
+    """Relative precision: precision over the best possible for that many documents, trec_eval's relative_P and set_relative_P.
 
     With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
 
@@ -176,7 +176,7 @@ class RelP(Measure):
     """
 
     PRETTY_NAME: ClassVar[str] = "Relative Precision"
-    SHORT_DESC: ClassVar[str] = "Precision, over the best that so many documents could have: P up to rank m, R below."
+    SHORT_DESC: ClassVar[str] = "Precision, over the best that this many documents could have: P up to rank m, R below."
     ABOUT: ClassVar[About] = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",

@@ -139,9 +139,7 @@ def best_run_labels(
             chosen[some[best[some] == number]] = True
             run = aligned[number]
             depth = np.minimum(run.depth[chosen], k)
-            at_least = np.bincount(depth, minlength=k + 1)[::-1].cumsum()[
-                ::-1
-            ]  # rankings of at least so many documents
+            at_least = np.bincount(depth, minlength=k + 1)[::-1].cumsum()[::-1]  # rankings that are deep enough
             documents += at_least[1:]
             top = chosen[run.query] & (run.rank <= k) & (total[run.doc] > 0)
             zero += at_least[1:] - np.bincount(run.rank[top] - 1, minlength=k)

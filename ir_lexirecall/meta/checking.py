@@ -32,8 +32,8 @@ from ir_lexirecall.meta.result import study
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
 _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
 _LARGEST_VALUE = 1e300  # infinite values are equal
-_RANKINGS = 256  # enumerate up to sizes with at most so many rankings,
-_MOST_RANKINGS = 2048  # or, where a size is asked for, with at most so many
+_RANKINGS = 256  # enumerate up to sizes with at most this many rankings,
+_MOST_RANKINGS = 2048  # or, where a size is asked for, with at most this many
 _LONGEST = 64  # size of enumerated rankings, where there is one label only
 _LARGEST = 15  # size of random rankings
 _BELOW = " (reaches below the cutoff)"
@@ -94,7 +94,7 @@ def check(
         measure: a measure or a string.
         grades: the grades of documents, from 0 up; by default 0 and ``rel`` for binary measures, else 0, 1 and 2, as
             far as ``max_rel`` allows.
-        size: enumerate all rankings up to so many documents, as long as there are at most 2,048 rankings of that size (11
+        size: enumerate all rankings up to this many documents, as long as there are at most 2,048 rankings of that size (11
             documents of two grades, 6 of three); by default at most 256 (8 of two, 5 of three).
         cases: random cases of larger size per property.
         seed: of the random cases.
@@ -326,7 +326,7 @@ def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
 def _all_claims(
     law: Property, space: Space, labels: list[Label], missing: list[tuple[Label, ...]], size: int
 ) -> list[Claim]:
-    """The claims around all rankings of up to so many documents."""
+    """The claims around all rankings of up to a number of documents."""
     return [
         claim
         for length in range(1, size + 1)

@@ -53,7 +53,7 @@ def worst_case(
         qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         rel: smallest grade of a document that somebody may need.
-        enumerate_up_to: enumerate the subsets of queries with up to so many relevant documents (at most 16); beyond, only
+        enumerate_up_to: enumerate the subsets of queries with up to this many relevant documents (at most 16); beyond, only
             the closed form is computed.
         allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show a progress bar; by default on a terminal only.

@@ -15,7 +15,7 @@ SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
 """Sizes of letters in points: nothing is smaller than the first."""
 
 FIRST, SECOND, GREY = "#0072B2", "#D55E00", "#6b6b6b"
-"""The colours of two runs, and of what is neither: told apart by the colour-blind, and on paper."""
+"""The colours of two runs, and of what is neither; colour-blind readers can tell them apart, also on paper."""
 
 _COLOURS = (FIRST, SECOND, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of Okabe and Ito
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
@@ -63,7 +63,7 @@ def _pyplot() -> Any:
 
 
 def line_style(place: int, count: int, points: int = 1) -> dict[str, Any]:
-    """How to draw the line at a place among so many, such that lines that coincide are told apart.
+    """How to draw one of several lines so that lines that coincide can still be seen.
 
     Earlier lines (``place`` counts from 0) are wider than those drawn over them; colours, dashes and markers all change, and
     markers of different lines stand at different ones of their ``points``.

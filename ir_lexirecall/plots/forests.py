@@ -146,7 +146,7 @@ def _name_axis(ax: Any, words: str) -> None:
 
 
 def means_size(runs: int) -> tuple[float, float]:
-    """The size of the picture of so many runs, in inches."""
+    """The size of a picture of this many runs, in inches."""
     return 7.0, max(2.2, 0.27 * runs + 1.4)
 
 

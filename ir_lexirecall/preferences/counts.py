@@ -117,7 +117,7 @@ class PreferenceCounts:
         groups, start = [], 0
         while start < len(order):
             some = order[start:]
-            # m rises: what the first so many queries need is their number times the last one's levels.
+            # m rises: what the first queries need is their number times the last one's levels.
             needed = np.arange(1, len(some) + 1) * m[some] * len(self.runs) ** 2
             end = start + max(1, int(np.searchsorted(needed, _BLOCK // 4, side="right")))
             groups.append(order[start:end])

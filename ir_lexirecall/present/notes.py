@@ -13,7 +13,7 @@ FEW_QUERIES = "Few queries"  # kind of a note
 
 
 class Note(str):
-    """A sentence on what should be distrusted, with how grave that is.
+    """A sentence on what to be careful about, and how grave it is.
 
     Attributes:
         gravity: one of ``BROKEN``, ``DOUBTFUL``, ``WEAK``, ``ASIDE``.

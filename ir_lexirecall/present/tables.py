@@ -27,6 +27,8 @@ BEST = "*"
 PLACES = 4
 _NARROW = 12  # columns of a terminal that a shortened name keeps
 _NARROWEST = 6
+_SENTENCE = 24  # of a table of texts only, before columns are left out
+_MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _MOST_DISTINCT = 200  # names that are shortened so that they differ still
 _PREAMBLE = "% needs \\usepackage{booktabs}"
 
@@ -158,7 +160,7 @@ class Shown:
         return cls(columns, title, notes)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
-        """The table for a terminal of so many columns, and a sentence on what of it is not shown (mostly empty).
+        """The table for a terminal ``width`` columns wide, and a sentence on what of it is not shown (mostly empty).
 
         Names are shortened in the middle, then columns left out from the last on.
         """
@@ -312,10 +314,11 @@ def _rows(columns: Sequence[Column]) -> tuple[list[list[str]], list[str]]:
 
 def _fitted(columns: Sequence[Column], width: int) -> tuple[list[Column], str]:
     """The columns that fit a terminal, names shortened where that helps, and a sentence on what is not shown."""
-    keys = next((i for i, column in enumerate(columns) if column.numeric), len(columns))
+    keys = next((i for i, column in enumerate(columns) if column.numeric), _MOST_TEXTS)
     least = min(keys + 1, len(columns))  # the names of a row and one number stay, whatever room there is
+    readable = _NARROW if any(column.numeric for column in columns) else _SENTENCE
     for kept in range(len(columns), least - 1, -1):
-        narrowest = _NARROW if kept > least else _NARROWEST
+        narrowest = readable if kept > least else _NARROWEST
         some = columns[:kept]
         for allowed in range(max(narrowest, *(column.width for column in some)), narrowest - 1, -1):
             if _total(column.least(allowed) for column in some) <= width:

@@ -54,7 +54,7 @@ def format_p(p: float) -> str:
 
 
 def format_number(value: float, places: int) -> str:
-    """A number with so many decimal places; one that would read as 0 but is not keeps its magnitude.
+    """A number with ``places`` decimal places; one that would read as 0 but is not keeps its magnitude.
 
     >>> format_number(1 / 3, 4), format_number(0.00001, 4), format_number(0, 4), format_number(float("nan"), 4)
     ('0.3333', '1.0e-05', '0.0000', '-')
@@ -180,7 +180,7 @@ def _columns(character: str) -> int:
 
 
 def pad(text: str, columns: int, align: str = "left") -> str:
-    """A text filled up with blanks to so many columns of a terminal.
+    """A text filled up with blanks to a number of columns of a terminal.
 
     >>> pad("文", 4) + "|", pad("7", 3, "right")
     ('文  |', '  7')
@@ -190,7 +190,7 @@ def pad(text: str, columns: int, align: str = "left") -> str:
 
 
 def shorten(text: str, columns: int, ellipsis: str = "…") -> str:
-    """A text of at most so many columns of a terminal, the middle left out.
+    """A text shortened to a number of columns of a terminal, the middle left out.
 
     >>> shorten("robust2003-bm25-rm3-run", 12), shorten("bm25", 12)
     ('robust…3-run', 'bm25')
@@ -199,7 +199,7 @@ def shorten(text: str, columns: int, ellipsis: str = "…") -> str:
 
 
 def shorten_all(texts: Sequence[str], columns: int, ellipsis: str = "…") -> list[str]:
-    """Texts of at most so many columns of a terminal, told apart as before: a few more columns where that is needed.
+    """Texts shortened to a number of columns of a terminal, or a few more where different texts would look the same.
 
     >>> shorten_all(["experiment-k1-0.9-final.run", "experiment-k1-1.2-final.run"], 12)
     ['…9-final.run', '…2-final.run']
@@ -227,7 +227,7 @@ def _split(text: str, head: int, columns: int, ellipsis: str) -> str:
 
 
 def _prefix(text: str, columns: int) -> str:
-    """The longest beginning of at most so many columns."""
+    """The longest beginning that fits a number of columns."""
     used = 0
     for length, character in enumerate(text):
         used += _columns(character)
@@ -305,7 +305,7 @@ def align_points(cells: Sequence[str], blank: Callable[[int], str] = lambda digi
 
     Args:
         cells: texts of numbers; those without a point stay as they are.
-        blank: what takes the room of so many digits.
+        blank: what takes the room of a number of digits.
 
     >>> align_points(["0.0703", "0.125", "-"])
     ['0.0703', '0.125 ', '-']

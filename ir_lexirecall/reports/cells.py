@@ -82,7 +82,7 @@ class Table:
 
 
 def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Table], str]:
-    """The tables that fit a page of so many cells, in order, and a sentence on those that do not; empty where all do.
+    """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
     Args:
         tables: the name of each, the table, and how many of its columns name a row.

@@ -56,8 +56,8 @@ def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestR
     """Paired t-test of the mean over queries with groups as units: ``t_test`` of ``group_units``.
 
     For groups of unequal sizes it has the degrees of freedom of as many equal ones as weigh the same,
-    Q^2 / sum_g n_g^2 - 1. In simulations with 5 to 100 groups, intervals of 95 % hold the true mean of symmetric differences in
-    94 to 96 % (with G - 1 degrees of freedom in 90 to 96 %; intervals that ignore groups in 58 to 85 %).
+    Q^2 / sum_g n_g^2 - 1. In simulations with 5 to 100 groups, 95% intervals hold the true mean of symmetric differences in
+    94 to 96% (with G - 1 degrees of freedom in 90 to 96%; intervals that ignore groups in 58 to 85%).
 
     Args:
         x: differences of P pairs on Q queries, shape ``(P, Q)``.

@@ -53,8 +53,8 @@ def random_effects(effect: Floats, variance: Floats, queries: Ints, alpha: float
 
     With weights w_d = 1 / (v_d + tau2), the mean is sum w_d y_d / sum w_d, and its variance max(1, q) / sum w_d with
     q = sum w_d (y_d - mean)^2 / (D - 1): where collections agree by chance, the noise of their queries remains. tau2 is 0, or
-    such that q = 1. The interval is a t interval with D - 1 degrees of freedom; in simulations, those of 95 % cover in 95 to
-    100 % (2 collections: nearly 100 %, and wide: t is 12.7; 8 collections: 95 %).
+    such that q = 1. The interval is a t interval with D - 1 degrees of freedom; in simulations, 95% intervals cover in 95 to
+    100% (2 collections: nearly 100%, and wide: t is 12.7; 8 collections: 95%).
 
     I2 = max(0, 1 - (D - 1) / Q), Q Cochran's. Heterogeneity is tested by Welch's analysis of variance, which is Q that knows
     that variances are estimated: with fixed weights w_d = 1 / v_d, W = sum w_d, and
@@ -212,7 +212,7 @@ def better_on_at_least(p_u: Floats, alpha: float = 0.05) -> Ints:
     """On how many collections a run is better, with confidence 1 - alpha: the largest u with p_u <= alpha, shape ``(R,)``.
 
     As p_u rises with u, no further correction is needed for one run: with a probability of at least 1 - alpha the run is
-    better on at least so many.
+    better on at least that many.
 
     Args:
         p_u: of ``partial_conjunction``, shape ``(R, D)``; corrected over runs where several are spoken of.

@@ -2,7 +2,7 @@
 
 Their sum is c times a count, so the exact randomisation test of their mean is the binomial test of wins against losses. The
 t-test and the bootstrap have nothing to judge the spread by where all differences are equal, and reject too often where they
-are few (with 8 of +-c in 8.5 % of samples at level 5 %, with 2 in half of them).
+are few (with 8 of +-c in 8.5% of samples at level 5%, with 2 in half of them).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ir_lexirecall.significance.intervals import RELATIVE, TestResult, effect_of
 def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]:
     """Interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each; never a point.
 
-    The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1. In simulations intervals of 95 %
-    hold the true mean in 93 to 100 % for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99 %.
+    The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1. In simulations 95% intervals
+    hold the true mean in 93 to 100% for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99%.
 
     Args:
         x: preferences of S runs on Q queries (against one run, or averaged over several), shape ``(S, Q)``.

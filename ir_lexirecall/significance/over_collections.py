@@ -205,8 +205,8 @@ def mean_interval(
 ) -> tuple[Floats, Floats]:
     """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
 
-    The interval of a mean wherever one is printed. In simulations with skewed values (``tests/simulations``), those of 95 %
-    hold the true mean in 94 to 96 % from 10 queries on; percentile and BCa intervals in 86 % with 10 and 92 % with 50. NaN for
+    The interval of a mean wherever one is printed. In simulations with skewed values (``tests/simulations``), 95% intervals
+    hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92% with 50. NaN for
     a single query, where all values are equal, and where so many resamples have no spread that there is no end. It is not
     cut at a range: cut it where the measure has bounds.
 
@@ -248,7 +248,7 @@ def studentised_interval(
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(shifted == 0, 0.0, np.abs(shifted) / resamples.error)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
-    t *= 1 + 1e-12  # equal ones must not be told apart by their last bits
+    t *= 1 + 1e-12  # the last bits must not separate equal ones
     count = resamples.mean.shape[1]
     p = np.where(np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count))
     k = most_extreme(count, alpha)

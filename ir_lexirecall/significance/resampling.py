@@ -72,7 +72,7 @@ def _bootstrap(x: Floats, alpha: float, *, n_resamples: int, seed: int, progress
         far = np.abs(mean[pairs]) > _NOISE * np.abs(x[pairs]).mean(axis=1)
         observed = np.where(far, np.abs(mean[pairs]) / error, 0.0)
         t = _bootstrap_t(z, n_resamples, seed, progress)
-        # Wins and losses repeat the same few sums: equal ones must not be told apart by their last bits, of the t or of
+        # Wins and losses repeat the same few sums: the last bits must not separate equal ones, of the t or of
         # the terms of a mean that nearly cancel.
         noise = np.where(far, _NOISE * np.abs(x[pairs]).max(axis=1) / error, 0.0)
         least = (1 - RELATIVE) * observed - noise

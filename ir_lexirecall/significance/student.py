@@ -30,7 +30,7 @@ def t_test(x: Floats, alpha: float = 0.05) -> TestResult:
 
 
 def t_of_mean(x: Floats, alpha: float, degrees: float) -> TestResult:
-    """The t-test with so many degrees of freedom, of rows of at least two queries that are not of one magnitude."""
+    """The t-test with given degrees of freedom, of rows of at least two queries that are not of one magnitude."""
     from scipy import special  # not needed to import this library
 
     mean, deviation = mean_and_deviation(x)

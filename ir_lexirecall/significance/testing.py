@@ -247,7 +247,7 @@ def _untested(shape: tuple[int, ...]) -> TestResult:
 
 
 def smallest_p(test: SignificanceTest, queries: int) -> float:
-    """The smallest p-value that a test can give with so many queries: beyond alpha, it cannot reject at all.
+    """The smallest p-value that a test can give with this number of queries: above alpha, it cannot reject at all.
 
     sign and wilcoxon: 2^(1-n); randomisation: the same up to 12 queries, then 1 / (n_resamples + 1), as for bootstrap and
     tukey (differences of one magnitude need no resamples, and may have a smaller p); t: 0. One query can never be enough.

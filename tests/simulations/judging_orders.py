@@ -5,7 +5,7 @@
 DATA is a folder with robust2003, clef-ehealth-2016 and movielens-small (this one where LensKit is installed). Rankings are cut at 100
 documents; the judged ones among them are hidden, and k per query come back: those that ``decides`` puts first, asked again after
 every step (ours), by smallest rank (depth), at random. Printed is the share of pairs of runs whose mean difference has the sign that it
-has with all judgments, with a 95 % interval over resampled queries. What is hidden was judged because some pool
+has with all judgments, with a 95% interval over resampled queries. What is hidden was judged because some pool
 held it: the truth is that of pools.
 """
 

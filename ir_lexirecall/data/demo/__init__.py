@@ -7,6 +7,7 @@ Everything was written for this library and comes with it: no network is needed.
 from __future__ import annotations
 
 import csv
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,3 +95,31 @@ def runs() -> dict[str, pd.DataFrame]:
     ['bm25', 'bm25_rerank', 'ql', 'tfidf', 'overlap']
     """
     return {name: run(name) for name in RUNS}
+
+
+@called("demo.write")
+def write(folder: str | os.PathLike[str]) -> list[str]:
+    """Write the collection as files: ``qrels.txt`` (TREC's columns), a run each such as ``bm25.run``, ``queries.tsv``, ``docs.tsv``.
+
+    ``qrels.txt`` names subtopics in its second column; ``qrels.tsv`` has the two further aspects, too.
+
+    Args:
+        folder: where; it is made where it is missing.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        ValueError: a file of that name is there already.
+    """
+    place = Path(folder)
+    rows = qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]].itertuples(index=False)
+    content = {"qrels.txt": "".join(f"{q} {subtopic} {doc} {grade}\n" for q, subtopic, doc, grade in rows)}
+    files = [*(FOLDER / name for name in ("qrels.tsv", "queries.tsv", "docs.tsv")), *sorted(FOLDER.glob("runs/*.run"))]
+    content |= {file.name: file.read_text(encoding="utf-8") for file in files}
+    if there := [name for name in content if (place / name).exists()]:
+        raise ValueError(f"{place / there[0]} is there already; name another folder")
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in content.items():
+        (place / name).write_text(text, encoding="utf-8", newline="\n")
+    return [str(place / name) for name in content]

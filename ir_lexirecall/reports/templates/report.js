@@ -128,7 +128,7 @@
       const height = sign * (size === Infinity ? Infinity : Math.log10(size) + 0.05);
       const level = column.level[q];
       const reach = `${who} has its ${ordinal(level)} relevant document (of ${m}) at rank ${first ?? "–"}, `;
-      const lost = last === null ? `${other} does not retrieve so many` : `${other} at rank ${last}`;
+      const lost = last === null ? `${other} does not retrieve that many` : `${other} at rank ${last}`;
       const tied = column.tied[q] ? `; the ${column.tied[q]} level${column.tied[q] > 1 ? "s" : ""} compared before tie${column.tied[q] > 1 ? "" : "s"}` : "";
       return { sign, size, height, ranks: [x, y], words: reach + lost + tied };
     }

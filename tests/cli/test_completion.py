@@ -1,0 +1,62 @@
+"""A shell completes commands and options, where argcomplete is installed; help fits the terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ir_lexirecall import cli
+
+
+@pytest.mark.parametrize(("line", "known"), [("ir-lexirecall ev", "eval"), ("ir-lexirecall eval --base", "--baseline")])
+def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
+    pytest.importorskip("argcomplete")
+    said = tmp_path / "said"
+    asked = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(said),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "COMP_TYPE": "9",
+    }
+    program = "import sys; from ir_lexirecall.cli import main; sys.argv[0] = 'ir-lexirecall'; main()"
+    subprocess.run([sys.executable, "-c", program], env={**os.environ, **asked}, check=True)
+    assert known in said.read_text()
+
+
+@pytest.mark.parametrize("command", ["eval", "compare", "report", "benchmark", "gate", "demo", "measures", "meta"])
+def test_help_fits_the_terminal(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("example:")]
+    assert max(map(len, (line for line in lines if "/" not in line))) <= 80
+
+
+def test_the_demo_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 0
+    files = {Path(line).name: line for line in capsys.readouterr().out.splitlines()}
+    assert {"qrels.txt", "qrels.tsv", "queries.tsv", "docs.tsv", "bm25.run", "ql.run"} <= set(files)
+    words = ["-m", "LR", "nDCG@10", "RBU@20", "--format", "csv"]
+    said = []
+    for qrels in (files["qrels.txt"], "lexirecall/demo"):
+        assert cli.main(["eval", qrels, files["bm25.run"], files["ql.run"], *words]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 1
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_programs_read_how_it_was_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "--write", str(tmp_path)]) == 0
+    capsys.readouterr()
+    files = [str(tmp_path / name) for name in ("qrels.txt", "bm25.run", "ql.run")]
+    for form in ("json", "markdown", "latex"):
+        assert cli.main(["eval", *files, "-m", "AP", "--baseline", "bm25", "--format", form]) == 0
+        assert "paired t-test, p" in capsys.readouterr().out
