@@ -44,7 +44,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
     (
         r"py:.*",
-        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame)",
+        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike)",
     ),
     # Fields of results that are for the library itself; the options of a function, which its docstring lists.
     (r"py:class", r"\w*Options"),
@@ -52,7 +52,10 @@ nitpick_ignore_regex = [
         r"py:class",
         r"ir_lexirecall\.(significance|preferences|data\.(judgments|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
     ),
-    (r"py:class", r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties)"),
+    (
+        r"py:class",
+        r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties|judging\.predicted\.\w+)",
+    ),
     (r"py:class", r"(TextsLike|JSONLike|Contrasts)"),  # names of types in annotations
     (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
     (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),

@@ -327,8 +327,8 @@ def test_a_gate_refuses_values_that_are_not_defined(cli: Any) -> None:
 
 
 def test_the_help_of_a_gate_names_its_exit_code(cli: Any) -> None:
-    assert "3 the candidate is worse, 4 undecided, with --strict" in cli("gate", "--help").out
-    assert "3 " not in cli("eval", "--help").out.splitlines()[-1]
+    assert "3 the candidate is worse, 4 undecided, with --strict" in " ".join(cli("gate", "--help").out.split())
+    assert "3 the" not in " ".join(cli("eval", "--help").out.split())
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
