@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -130,6 +131,35 @@ def test_models_of_systematic_reviews() -> None:
     }
     assert loss["logistic"] < loss["naive Bayes"] < 0.2 < 0.4 < loss["chance"]
     assert re.search(r"logistic +chance +14 +0 +0", shown)
+
+
+def test_missing_judgments_and_two_judges() -> None:
+    pytest.importorskip("krippendorff")
+    pytest.importorskip("matplotlib")
+    shown = shown_by("missing_judgments")
+    assert "depth 20: lexirecall is certain on 7, open on 9 queries" in shown
+    assert "open before: 9, after 50 judgments: 6" in shown
+    careless, partial = (
+        np.array(re.findall(r"^ *\d\.0 (.+)$", part, re.MULTILINE)[:3]) for part in shown.split("partial\n")
+    )
+    kappa, kept = (
+        [[float(line.split()[column]) for line in judge] for judge in (careless, partial)] for column in (0, 3)
+    )
+    assert sum(kappa[1]) > sum(kappa[0])
+    assert sum(kept[1]) < sum(kept[0]) == 12
+    estimate, all_people, program = (
+        float(re.findall(r"overlap +(.+)$", shown, re.MULTILINE)[-1].split()[i]) for i in (0, 5, 6)
+    )
+    assert abs(estimate - all_people) < 0.05 < abs(program - all_people)
+
+
+def test_missing_judgments_on_robust(data: Any) -> None:
+    pytest.importorskip("krippendorff")
+    pytest.importorskip("matplotlib")
+    shown = shown_by("missing_judgments", IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent))
+    for depth, certain in ((10, 100), (100, 88), (1000, 0)):
+        assert f"depth {depth}: lexirecall is certain on {certain}, open on {100 - certain} queries" in shown
+    assert "open before: 12, after 50 judgments: 7" in shown
 
 
 def test_what_may_be_concluded_from_several_collections() -> None:

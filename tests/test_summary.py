@@ -23,7 +23,8 @@ from ir_lexirecall.present.notes import Note, gravest_first, grouped
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 QUERIES = [f"q{number:02}" for number in range(30)]
-QRELS = {q: {"r1": 2, "r2": 1, "r3": 1, "r4": 1, "x1": 0} for q in QUERIES}
+OTHERS = {f"x{rank}": 0 for rank in range(1, 101)}  # all is judged: nothing is said of unjudged documents
+QRELS = {q: {"r1": 2, "r2": 1, "r3": 1, "r4": 1, **OTHERS} for q in QUERIES}
 
 
 def at_ranks(*ranks: int) -> dict[str, float]:
@@ -145,7 +146,7 @@ def few() -> dict[str, dict[str, int]]:
         (FEW, lambda: irl.compare(few(), group())),
         (SEVERAL, lambda: irl.compare(QRELS, group(), ["nDCG@10", "AP", "lexirecall"])),
         (AGAINST, lambda: irl.compare(QRELS, winner(), "AP", baseline="fair")),
-        (LOSES, lambda: irl.compare({q: {"r1": 1, "x1": 0} for q in QUERIES}, outnumbered(), "RR")),
+        (LOSES, lambda: irl.compare({q: {"r1": 1, **OTHERS} for q in QUERIES}, outnumbered(), "RR")),
     ],
     ids=["clear winner", "tied top group", "too few queries", "several measures", "baseline", "leader loses more"],
 )

@@ -20,6 +20,7 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.judging import of_comparisons
+from ir_lexirecall.judging.left_open import LeftOpen, left_open
 from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.significance import (
@@ -288,6 +289,16 @@ class Comparison:
         if self.margins is not None:
             return columns | self._with_margin[criterion.name]
         return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
+
+    def left_open(self, by: str) -> LeftOpen | None:
+        """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
+        if by not in self._left_open:
+            self._left_open[by] = left_open(self, by)
+        return self._left_open[by]
+
+    @cached_property
+    def _left_open(self) -> dict[str, LeftOpen | None]:
+        return {}
 
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _PATHS = (str, os.PathLike)
 _DEEPEST = 2**31 - 1
+_MOST_DOCUMENTS = 5_000_000  # of all runs, that are read again without being asked for
 _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
 
@@ -124,6 +125,12 @@ class ScoredRuns:
             pool.check_agrees(self.runs)
             self._pools[key] = pool
         return self._pools[key]
+
+    @property
+    def has_unjudged(self) -> bool:
+        """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
+        known = not self.judged_only and all(name in self.sources for name in self.runs)
+        return known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
 
     @cached_property
     def _pools(self) -> dict[int, Pool]:

@@ -127,6 +127,11 @@ def _weight(criterion: IRMeasure | str, pool: Pool, max_rel: float | None) -> tu
     return _fading, False, True
 
 
+def depends_on_others(criterion: IRMeasure | str, pool: Pool) -> bool:
+    """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
+    return _weight(criterion, pool, None)[2]
+
+
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
 
 

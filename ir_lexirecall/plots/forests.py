@@ -10,7 +10,7 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
-from ir_lexirecall.present.comparisons import Standing
+from ir_lexirecall.present.comparisons import Standing, outer_intervals
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
+    A thin line is the interval that holds any judging of the unjudged documents, too, of measures whose bounds are known.
+
     Args: as in ``means``.
     """
     standing = Standing(result, result.criterion(by).name)
@@ -61,10 +63,21 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     colours = [{BETTER: FIRST, WORSE: SECOND}.get(verdict, GREY) for verdict in verdicts]
     ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, decided)
+    outer = outer_intervals(result, standing.name, reference)
+    if outer is not None:
+        _, low, high = outer
+        ax.hlines(
+            np.arange(len(runs)),
+            *(list(map(ends.get, runs)) for ends in (low, high)),
+            color=GREY,
+            linewidth=0.8,
+            zorder=0,
+        )
     ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     quantity = estimate_words(result.test_of(standing.name))
     what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
-    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected")
+    thin = "" if outer is None else f"; thin: whatever unjudged documents are worth, depth {outer[0]}"
+    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected{thin}")
     hollow = f"hollow do not ({decided.count(False)})"
     title = f"Against {label(reference)}: blue is better, orange worse, both significantly; {hollow}"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])

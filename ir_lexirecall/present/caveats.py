@@ -12,7 +12,7 @@ from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.matching import FIRST, judged_share, meeting_ids
 from ir_lexirecall.evaluation.tie_audits import tie_warnings
 from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first
-from ir_lexirecall.present.text import format_p
+from ir_lexirecall.present.text import format_number, format_p
 from ir_lexirecall.present.words import correction_words, count, enumerated, listed
 from ir_lexirecall.significance import smallest_p
 
@@ -29,7 +29,8 @@ _MOVED = "Documents of equal score move means (give them different scores, or se
 def comparison_caveats(result: Comparison) -> list[Note]:
     """What to be careful about, the gravest first."""
     tested = [name for name, criterion in result.by.items() if is_defined(criterion)]
-    return gravest_first([*_on_leaders(result, tested), *_on_tests(result, tested), *caveats_on_data(result)])
+    of_tests = [*_on_leaders(result, tested), *_on_judgments(result, tested), *_on_tests(result, tested)]
+    return gravest_first([*of_tests, *caveats_on_data(result)])
 
 
 def caveats_on_data(result: Comparison) -> list[Note]:
@@ -204,6 +205,26 @@ def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
                 f"{leader} by {name}, against {runs}",
                 runs=(leader,),
                 fact=f"by {name}, against {runs}",
+            )
+
+
+def _on_judgments(result: Comparison, tested: list[str]) -> Iterator[Note]:
+    """Significant differences that unjudged documents could undo."""
+    for name in tested if len(result.runs) > 1 else ():
+        if (left := result.left_open(name)) is None:
+            continue
+        verdicts = result.verdicts_by(name)
+        for (a, b), low, high, holds in zip(result.pairs, left.low, left.high, left.holds_zero, strict=True):
+            if not holds or verdicts.on(a, b) not in (BETTER, WORSE):
+                continue
+            ends = f"{format_number(float(low), 4)} to {format_number(float(high), 4)}"
+            yield Note(
+                f"{name}, {a} and {b}: the difference is significant, but unjudged documents could undo it (from {ends} as "
+                f"they are judged, depth {left.depth}; see bounds).",
+                DOUBTFUL,
+                f"Significant by {name}, but unjudged documents could undo it (depth {left.depth}; see bounds)",
+                f"{a} and {b}",
+                runs=(a, b),
             )
 
 

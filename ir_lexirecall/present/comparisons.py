@@ -127,6 +127,27 @@ class Standing:
         return [run for run in self.runs[1:] if self.verdicts.on(run, self.runs[0]) == BETTER]
 
 
+def outer_intervals(
+    result: Comparison, name: str, reference: str
+) -> tuple[int, dict[str, float], dict[str, float]] | None:
+    """The depth, and the ends of the intervals of all runs' differences to one that hold any judging of unjudged documents, too.
+
+    None where these are not known, or where what is tested is no mean difference.
+    """
+    left = result.left_open(name)
+    if left is None or left.outer is None:
+        return None
+    if result.test_of(name).name in ("sign", "wilcoxon"):
+        return None
+    low, high = {}, {}
+    for (a, b), least, most in zip(result.pairs, *left.outer, strict=True):
+        if b == reference:
+            low[a], high[a] = float(least), float(most)
+        elif a == reference:
+            low[b], high[b] = -float(most), -float(least)
+    return left.depth, low, high
+
+
 def comparison_finding(result: Comparison) -> Finding:
     """What a comparison says."""
     head = _head(result)
@@ -144,7 +165,7 @@ def comparison_finding(result: Comparison) -> Finding:
     without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
     standings = [Standing(result, name) for name in names]
     ranking, marks, title = ranked(result, standings)
-    further = [*_predicted(result, names), *_in_groups(result, standings)]
+    further = [*_predicted(result, names), *_in_groups(result, standings), *_left_open(result, standings)]
     sentences = [head, *without, *_leading(result, standings), *further]
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
 
@@ -161,6 +182,26 @@ def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
         f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
         f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random."
     ]
+
+
+def _left_open(result: Comparison, standings: Sequence[Standing]) -> list[str]:
+    """On how many queries unjudged documents could change the winner: of the first two runs, or the first one and the baseline."""
+    if len(result.runs) < 2:
+        return []
+    first, *others = standings[0].runs
+    other = others[0] if result.baseline in (None, first) else str(result.baseline)
+    pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
+    facts = []
+    for standing in standings:
+        if (left := result.left_open(standing.name)) is not None:
+            number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
+            most = "" if left.exact[pair] or not number else "at most "
+            by = f" by {standing.name}" if len(standings) > 1 else ""
+            facts.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
+    if not facts:
+        return []
+    who = f" between {first} and {other}" if len(result.runs) > 2 else ""
+    return [f"With the unjudged documents judged, the winner{who} could change {listed(facts)}."]
 
 
 def _head(result: Comparison) -> str:

@@ -54,7 +54,7 @@ nitpick_ignore_regex = [
     ),
     (
         r"py:class",
-        r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties|judging\.predicted\.\w+)",
+        r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
     ),
     (r"py:class", r"(TextsLike|JSONLike|Contrasts)"),  # names of types in annotations
     (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),

@@ -28,6 +28,7 @@ READ_FIRST = (
     "mteb_predictions",
     "lenskit_movielens",
     "several_collections",
+    "missing_judgments",
     "proposing_a_measure",
 )
 HIDDEN_COLON = "\ue000"

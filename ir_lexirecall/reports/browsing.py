@@ -120,6 +120,7 @@ def browser_data(
         "criteria": criteria,
         "pairs": [[place[a], place[b]] for a, b in pairs],
         "decided": decided,
+        "open": [_open_queries(result, name, pairs, query_ids) for name in result.criteria],
         "unjudged": bool(sources.runs),
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -196,6 +197,25 @@ def _decided(result: Comparison, a: str, b: str, by: str, query_ids: Sequence[st
         if column in table
     }
     return decided | {"kind": "ahead" if "levels_a" in table else "level" if "level" in table else ""}
+
+
+def _open_queries(
+    result: Comparison, name: str, pairs: Sequence[tuple[str, str]], query_ids: Sequence[str]
+) -> dict[str, Any] | None:
+    """For each pair the queries whose winner unjudged documents could change, as 0 and 1; None where that is not known."""
+    left = result.left_open(name)
+    if left is None:
+        return None
+    criterion = result.by[name]
+    place = {query_id: q for q, query_id in enumerate(criterion.query_ids)}
+    row = {pair: p for p, pair in enumerate(result.pairs)}
+    shown = np.array([place.get(query_id, -1) for query_id in query_ids])
+    of_pairs = left.is_open[[row[pair] for pair in pairs]][:, shown] & (shown >= 0)
+    cutoff = None if isinstance(criterion, MeasureCriterion) else criterion.preferences.cutoff
+    if result.scored is not None and name in result.scored.measures:
+        cutoff = result.scored.measures[name].params.get("cutoff")
+    bits = ["".join("01"[is_open] for is_open in line) for line in of_pairs.tolist()]
+    return {"depth": left.depth, "cutoff": cutoff, "shared": left.is_shared, "queries": bits}
 
 
 def _finite(value: float) -> float | None:

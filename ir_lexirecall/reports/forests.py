@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -76,10 +76,17 @@ class Mark:
         return cls(at, left, right, kind=kind)
 
     @classmethod
-    def of_verdict(cls, scale: Scale, row: Any) -> Mark:
-        """The mark of a tested difference, from a row of a table with verdicts: filled where it is significant."""
+    def of_verdict(cls, scale: Scale, row: Any, outer: tuple[float, float] | None = None) -> Mark:
+        """The mark of a tested difference, from a row of a table with verdicts: filled where it is significant.
+
+        With an outer interval, its own is the inner one.
+        """
         kind = str(row.verdict) if row.verdict in (BETTER, WORSE) else "undecided"
-        return cls.on(scale, row.estimate, row.ci_low, row.ci_high, kind)
+        mark = cls.on(scale, row.estimate, row.ci_low, row.ci_high, kind)
+        if outer is None or mark.low is None or mark.high is None:
+            return mark
+        low, high = min(mark.low, scale.x(outer[0])), max(mark.high, scale.x(outer[1]))
+        return replace(mark, low=low, high=high, inner=(mark.low, mark.high))
 
     @classmethod
     def of_rank(cls, scale: Scale, place: int, row: Any) -> Mark:

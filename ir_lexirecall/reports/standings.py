@@ -13,7 +13,7 @@ from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.present.benchmarks import how_resampled, may_be_best, ordered
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing, how_compared
+from ir_lexirecall.present.comparisons import Standing, how_compared, outer_intervals
 from ir_lexirecall.present.notes import Note, notes_of_run
 from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.forests import Mark, Scale
@@ -62,6 +62,7 @@ class Standings:
         reference: the run that the others are compared with: the leader, or the baseline; empty where nothing is compared.
         how: how differences were tested.
         estimate: what the differences are: it depends on the test.
+        outer: the depth, and the ends of the intervals that hold any judging of unjudged documents, too; None where not known.
     """
 
     criterion: Criterion
@@ -73,6 +74,7 @@ class Standings:
     reference: str = ""
     how: str = ""
     estimate: str = ""
+    outer: tuple[int, Mapping[str, float], Mapping[str, float]] | None = None
 
     @property
     def name(self) -> str:
@@ -127,6 +129,7 @@ def _on_one(result: Comparison) -> list[Standings]:
                 reference=reference,
                 how=how_compared(result, [name]),
                 estimate=estimate_words(result.test_of(name)),
+                outer=outer_intervals(result, name, reference),
             )
         found.append(one)
     return found
@@ -167,8 +170,9 @@ def _ranking(
     scale = Scale.around(shown.table[["mean", "ci_low", "ci_high"]].to_numpy().ravel())
     against = [] if shown.against is None else list(shown.against.itertuples())
     ends = [end for row in against for end in (row.estimate, row.ci_low, row.ci_high)]
-    differences = Scale.around(ends, include=[0])
-    compared = {str(row.run): (row, Mark.of_verdict(differences, row)) for row in against}
+    outer = {} if shown.outer is None else {run: (low, shown.outer[2][run]) for run, low in shown.outer[1].items()}
+    differences = Scale.around([*ends, *(end for both in outer.values() for end in both)], include=[0])
+    compared = {str(row.run): (row, Mark.of_verdict(differences, row, outer.get(str(row.run)))) for row in against}
     ranks = Scale.around([1, len(shown.table)]) if "rank_low" in shown.table else None
     others = [other for other in all_of_them if other is not shown]
     means = [dict(zip(other.table["run"], other.table["mean"].tolist(), strict=True)) for other in others]

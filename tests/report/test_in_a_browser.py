@@ -401,6 +401,12 @@ def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path,
     assert browser.js("document.getElementById('view').hidden")
 
 
+def ranked(run: Any) -> Any:
+    """A run with ranks."""
+    run = run.sort_values(["query_id", "score", "doc_id"], ascending=[True, False, False])
+    return run.assign(rank=run.groupby("query_id").cumcount() + 1)
+
+
 def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
     browser: Browser, file: Path, result: Comparison
 ) -> None:
@@ -411,6 +417,16 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
     table = result.explain("bm25", "ql").dropna(subset=["winner"])
     table = table.astype({"rank_a": float, "rank_b": float})  # NaN: the run does not get there
     assert len(table) > 5
+    left = result.left_open("lexirecall")
+    assert left is not None
+    is_open = dict(
+        zip(result.by["lexirecall"].query_ids, left.is_open[result.pairs.index(("bm25", "ql"))], strict=True)
+    )
+    assert {is_open[query_id] for query_id in table["query_id"]} == {True, False}
+    ranks = {
+        name: {(row.query_id, row.doc_id): row.rank for row in ranked(RUNS[name]).itertuples()}
+        for name in ("bm25", "ql")
+    }
     for row in table.itertuples():
         browser.js(
             f"(select => {{ select.value = [...select.options].find(o => o.textContent.slice(2).startsWith('{row.query_id}')).value; select.dispatchEvent(new Event('change')); }})(document.getElementById('query'))"
@@ -426,12 +442,15 @@ def test_a_query_shows_both_rankings_with_grades_and_the_deciding_document(
             )
             assert [i for i, *_ in items] == list(range(1, len(expected) + 1))
             for (place, text, grade, decides), doc_id in zip(items, expected, strict=True):
-                assert decides == (place == rank)
-                assert text == ("◆ decides: " if decides else doc_id)
                 judged = qrels.get((row.query_id, doc_id))
+                places = {ranks[run].get((row.query_id, doc_id)) for run in ranks}
+                could = judged is None and is_open[row.query_id] and len(places) == 2
+                assert decides == (place == rank)
+                assert text == ("◆ decides: " if decides else "◇ could decide: " if could else doc_id)
                 assert grade == ("–" if judged is None else str(judged))
         verdict = browser.js("document.getElementById('verdict').textContent")
         assert verdict.startswith(f"{row.winner} wins: {row.winner} has its ")
+        assert ("Unjudged documents could change the winner (depth 100)." in verdict) == is_open[row.query_id]
 
 
 def test_the_keyboard_moves_through_the_queries(browser: Browser, file: Path) -> None:

@@ -27,6 +27,7 @@ from scipy import stats
 from ir_lexirecall import significance as sig
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
+from tests.simulations import judging
 from tests.simulations.benchmark import World
 
 Floats = np.ndarray
@@ -43,6 +44,7 @@ JOINT = "holds for all pairs together"
 FAMILY = "corrected for the worst case"
 BOTH = "both sides must hold"
 WHOLE = "whole numbers"
+STOPPING = "valid however long one looks"
 
 
 @dataclass(frozen=True)
@@ -364,6 +366,19 @@ def replicability(samples: int, rng: Generator) -> Iterator[Row]:
         yield false("Nemenyi: any pair", f"{collections} collections, 5 equal runs", np.array(said), FAMILY)
 
 
+def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
+    """Prediction-powered differences with a biased judge, and the sequential sign test, looked at after every query."""
+    samples *= 4  # they are quick
+    for n in (20, 50):
+        for rho in (0.0, 0.5, 0.8, 0.95):
+            share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))["coverage"]
+            setting = f"{n} of 500 queries, biased judge, rho {rho:g}"
+            yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
+    for tie in (0.0, 0.3):
+        share = judging.false_decisions(0.5, tie, 500, samples, int(rng.integers(2**32)))
+        yield Row("sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING)
+
+
 TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     means,
     tests,
@@ -373,6 +388,7 @@ TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     best,
     many_collections,
     replicability,
+    missing_judgments,
 ]
 
 

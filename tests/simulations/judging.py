@@ -1,14 +1,9 @@
 """Are prediction-powered intervals right, and the sequential sign test? On simulated judges whose truth is known.
 
-    python -m tests.simulations.judging [--samples 4000]
-
-prints the share of intervals that hold the mean difference of the population that queries are from, and how often the sequential test decides where there is no
-difference. The tests call ``coverage`` and ``false_decisions`` at a small size.
+The table of coverage (``coverage.py``) and the tests call these.
 """
 
 from __future__ import annotations
-
-import argparse
 
 import numpy as np
 
@@ -56,25 +51,3 @@ def false_decisions(win: float, tie: float, queries: int, samples: int, seed: in
     rng = np.random.default_rng(seed)
     x = rng.choice([1.0, 0.0, -1.0], size=(samples, queries), p=[(1 - tie) * win, tie, (1 - tie) * (1 - win)])
     return float(np.mean(sequential_signs(x, ALPHA, seed).decided_after > 0))
-
-
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--samples", type=int, default=4000, help="simulated comparisons per row (default: 4000)")
-    samples = parser.parse_args().samples
-    print(
-        f"prediction-powered intervals, N = 500, a judge biased by 0.05 (+- {2 * np.sqrt(0.05 * 0.95 / samples):.3f})"
-    )
-    for n in (20, 50):
-        for rho in (0.0, 0.5, 0.8, 0.95):
-            row = coverage(rho, n, 500, 0.05, samples)
-            print(f"n {n:3}  rho {rho:4}", "  ".join(f"{name} {x:.3f}" for name, x in row.items()), flush=True)
-    print(f"sequential sign test: decisions, at most {ALPHA:.0%} where wins are as likely as losses")
-    for win in (0.5, 0.6, 0.7):
-        for tie in (0.0, 0.3):
-            print(f"P(win) {win}  ties {tie:.0%}  {false_decisions(win, tie, 500, samples):.3f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -134,6 +134,16 @@
     }
     return { sign, size: Math.abs(v), height: v, words: sign ? `${who} is preferred` : "neither is preferred" };
   };
+  // What unjudged documents could change: the depth and what counts, where the winner of a query can be another one.
+  const leftOpen = (q) => {
+    const known = data.open[now.kind.place];
+    const at = pairs.get(`${now.a} ${now.b}`) ?? pairs.get(`${now.b} ${now.a}`);
+    return known && at !== undefined && known.queries[at][q] === "1" ? known : null;
+  };
+  const couldDecide = ({ depth, cutoff, shared }, rank, there = Infinity) => {
+    const cut = (r) => (cutoff === null || r <= cutoff ? r : Infinity);
+    return Math.min(rank, there) <= depth && (shared || cut(rank) !== cut(there));
+  };
   const isLevel = () => !now.kind.values && data.decided.some((columns) => columns[now.kind.place].kind === "level");
 
   // -- rankings ----------------------------------------------------------------------------------
@@ -148,6 +158,7 @@
   const list = (element, run, other, otherName, q, deciding) => {
     const { depth, documents } = ranking(run, q);
     const elsewhere = new Map(ranking(other, q).documents.map(({ number, rank }) => [number, rank]));
+    const open = leftOpen(q);
     const items = [];
     const gap = (count, end) => {
       if (count <= 0) return;
@@ -165,9 +176,13 @@
       badge.title = grade === null ? "no judgment" : `grade ${grade}`;
       const name = html("span", "doc", data.docs[q][number]);
       if (rank === deciding) name.prepend(html("b", "", "◆ decides: "));
+      const there = elsewhere.get(number);
+      if (grade === null && open && couldDecide(open, rank, there)) {
+        item.classList.add("could");
+        name.prepend(html("b", "", "◇ could decide: "));
+      }
       const text = texts.get(data.docs[q][number]);
       if (text) name.append(html("span", "text", text));
-      const there = elsewhere.get(number);
       items.push(item);
       item.append(html("span", "rank", rank), badge, name);
       if (there !== undefined || relevant(q, number)) {
@@ -238,7 +253,9 @@
     const query = data.queries[q];
     const decided = decision(q);
     $("query-text").textContent = query.text ? `${query.id}: ${query.text}` : `Query ${query.id}`;
-    $("verdict").textContent = `${words(q, decided)} ${query.m} relevant document${query.m === 1 ? "" : "s"}.`;
+    const open = leftOpen(q);
+    const could = open ? ` Unjudged documents could change the winner (depth ${open.depth}).` : "";
+    $("verdict").textContent = `${words(q, decided)} ${query.m} relevant document${query.m === 1 ? "" : "s"}.${could}`;
     $("query").value = q;
     $("name-a").textContent = data.runs[now.a];
     $("name-b").textContent = data.runs[now.b];

@@ -1,0 +1,97 @@
+"""What sentences, caveats, pictures and pages say of unjudged documents: what every judging says."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_lexirecall import compare, demo
+from ir_lexirecall.comparison import Comparison
+from judging.every_judging import every_preference, every_value, small_collections
+
+QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
+BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
+
+
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
+@given(data=st.data())
+def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:
+    small = data.draw(small_collections())
+    deep = type(small)(small.qrels, small.rankings, small.max_rel, 100, 0)
+    result = compare(deep.qrels, deep.runs, name, allow_empty=True)
+    left = result.left_open(name)
+    criterion = result.by[name]
+    if left is None:
+        assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
+        return
+    if criterion.is_measure:
+        top = max(1, max(g for grades in deep.qrels.values() for g in grades.values()))
+        cutoff = criterion_cutoff(name)
+        within = type(small)(deep.qrels, deep.rankings, top, cutoff, 0)
+        every = {q: a - b for q, (a, b) in every_value(within, ir_measures.parse_measure(name)).items()}
+    else:
+        every = every_preference(deep, name, None)
+    for q, differences in every.items():
+        if q in criterion.query_ids:
+            can = (differences > 1e-12).any() and (differences < -1e-12).any()
+            assert left.is_open[0, criterion.query_ids.index(q)] == can
+
+
+def criterion_cutoff(name: str) -> int:
+    return int(ir_measures.parse_measure(name)["cutoff"])
+
+
+def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
+    two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary()
+    assert (
+        "With the unjudged documents judged, the winner could change on 8 of 8 queries by lexirecall (depth 100) and on "
+        "0 of 8 queries by P@1 (depth 1)." in two
+    )
+    several = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="ql")
+    left = several.left_open("lexirecall")
+    assert left is not None
+    number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
+    assert f"the winner between tfidf and ql could change on {number} of 16 queries (depth 100)." in several.summary()
+
+
+def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
+    result = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "RR", "P@1"])
+    assert [row["verdict"] for row in result.verdicts().to_dict("records")] == ["better"] * 3
+    notes = [note for note in result.diagnostics if "unjudged documents could undo it" in note]
+    assert [note.partition(",")[0] for note in notes] == ["lexirecall", "RR", "P@1"]
+    assert "(from 0.0000 to 1.0000 as they are judged, depth 1; see bounds)" in notes[2]
+
+
+def known(result: Comparison) -> bool:
+    return any(result.left_open(name) is not None for name in result.criteria)
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    runs = {"good": GOOD, "bad": BAD}
+    assert known(compare(QRELS, runs, "AP"))
+    assert not known(compare(QRELS, runs, ["Bpref", "dominance"]))
+    assert not known(compare(QRELS, runs, "AP", judged_only=True))
+    everything = {q: {**dict.fromkeys("uvw", 0), **grades} for q, grades in QRELS.items()}
+    result = compare(everything, runs, ["AP", "lexirecall"])
+    assert not known(result)
+    assert "unjudged" not in result.summary()
+
+
+def test_forests_have_an_outer_interval_of_measures_only() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    result = compare("lexirecall/demo", demo.runs(), ["AP", "lexirecall"], baseline="bm25")
+    left = result.left_open("AP")
+    assert left is not None
+    assert left.outer is not None
+    ax = result.plot_differences("AP")
+    thin = ax.collections[2].get_segments()
+    place = {text.get_text(): int(y) for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    for pair, low, high in zip(result.pairs, *left.outer, strict=True):
+        np.testing.assert_allclose(thin[place[pair[0]]][:, 0], [low, high])
+    assert "depth 100" in ax.get_xlabel().replace("\n", " ")
+    assert "thin" not in result.plot_differences("lexirecall").get_xlabel()
+    plt.close("all")
