@@ -137,7 +137,7 @@ def outer_intervals(
     left = result.left_open(name)
     if left is None or left.outer is None:
         return None
-    if result.test_of(name).name in ("sign", "wilcoxon"):
+    if result.cluster or result.test_of(name).name in ("sign", "wilcoxon"):
         return None
     low, high = {}, {}
     for (a, b), least, most in zip(result.pairs, *left.outer, strict=True):

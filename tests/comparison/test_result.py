@@ -366,8 +366,13 @@ def notes(compared: Comparison, words: str) -> list[str]:
     return [note for note in compared.diagnostics if re.search(words, note)]
 
 
-def test_no_diagnostics_with_enough_queries_and_relevant_documents():
-    assert irl.compare(QRELS, RUNS).diagnostics == []
+def all_judged() -> dict[str, dict[str, int]]:
+    """QRELS, and every other document that is retrieved is not relevant."""
+    return {q: {**{doc: 0 for run in RUNS.values() for doc in run[q]}, **grades} for q, grades in QRELS.items()}
+
+
+def test_no_diagnostics_with_enough_queries_and_relevant_documents_if_all_is_judged():
+    assert irl.compare(all_judged(), RUNS).diagnostics == []
 
 
 def test_few_queries_are_noted():
@@ -479,7 +484,7 @@ def test_html_shows_table_notes_and_names_as_they_are():
     assert compared.diagnostics == ["lexirecall, <i>a</i> and b & c: 30 of 30 queries are ties."]
     assert "<li>lexirecall, &lt;i&gt;a&lt;/i&gt; and b &amp; c: 30 of 30 queries are ties.</li>" in shown
     assert re.findall("<th style[^>]*>(.*?)</th>", shown) == ["", "run", "lexirecall", "95% interval"]
-    assert "<ul>" not in irl.compare(QRELS, RUNS)._repr_html_()
+    assert "<ul>" not in irl.compare(all_judged(), RUNS)._repr_html_()
 
 
 # -- pictures ----------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def every_preference(small: Small, name: str, cutoff: int | None) -> dict[str, n
     """Preferences of a over b under every judging that has a relevant document, by query."""
     judgments, of_query, runs = _expanded(small, None)
     aligned = {run: align(judgments, ranking) for run, ranking in runs.items()}
-    counts = PreferenceCounts(aligned, 1, cutoff, {})
+    counts = PreferenceCounts(aligned, 1, cutoff)
     preferences = np.zeros(len(judgments))
     preferences[counts.queries] = counts.of_pair(name, 0, 1)
     return _by_query(preferences, of_query)
