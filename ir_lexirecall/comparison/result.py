@@ -10,10 +10,11 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
+from ir_lexirecall.comparison.readable import Readable
 from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
@@ -36,12 +37,9 @@ from ir_lexirecall.significance.margins import MarginTest
 if TYPE_CHECKING:
     import pandas as pd
 
-present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
-plots: Any = LazyModule("ir_lexirecall.plots")
-
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Readable):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion (the first one by default), and give plain tables with the provenance in ``attrs``.
@@ -589,63 +587,8 @@ class Comparison:
         alpha = self.test.alpha if alpha is None else alpha
         return self._frame(of_comparisons.sequential(self, self.criterion(by).name, alpha, seed))
 
-    # -- for readers -------------------------------------------------------------------------------
-
-    @property
-    def diagnostics(self) -> list[str]:
-        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
-        return [*present.comparison_caveats(self)]
-
-    @entry
-    def summary(self) -> str:
-        """The result in a few sentences: who leads, who may lead as well, what differs, what to be careful about."""
-        return str(present.comparison_finding(self))
-
     def __str__(self) -> str:
         return self.summary()
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.runs)} runs by {', '.join(self.criteria)}; print() shows what it says>"
-
-    @entry
-    def to_markdown(self, places: int = 4) -> str:
-        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test."""
-        return str(present.comparison_table(self, places).markdown())
-
-    @entry
-    def to_latex(self, places: int = 4, *, label: str = "tab:comparison") -> str:
-        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows as in ``to_markdown``."""
-        return str(present.comparison_table(self, places).latex(label=label))
-
-    def _repr_html_(self) -> str:
-        return str(plots.notebook(self))
-
-    @entry
-    def plot(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the means with their intervals, best first; returns the axes."""
-        return plots.means(self, by, ax=ax)
-
-    @entry
-    def plot_differences(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the differences of all runs to the baseline, or to the leader; returns the axes."""
-        return plots.differences(self, by, ax=ax)
-
-    @entry
-    def plot_groups(self, by: str | None = None, ax: Any = None) -> Any:
-        """Forest of the differences to the baseline, or the leader, in each group of queries; returns the axes."""
-        return plots.groups(self, by, ax=ax)
-
-    @entry
-    def plot_pairs(self, by: str | None = None, ax: Any = None) -> Any:
-        """Heatmap of the differences of all pairs, best runs first, the verdicts marked; returns the axes."""
-        return plots.heatmap(self, by, ax=ax)
-
-    @entry
-    def plot_pair(self, a: str, b: str, by: str | None = None, ax: Any = None) -> Any:
-        """Query by query, where two runs differ; returns the axes."""
-        return plots.pair(self, a, b, by, ax=ax)
-
-    @entry
-    def plot_query(self, query_id: str, ax: Any = None) -> Any:
-        """Where the relevant documents of a query stand in every run, best run first; returns the axes."""
-        return plots.rank_profile(self, query_id, ax=ax)
