@@ -27,6 +27,7 @@ PACKAGES = {
     "ir_datasets_lexirecall",
     "ir_lexirecall",
     "lenskit_lexirecall",
+    "pytest_lexirecall",
     "pyterrier_lexirecall",
     "sentence_transformers_lexirecall",
     "spark_lexirecall",
