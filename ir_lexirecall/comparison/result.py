@@ -478,8 +478,8 @@ class Comparison(Readable):
         >>> table = result.group_table()
         >>> table[table["verdict"] != "undecided"][["group", "queries", "run_a", "difference", "verdict"]].round(3)
             group  queries    run_a  difference verdict
-        3   first        8  overlap      -0.369   worse
-        7  second        8  overlap      -0.362   worse
+        3   first        8  overlap      -0.366   worse
+        7  second        8  overlap      -0.365   worse
         """
         names = self.criteria if by is None else [self.criterion(by).name]
         table = self._frame(stacked_groups({name: self._in_groups.pairs[name] for name in names}))
