@@ -176,9 +176,9 @@ def table_of_ours() -> str:
     for path in sorted((HERE / "measures").glob("*.rst"), key=lambda path: path.stem.lower()):
         if path.stem not in ("index", "standard"):
             about = irl.describe(path.stem)
-            rows.append(f"   * - :doc:`{path.stem}`\n     - {about.title}\n     - {escape(about.use)}")
+            rows.append(f"   * - :doc:`{path.stem}`\n     - {escape(about.use)}")
     return (
-        ".. list-table::\n   :header-rows: 1\n   :widths: 18 30 52\n\n   * - Measure\n     - Name\n     - Use it\n"
+        ".. list-table::\n   :header-rows: 1\n   :class: stacked\n   :widths: 40 60\n\n   * - Measure\n     - Use it\n"
         + "\n".join(rows)
     )
 
