@@ -101,6 +101,7 @@ html_title = "ir-lexirecall"
 html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}  # pages without a section around them
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(placeholders.HERE / "_static" / "scorer.js")
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
