@@ -11,19 +11,14 @@ import warnings
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from subprocess import CalledProcessError
+from typing import Any
 
 from ir_lexirecall import __version__
 from ir_lexirecall._util.errors import called
-from ir_lexirecall.cli.arguments import Parser
-from ir_lexirecall.cli.benchmarks import add_benchmark
-from ir_lexirecall.cli.commands import add_commands
-from ir_lexirecall.cli.gate import add_gate
-from ir_lexirecall.cli.judging import add_to_judge
-from ir_lexirecall.cli.meta import add_studies
-from ir_lexirecall.cli.output import emit
-from ir_lexirecall.cli.words import with_lists
-from ir_lexirecall.present.text import printable
+from ir_lexirecall._util.lazy import LazyModule
 
+output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: --version needs nothing, and an error little
+text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
     "missing='skip'": "--missing skip",
@@ -32,6 +27,7 @@ _OPTIONS = {
     "(by=...)": "(-m)",
 }
 """Arguments in Python that messages name, and what they are here."""
+_VERSION = f"ir-lexirecall {__version__}"
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 
 
@@ -71,6 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words == ["--version"] and sys.stdout is not None:
+        print(_VERSION, flush=True)
+        return 0
+    from ir_lexirecall.cli.words import with_lists
+
     try:
         parser = _parser()
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
@@ -78,7 +79,7 @@ def _run(words: list[str]) -> int:
         options = parser.parse_args(with_lists(words))
     except SystemExit:
         if sys.stdout is not None:
-            emit("")  # a help text that cannot be printed is a failure, too
+            output.emit("")  # a help text that cannot be printed is a failure, too
         raise
     options.words = words
     with ExitStack() as options.resources, called(options.name):
@@ -86,10 +87,17 @@ def _run(words: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from ir_lexirecall.cli.arguments import Parser
+    from ir_lexirecall.cli.benchmarks import add_benchmark
+    from ir_lexirecall.cli.commands import add_commands
+    from ir_lexirecall.cli.gate import add_gate
+    from ir_lexirecall.cli.judging import add_to_judge
+    from ir_lexirecall.cli.meta import add_studies
+
     parser = Parser(
         prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
     )
-    parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
+    parser.add_argument("--version", action="version", version=_VERSION)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
     add_commands(commands)
     add_benchmark(commands)
@@ -121,7 +129,7 @@ def _say(message: str) -> None:
     if sys.stderr is None:
         return
     with suppress(OSError, ValueError):  # nobody listens
-        print(f"ir-lexirecall: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+        print(f"ir-lexirecall: {text.printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
 
 
 def _abandon_output() -> None:
