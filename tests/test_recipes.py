@@ -78,6 +78,120 @@ def test_cornac() -> None:
     assert values.values["RR"].tolist() == values.values["MRR"].tolist()
 
 
+@pytest.mark.parametrize("kind", ["dict", "pandas", "polars"])
+def test_replay(kind: str) -> None:
+    module = recipe("replay_metric", "replay.metrics")
+    import pandas as pd
+    import polars as pl
+    from replay.metrics import MRR, PerUser
+
+    class First(module.LexicographicRecall):  # type: ignore[misc, name-defined]
+        score = irl.scorer("RR")
+
+    rows = [(user, item, float(score)) for user in (1, 2) for score, item in enumerate([user + 5, 3, 9, 1])]
+    truth = [(1, 3), (1, 1), (2, 9), (3, 4)]
+    found: Any = pd.DataFrame(rows, columns=["query_id", "item_id", "rating"])
+    right: Any = pd.DataFrame(truth, columns=["query_id", "item_id"])
+    if kind == "polars":
+        found, right = pl.from_pandas(found), pl.from_pandas(right)
+    if kind == "dict":
+        found = {user: [(item, score) for u, item, score in rows if u == user] for user in (1, 2)}
+        right = {1: [3, 1], 2: [9], 3: [4]}
+    assert First([2, 4])(found, right) == pytest.approx(
+        {f"First@{k}": MRR([2, 4])(found, right)[f"MRR@{k}"] for k in (2, 4)}
+    )
+    by_user = module.LexicographicRecall([4], mode=PerUser())(found, right)
+    assert by_user["LexicographicRecall-PerUser@4"] == {
+        1: irl.scorer("LR")([1, 9, 3, 6], [3, 1]),
+        2: irl.scorer("LR")([1, 9, 3, 7], [9]),
+        3: 0.0,
+    }
+    values = read_values({"one": by_user, "two": by_user})
+    assert (values.query_ids, values.measures) == (["1", "2", "3"], ["LexicographicRecall-PerUser@4"])
+
+
+def test_recpack() -> None:
+    module = recipe("recpack_metric", "recpack.metrics", "recpack.pipelines")
+    import numpy as np
+    from recpack.metrics import ReciprocalRankK
+    from scipy.sparse import csr_matrix
+
+    class First(module.LexicographicRecallK):  # type: ignore[misc, name-defined]
+        score = irl.scorer("RR")
+
+    random = np.random.default_rng(0)
+    true = csr_matrix((random.random((6, 9)) < 0.3).astype(float))
+    predicted = csr_matrix(random.permuted(np.tile(np.arange(9.0), (6, 1)), axis=1) + 1)
+    ours, theirs = First(4), ReciprocalRankK(4)
+    for metric in (ours, theirs):
+        metric.calculate(true, predicted)
+    assert ours.value == pytest.approx(theirs.value)
+    assert ours.results["score"].tolist() == pytest.approx(theirs.results["score"].tolist())
+    assert module.METRIC_REGISTRY["LexicographicRecallK"](10).name == "LexicographicRecallK_10"
+    table = ours.results
+    assert read_values({"one": table, "two": table}, measures="RR").values["RR"].shape == (2, len(table))
+
+
+def test_mteb(tmp_path: Path) -> None:
+    module = recipe("mteb_task", "mteb", "mteb.mocks.mock_tasks.retrieval")
+    import mteb
+    from mteb.mocks.mock_tasks.retrieval import MockRetrievalTask
+
+    task = module.with_measures(MockRetrievalTask, ["nDCG@10", "LR@100"])()
+    model = mteb.get_model("mteb/baseline-random-encoder")
+    result = mteb.evaluate(model, [task], cache=None, prediction_folder=tmp_path, show_progress_bar=False)
+    [scores] = next(iter(result.task_results[0].scores.values()))
+    assert scores["nDCG@10"] == pytest.approx(scores["ndcg_at_10"], abs=1e-5)  # theirs is rounded
+    assert 0 < scores["LR@100"] <= 1
+
+    class ById(type(task)):  # type: ignore[misc]
+        ignore_identical_ids = True
+
+    found = {"a": {"a": 2.0, "b": 1.0}}
+    scores = ById().task_specific_scores({}, {"a": {"b": 1}}, found, hf_split="test", hf_subset="default")
+    assert scores["nDCG@10"] == 1.0
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_vespa(graded: bool) -> None:
+    module = recipe("vespa_evaluator", "vespa.evaluation")
+    from vespa.io import VespaQueryResponse
+
+    class App:
+        def query_many(self, bodies: list[dict[str, Any]], **_: Any) -> list[Any]:
+            hits = {"one": ["x", "a", "b"], "two": ["c"]}
+            return [
+                VespaQueryResponse(
+                    {
+                        "root": {
+                            "children": [
+                                {"id": f"id:n:d::{doc}", "relevance": 9.0 - i} for i, doc in enumerate(hits[body["q"]])
+                            ]
+                        }
+                    },
+                    200,
+                    "",
+                    {},
+                )
+                for body in bodies
+            ]
+
+    evaluator = module.RankedEvaluator(
+        ["LR@100", "nDCG@10"],
+        queries={"q1": "one", "q2": "two"},
+        relevant_docs={"q1": {"a": 1.0, "b": 1.0, "z": 0.5}, "q2": {"d": 1.0}}
+        if graded
+        else {"q1": {"a", "b"}, "q2": {"d"}},
+        vespa_query_fn=lambda text, k: {"q": text},
+        app=App(),
+    )
+    result = evaluator.run()
+    assert evaluator.rankings == {"q1": ["x", "a", "b"], "q2": ["c"]}
+    assert evaluator.per_query["LR@100"]["q1"] == irl.scorer("LR@100")(["x", "a", "b"], ["a", "b"])
+    assert result["LR@100"] == evaluator.per_query["LR@100"]["q1"] / 2
+    assert result["nDCG@10"] == pytest.approx(result["ndcg@10"])
+
+
 def test_every_recipe_is_tried() -> None:
     tried = Path(__file__).read_text(encoding="utf-8")
     assert all(f'recipe("{path.stem}"' in tried for path in RECIPES.glob("*.py"))

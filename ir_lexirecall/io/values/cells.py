@@ -115,7 +115,7 @@ def cells_of_columns(
         what: what messages call the table; ``place``: and its rows.
         index: ids of queries where no column has them; by default, numbers of rows.
         one_run: whether the table is that of a single run, so that columns are measures.
-        column: what values are called in a table with a column per run, or the ``value`` column.
+        column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
         measures: the columns to take; by default, all with numbers.
 
     Raises:
@@ -175,6 +175,8 @@ def cells_of_columns(
             "{run: table}, or add a column run"
         )
     height = len(kept)
+    if one_run and column is not None and len(numeric) == 1 and next(iter(numeric)).lower() in VALUE_NAMES:
+        numeric = {column: next(iter(numeric.values()))}
     names_of = np.repeat(texts(numeric), height)
     runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))
     return Cells(

@@ -192,7 +192,8 @@ def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
     columns, index = frame
     named = None if measures is None or not set(measures) <= set(columns) else measures
     what = f"values of run {run!r}"
-    return _named(cells_of_columns(columns, what, index=index, one_run=True, measures=named), run)
+    column = measures[0] if measures is not None and len(measures) == 1 else None
+    return _named(cells_of_columns(columns, what, index=index, one_run=True, measures=named, column=column), run)
 
 
 def _deepeval(result: Any) -> dict[str, dict[str, Any]]:
