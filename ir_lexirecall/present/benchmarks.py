@@ -178,7 +178,7 @@ def _against_baseline(result: Benchmark, tables: Sequence[pd.DataFrame]) -> str:
 
 def _replicated(result: Benchmark) -> list[str]:
     """On how many collections runs are better than the baseline, at least, in a sentence."""
-    if len(result) < 2 or len(result.runs) < 2:
+    if len(result) < 2 or len(result.runs) < 2 or result.per_task:
         return []
     parts: dict[str, list[str]] = {}
     for name in result.quantities:
