@@ -185,8 +185,11 @@ def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean
     near = {q: at_ranks(90 if i < 4 else 4) for i, q in enumerate(QUERIES)}
     text = irl.compare(qrels, {"far": far, "near": near}, "RR", test="sign").summary()
     assert "near is significantly better than far (p < 1e-4), although far has the higher mean." in text
-    three = irl.compare(qrels, {"far": far, "near": near, "last": outnumbered()["last"]}, "RR", test="sign").summary()
+    runs = {"far": far, "near": near, "last": outnumbered()["last"]}
+    three = irl.compare(qrels, runs, "RR", test="sign").summary()
     assert "But near is significantly better than it, pair by pair." in three
+    several = irl.compare(qrels, runs, ["RR", "P@100"], test="sign").summary()
+    assert "But near is significantly better than far by RR, pair by pair." in several
 
 
 def test_of_two_runs_it_is_said_by_which_criteria_they_differ() -> None:

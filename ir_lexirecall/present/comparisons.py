@@ -225,11 +225,13 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         return [*sentences, _against_baseline(result, standings)]
     best = _best(standings)
     sentences += [best] if best else []
+    for standing in standings:
+        if standing.beaten_by and not standing.all_alike:
+            better = f"{'is' if len(standing.beaten_by) == 1 else 'are'} significantly better than"
+            leader = "it" if len(standings) == 1 else f"{standing.runs[0]} by {standing.name}"
+            sentences.append(f"But {listed(standing.beaten_by)} {better} {leader}, pair by pair.")
     if len(standings) == 1:
         first = standings[0]
-        if first.beaten_by and not first.all_alike:
-            better = "is" if len(first.beaten_by) == 1 else "are"
-            sentences.append(f"But {listed(first.beaten_by)} {better} significantly better than it, pair by pair.")
         number = f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')}"
         return [*sentences, f"{number} differ significantly ({_how(result, standings)})."]
     differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
