@@ -12,6 +12,7 @@ import numpy as np
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE, turned_verdict
 from ir_lexirecall.present.caveats import comparison_caveats, is_defined
 from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.missing import left_open_words, predicted_words
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import BEST, PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import format_number
@@ -127,27 +128,6 @@ class Standing:
         return [run for run in self.runs[1:] if self.verdicts.on(run, self.runs[0]) == BETTER]
 
 
-def outer_intervals(
-    result: Comparison, name: str, reference: str
-) -> tuple[int, dict[str, float], dict[str, float]] | None:
-    """The depth, and the ends of the intervals of all runs' differences to one that hold any judging of unjudged documents, too.
-
-    None where these are not known, or where what is tested is no mean difference.
-    """
-    left = result.left_open(name)
-    if left is None or left.outer is None:
-        return None
-    if result.cluster or result.test_of(name).name in ("sign", "wilcoxon"):
-        return None
-    low, high = {}, {}
-    for (a, b), least, most in zip(result.pairs, *left.outer, strict=True):
-        if b == reference:
-            low[a], high[a] = float(least), float(most)
-        elif a == reference:
-            low[b], high[b] = -float(most), -float(least)
-    return left.depth, low, high
-
-
 def comparison_finding(result: Comparison) -> Finding:
     """What a comparison says."""
     head = _head(result)
@@ -165,43 +145,13 @@ def comparison_finding(result: Comparison) -> Finding:
     without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
     standings = [Standing(result, name) for name in names]
     ranking, marks, title = ranked(result, standings)
-    further = [*_predicted(result, names), *_in_groups(result, standings), *_left_open(result, standings)]
+    further = [
+        *predicted_words(result, names),
+        *_in_groups(result, standings),
+        *left_open_words(result, names, standings[0].runs),
+    ]
     sentences = [head, *without, *_leading(result, standings), *further]
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
-
-
-def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
-    """What predicted judgments are worth, and what that rests on."""
-    if result.predicted is None:
-        return []
-    human = count(len(result.query_ids), "query")
-    worth = {name: float(np.median(result.powered(name).n_effective)) for name in names}
-    said = listed([f"{number:.0f} for {name}" if len(names) > 1 else f"{number:.0f}" for name, number in worth.items()])
-    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
-    return [
-        f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
-        f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random."
-    ]
-
-
-def _left_open(result: Comparison, standings: Sequence[Standing]) -> list[str]:
-    """On how many queries unjudged documents could change the winner: of the first two runs, or the first one and the baseline."""
-    if len(result.runs) < 2:
-        return []
-    first, *others = standings[0].runs
-    other = others[0] if result.baseline in (None, first) else str(result.baseline)
-    pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
-    facts = []
-    for standing in standings:
-        if (left := result.left_open(standing.name)) is not None:
-            number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
-            most = "" if left.exact[pair] or not number else "at most "
-            by = f" by {standing.name}" if len(standings) > 1 else ""
-            facts.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
-    if not facts:
-        return []
-    who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-    return [f"With the unjudged documents judged, the winner{who} could change {listed(facts)}."]
 
 
 def _head(result: Comparison) -> str:
