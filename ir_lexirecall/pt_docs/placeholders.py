@@ -42,7 +42,27 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("doctree-read", write_to_nobody)
+    app.connect("doctree-read", link_dois)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def link_dois(app: Any, doctree: Any) -> None:
+    """Make a link of every DOI in a text."""
+    from docutils import nodes
+
+    for text in list(doctree.findall(nodes.Text)):
+        if isinstance(text.parent, (nodes.reference, nodes.literal, nodes.literal_block, nodes.title)):
+            continue
+        parts = _DOI.split(str(text))  # every second part is a DOI
+        if len(parts) > 1:
+            linked = [nodes.reference("", part, refuri=f"https://doi.org/{part}") for part in parts[1::2]]
+            texts = [nodes.Text(part) for part in parts[::2]]
+            text.parent.replace(
+                text, [texts[0], *(node for pair in zip(linked, texts[1:], strict=True) for node in pair)]
+            )
+
+
+_DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
 
 
 def reading_order(file_name: str) -> tuple[int, str]:

@@ -135,6 +135,12 @@ def test_no_measure_is_taken_for_an_address() -> None:
     assert not [page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")]
 
 
+def test_dois_are_links() -> None:
+    for page in ("measures/RBU.html", "measures/standard.html", "api.html"):
+        text = re.sub(r"<a [^>]*>.*?</a>", "", (SITE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not re.search(r"doi 10\.", text), page
+
+
 def test_links_within_the_site_lead_somewhere() -> None:
     broken = []
     anchors = {page: set(re.findall(r' id="([^"]+)"', (SITE / page).read_text(encoding="utf-8"))) for page in PAGES}
