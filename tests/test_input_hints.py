@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_rounding_keeps_every_p(tmp_path: Path, capsys: pytest.CaptureFixture[st
     worse.write_text("".join(f"{q} Q0 a 1 {0.5 + (q == 3)} x\n{q} Q0 b 1 1.0 x\n" for q in queries))
     words = ["eval", str(qrels), str(best), str(worse), "-m", "AP", "--baseline", "best", "--format", "csv"]
     assert cli.main([*words, "--places", "2"]) == 0
-    head, _, row = (line.split(",") for line in capsys.readouterr().out.splitlines())
+    head, _, row = csv.reader(capsys.readouterr().out.splitlines())
     found = dict(zip(head, row, strict=True))
     assert 0 < float(found["AP p"]) == float(found["AP p_corrected"]) < 1e-9
     assert found["AP difference"] == "-0.49"
