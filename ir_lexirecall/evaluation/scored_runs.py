@@ -96,7 +96,7 @@ class ScoredRuns:
                 measure.check_judgments(judgments)
         aligned: dict[str, AlignedRun] = {}
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
-        sources: dict[str, Any] = {str(name): _rereadable(run) for name, run in runs.items()}
+        sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
         for name, run in _read_all(judgments, sources, progress, allow_empty):
             run = run.condensed() if judged_only else run
             aligned[name] = run
@@ -242,7 +242,7 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_
     Raises:
         ValueError: bad input; the message names the offender.
     """
-    run = _rereadable(run)
+    run = rereadable_rows(run)
     title = "the run" if name is None else f"run {name!r}"
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
@@ -297,9 +297,11 @@ def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
         readers.shutdown(wait=False, cancel_futures=True)
 
 
-def _rereadable(run: Any) -> Any:
-    """The run, or a list of what an iterator gives, which could be read only once."""
-    return list(run) if isinstance(run, Iterator) else run
+def rereadable_rows(run: Any) -> Any:
+    """The run, or what an iterator or Arrow's reader gives, which could be read only once."""
+    if isinstance(run, Iterator):
+        return run.read_all() if hasattr(run, "read_all") else list(run)
+    return run
 
 
 def _identity(run: AlignedRun) -> AlignedRun:

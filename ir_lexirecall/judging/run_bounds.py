@@ -15,7 +15,7 @@ from ir_lexirecall._util.errors import check_integer, check_number, entry
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.evaluation.scored_runs import read_run
+from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_values, checked_depth, refuse_or_warn_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
@@ -141,4 +141,4 @@ def readable_twice(run: RunLike) -> Iterator[Any]:
         with rereadable(os.fspath(run)) as path:
             yield path
     else:
-        yield list(run) if isinstance(run, Iterator) else run
+        yield rereadable_rows(run)
