@@ -17,18 +17,9 @@ from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.benchmarks.sources import runs_in_folder
-from ir_lexirecall.cli.arguments import (
-    add_allow_empty,
-    add_margin,
-    add_measures,
-    add_missing,
-    add_preference,
-    add_test,
-    criteria_of,
-    parse_margin,
-    significance_test,
-)
+from ir_lexirecall.cli.arguments import add_allow_empty, add_measures, add_missing, add_preference, criteria_of
 from ir_lexirecall.cli.output import Page, add_output, terminal_width
+from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.data.collection import DEMO
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import is_file

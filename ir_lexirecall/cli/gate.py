@@ -10,17 +10,14 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import (
     Inputs,
     add_allow_empty,
-    add_margin,
     add_measures,
     add_preference,
     add_qrels,
     add_rel,
-    add_test,
     criteria_of,
-    parse_margin,
-    significance_test,
 )
 from ir_lexirecall.cli.output import emit
+from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.comparison.comparing import parse_criteria
 from ir_lexirecall.comparison.gating import RULES, gate_runs
 

@@ -10,8 +10,8 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
-from ir_lexirecall.present.comparisons import Standing
 from ir_lexirecall.present.missing import outer_intervals
+from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
 
 if TYPE_CHECKING:

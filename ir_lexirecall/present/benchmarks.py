@@ -11,9 +11,10 @@ from ir_lexirecall._util.arrays import levelled
 from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
-from ir_lexirecall.present.comparisons import MAY_BE_BEST, SIGNS, comparison_finding, verdict_words
+from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
+from ir_lexirecall.present.standings import MAY_BE_BEST, SIGNS, verdict_words
 from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import format_number, format_p
 from ir_lexirecall.present.words import (

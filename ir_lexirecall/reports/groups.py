@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing
+from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.forests import Mark, Scale
 

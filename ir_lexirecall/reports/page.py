@@ -23,8 +23,9 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.caveats import comparison_caveats, is_defined
-from ir_lexirecall.present.comparisons import comparison_finding, verdict_words
+from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.standings import verdict_words
 from ir_lexirecall.present.text import in_short, printable, short_names
 from ir_lexirecall.present.words import listed
 from ir_lexirecall.reports import forests, rewards

@@ -10,7 +10,8 @@ import numpy as np
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing, how_compared, verdict_words
+from ir_lexirecall.present.comparisons import how_compared
+from ir_lexirecall.present.standings import Standing, verdict_words
 from ir_lexirecall.present.words import count, p_words
 from ir_lexirecall.reports.cells import minus
 

@@ -13,9 +13,10 @@ from ir_lexirecall.descriptions import Description, describe
 from ir_lexirecall.measures.parsing import known_measure
 from ir_lexirecall.present.benchmarks import how_resampled, may_be_best, ordered
 from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.comparisons import Standing, how_compared
+from ir_lexirecall.present.comparisons import how_compared
 from ir_lexirecall.present.missing import outer_intervals
 from ir_lexirecall.present.notes import Note, notes_of_run
+from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.forests import Mark, Scale
 from ir_lexirecall.reports.rewards import Reward, reward

@@ -32,7 +32,7 @@ from ir_lexirecall import demo, meta  # noqa: E402
 from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
 from ir_lexirecall.plots import axes  # noqa: E402
 from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
-from ir_lexirecall.present.comparisons import Standing  # noqa: E402
+from ir_lexirecall.present.standings import Standing  # noqa: E402
 
 BASELINES = Path(__file__).parent / "baselines"
 DPI = 40

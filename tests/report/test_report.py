@@ -21,8 +21,9 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.caveats import comparison_caveats
-from ir_lexirecall.present.comparisons import NO_DIFFERENCE, comparison_finding
+from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.standings import NO_DIFFERENCE
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.present.words import how_tested
 from ir_lexirecall.reports.page import Report

@@ -12,8 +12,8 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, may_be_best, ordered
-from ir_lexirecall.present.comparisons import verdict_words
 from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.standings import verdict_words
 from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")

@@ -1,0 +1,166 @@
+"""The command ``eval``: values of measures, and what tests say of them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.cli.arguments import Inputs
+from ir_lexirecall.cli.judging import add_bounds_of_runs, bounds_options
+from ir_lexirecall.cli.output import EXACT, Page, emit
+from ir_lexirecall.cli.significance import parse_margin, significance_test
+from ir_lexirecall.cli.words import split_measures
+from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
+from ir_lexirecall.measures.parsing import is_measures, parse_measures
+from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
+from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.tables import best_marks
+from ir_lexirecall.present.words import count
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison import Comparison
+
+
+present: Any = LazyModule("ir_lexirecall.present")
+
+_LEAST_AP = 1e-5  # of trec_eval's geometric mean
+TREC = "trec"  # a format: trec_eval's lines
+_COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    inputs = Inputs.from_options(options)
+    measures = parse_measures(_trec_measures(options) if options.format == TREC else inputs.measures(options))
+    bounds = bounds_options(options)
+    if options.bounds and options.baseline is not None:
+        raise ValueError(
+            "--bounds of eval are those of single runs; `compare --bounds` bounds differences to a baseline"
+        )
+    if options.bounds and options.format == TREC:
+        raise ValueError("--format trec prints what trec_eval prints, which bounds nothing; leave --bounds out")
+    if options.baseline is not None:
+        if options.by_query:
+            raise ValueError("--baseline tests means, of which --by-query shows none; choose one of the two")
+        if options.format == TREC:
+            raise ValueError("--format trec prints what trec_eval prints, which tests nothing; leave --baseline out")
+        check_choice("baseline", options.baseline, inputs.runs)
+    scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
+    if options.format == TREC:
+        emit(_trec_lines(scored, options), options.output)
+        return
+    page = Page(options)
+    if options.bounds:
+        add_bounds_of_runs(page, scored, bounds, options.by_query)
+    elif options.by_query:
+        page.add_table(_by_query(scored))
+    elif options.baseline is None or len(inputs.runs) < 2:
+        add_means(page, scored)
+    else:
+        test = significance_test(options)
+        margin = parse_margin(options.margin)
+        _add_tested(page, comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin))
+    if page.for_people:
+        for note in grouped(present.run_caveats(scored)):
+            page.add_sentence(note)
+    page.finish()
+
+
+def _trec_measures(options: argparse.Namespace) -> dict[str, str]:
+    """The measures of ``-m``, by trec_eval's names or by ours, under trec_eval's; its official ones by default."""
+    measures: dict[str, str] = {}
+    family = ""
+    for name in _trec_names(options):
+        if name.replace(".", "").isdigit():  # of P.5,10
+            name = f"{family}.{name}"
+        family = name.partition(".")[0]
+        try:
+            measures |= from_trec_eval([name])
+        except ValueError:
+            if name != "gm_map" and not is_measures(name):
+                raise
+            measures |= {"map": "AP"} if name == "gm_map" else {trec_eval_name(name): name}
+    return measures
+
+
+def _trec_names(options: argparse.Namespace) -> list[str]:
+    return ["official"] if options.measures is None else split_measures(options.measures)
+
+
+def _trec_lines(scored: ScoredRuns, options: argparse.Namespace) -> str:
+    """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``."""
+    text = ""
+    geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))
+    for place, run in enumerate(scored.names):
+        values = {name: array[place] for name, array in scored.values.items()}
+        means: dict[str, float] = {}
+        for name, row in values.items():
+            means[name] = aggregate(scored.measures[name], row)
+            if name == "map" and geometric:
+                means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
+        per_query = (scored.judgments.query_ids, values) if options.by_query else None
+        text += trec_eval_lines(means, per_query, run=run, places=options.places) + "\n"
+    return text
+
+
+def _by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
+    """Values as columns, a row per run and query."""
+    queries = scored.judgments.query_ids
+    columns: dict[str, list[Any]] = {
+        "run": [name for name in scored.names for _ in queries],
+        "query_id": [*queries] * len(scored.names),
+    }
+    return columns | {name: array.ravel().tolist() for name, array in scored.values.items()}
+
+
+def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
+    """A row per run, the best values marked."""
+    columns: dict[str, list[Any]] = {"run": scored.names}
+    marks = {}
+    for name, measure in scored.measures.items():
+        columns[name] = [aggregate(measure, row) for row in scored.values[name]]
+        if measure.NAME not in _COUNTS:
+            marks[name] = best_marks(columns[name], smaller_is_better=smaller_is_better(measure))
+    where = f" of {scored.judgments.source}" if scored.judgments.source else ""
+    best = any(map(any, marks.values()))
+    notes = ["Bold: the best of its column."] if best else []
+    page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
+    if legend and best:
+        page.add_sentence("* best of its column")
+
+
+def _add_tested(page: Page, result: Comparison) -> None:
+    """A row per run, the best values marked, and those that differ from the baseline's; programs get the tests, too."""
+    if page.options.format in ("latex", "markdown"):
+        page.add_shown(present.comparison_table(result, 4 if page.options.places is None else page.options.places))
+        return
+    columns: dict[str, list[Any]] = {"run": result.runs}
+    for name, criterion in result.by.items():
+        columns[name] = criterion.means.tolist()
+        if page.options.format in EXACT:
+            columns |= _tests(result, name)
+    if page.options.format in EXACT:
+        same = {"queries": len(result.query_ids), "tested": present.how_compared(result, result.criteria)}
+        page.add_table(columns | {name: [value] * len(result.runs) for name, value in same.items()})
+        return
+    page.add_table(columns, present.marks_of(result))
+    how = present.how_compared(result, result.criteria)
+    queries = f"on {count(len(result.query_ids), 'query')}"
+    page.add_sentence(f"* best of its column; + better, - worse than {result.baseline} ({how}; {queries})")
+
+
+_TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
+
+
+def _tests(result: Comparison, name: str) -> dict[str, list[Any]]:
+    """What the test of a measure gave for each run against the baseline, as columns."""
+    rows = result.table(name).set_index("run_a").reindex(result.runs)
+    return {
+        **{f"{name} {column}": rows[column].tolist() for column in _TESTED},
+        f"{name} test": [result.test_of(name).name] * len(rows),
+    }
