@@ -24,7 +24,7 @@ from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures, parse_one
-from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
+from ir_lexirecall.measures.scoring import mean, smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import SignificanceTest
@@ -314,7 +314,7 @@ def comparison_of(
             criteria[name] = PreferenceCriterion(name, criterion, counts)
             continue
         values = np.ascontiguousarray(scored.values[name][:, counted])
-        means = np.array([aggregate(criterion, row) for row in values])
+        means = np.array([mean(criterion, row) for row in values])
         criteria[name] = MeasureCriterion(name, values, query_ids, means, smaller_is_better(criterion))
     margins = margins_against(margin, criteria, scored.names, baseline)
     return Comparison(scored.names, criteria, baseline, test or SignificanceTest(), margins, scored)

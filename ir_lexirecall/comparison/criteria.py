@@ -23,7 +23,7 @@ class MeasureCriterion:
         name: of the measure, as tables show it.
         values: of S runs on the Q queries that count, shape ``(S, Q)``.
         query_ids: these queries.
-        means: the value of each run over all queries, as the measure aggregates it, shape ``(S,)``.
+        means: of each run over these queries, shape ``(S,)``; also of counts, which ``evaluate`` adds up.
         smaller_is_better: whether the smaller value is the better one.
     """
 

@@ -15,7 +15,7 @@ from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.testing import margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.io.groups import QueryGroups
-from ir_lexirecall.measures.scoring import aggregate
+from ir_lexirecall.measures.scoring import mean
 from ir_lexirecall.significance import SignificanceTest, corrected
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class InGroups:
             values = np.ascontiguousarray(criterion.values[:, queries])
             query_ids = [criterion.query_ids[q] for q in queries]
             measure = self.measures.get(name)
-            means = values.mean(axis=1) if measure is None else np.array([aggregate(measure, row) for row in values])
+            means = values.mean(axis=1) if measure is None else np.array([mean(measure, row) for row in values])
             yield group, replace(criterion, values=values, query_ids=query_ids, means=means)
 
 

@@ -75,6 +75,12 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
     return float(aggregator.result())
 
 
+def mean(measure: IRMeasure, per_query: Floats) -> float:
+    """The mean over queries: what ``aggregate`` gives, but for counts (``NumRet``), which it adds up."""
+    total = aggregate(measure, per_query)
+    return total / max(1, len(per_query)) if type(measure.aggregator()) is SumAgg else total
+
+
 def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Floats | Utility:
     """Refuse the values of a user's measure that are not one number per query."""
     array = result.value if isinstance(result, Utility) else result

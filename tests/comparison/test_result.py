@@ -846,3 +846,13 @@ def test_intervals_say_their_confidence(alpha, head):
     compared = irl.compare(QRELS, RUNS, alpha=alpha)
     assert head in compared._repr_html_()
     assert compared.ranking().attrs["alpha"] == alpha
+
+
+def test_a_count_has_a_mean_within_its_interval() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 1} for i in range(8)}
+    run = {f"q{i}": {f"d{j}": 1.0 - j for j in range(i + 1)} | {"a": 9.0} for i in range(8)}
+    result = irl.compare(qrels, {"x": run, "y": {q: {"a": 1.0} for q in qrels}}, "NumRet")
+    means = result.means().set_index("run")
+    assert means["mean"].tolist() == [5.5, 1.0]
+    assert means["ci_low"]["x"] < 5.5 < means["ci_high"]["x"]
+    assert result.table()["difference"].tolist() == [4.5]
