@@ -369,7 +369,7 @@ def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: st
     (tmp_path / "v.run").write_text("1 Q0 8172 1 2.0 t\n1 Q0 1239 2 1.0 t\n")
     said = process("eval", "vaswani", "v.run", "-m", "P@2 LR", "--by-query", IR_DATASETS_HOME=ir_datasets_home)
     assert (said.code, said.err) == (0, "")
-    assert len(said.rows) == 1 + 93
+    assert sum(row[0] == "v" for row in said.rows if row) == 93
     assert said.rows[1][:3] == ["v", "1", "1.0000"]
 
 

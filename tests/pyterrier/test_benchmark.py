@@ -101,7 +101,7 @@ def test_arguments_are_those_of_benchmark() -> None:
         {name: p.default for name, p in inspect.signature(f).parameters.items()}
         for f in (pt.lexirecall.Benchmark, irl.benchmark)
     )
-    assert list(ours)[1:] == ["collections", *[n for n in list(theirs)[2:] if n != "missing"], "save_dir", "experiment"]
+    assert list(ours)[1:] == ["collections", *[n for n in list(theirs)[2:] if n not in ("missing", "values")], "save_dir", "experiment"]
     assert {name: ours[name] for name in ours if name in theirs} == {n: d for n, d in theirs.items() if n in ours}
     with pytest.raises(TypeError, match=r"pt\.lexirecall\.Benchmark: unexpected argument 'measures'"):
         pt.lexirecall.Benchmark(pipelines(), parts(), measures=MEASURES)
