@@ -25,18 +25,35 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 SLOW = (
     "tests/docs/test_in_pyterrier.py",
     "tests/faults/test_fuzz.py",
+    "tests/faults/test_input_faults.py::test_a_small_file_of_an_enormous_text",
     "tests/faults/test_processes.py",
+    "tests/judging/test_bounds.py::test_bounds_of_",
+    "tests/judging/test_bounds.py::test_who_can_win_is_",
+    "tests/judging/test_bounds.py::test_without_looking_",
+    "tests/many_collections/test_inference.py::test_intervals_hold_",
+    "tests/measures/test_toma.py::test_cam_and_mm_are_",
+    "tests/pyterrier/test_experiment.py::test_the_order_is_the_one_asked_whatever_",
     "tests/spark/",
+    "tests/test_acceleration.py::test_plain_experiment",
     "tests/test_examples.py",
+    "tests/test_small_inputs.py::test_both_ways_agree",
     "tests/test_types.py",
     "tests/test_wheel.py",
 )
-"""Files and folders of slow tests: papers on real runs, whole tutorials, Spark, processes. A single test is marked ``slow``."""
+"""Slow tests: papers on real runs, whole tutorials, Spark, processes, all judgings of small pools. A single test is marked ``slow``."""
 QUICK = {
+    "test_a_small_file_of_an_enormous_text[bomb.run.gz-x]",
+    "test_both_ways_agree[dicts]",
+    "test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make[nDCG@3]",
+    "test_bounds_of_values_are_what_the_best_and_the_worst_judging_make[R@3]",
+    "test_cam_and_mm_are_means_of_the_aspects[CAM-cam-in_columns]",
     "test_damaged_files[score lines]",
+    "test_intervals_hold_the_truth_about_as_often_as_they_say[5 collections, 50 queries-queries]",
     "test_means_are_those_of_one_process",
+    "test_plain_experiment[both-False]",
     "test_pools[spawn]",
     "test_scores_of_reranked_tops_tie_where_preferences_do_not",
+    "test_who_can_win_is_who_wins_under_some_judging[lexirecall]",
 }
 """Tests in those files that run all the same, so that every kind of test does."""
 
