@@ -105,7 +105,7 @@ def compare(
     values: dict[str, list[Floats]] = {name: [] for name in measures}
     for name, run in progress_bar(tested.progress, frames.items(), desc="runs"):
         with naming(f"run {name!r}"):
-            table = collected(by_bucket(qrels, run, ranks_and_values, types, buckets), name)
+            table = collected(by_bucket(qrels, run, ranks_and_values, types, buckets), warns=False)
         aligned[name] = ranks_from_arrow(judgments, table)
         check_matches(judgments, aligned[name], None, f"run {name!r}", allow_empty=allow_empty)
         of_query = pl.DataFrame(table).unique("query_id").sort("query_id")

@@ -143,8 +143,8 @@ def _named(part: pa.Table, names: Sequence[str]) -> pa.Table:
     return part.select(list(range(len(names)))).rename_columns(list(names))
 
 
-def collected(frame: DataFrame, name: str | None = None) -> pa.Table:
-    """What ``by_bucket`` gave, on the driver; ``name`` is what the run is called where there are several.
+def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
+    """What ``by_bucket`` gave, on the driver; ``warns`` of a run that shares no query with the qrels.
 
     Raises:
         ValueError: bad input.
@@ -152,7 +152,8 @@ def collected(frame: DataFrame, name: str | None = None) -> pa.Table:
     import pyarrow.compute as pc
 
     table = frame.toArrow()
-    _check(table[_ERROR].unique().to_pylist(), pc.any(table[_SHARED]).as_py(), pc.min(table["query_id"]).as_py(), name)
+    shared = not warns or pc.any(table[_SHARED]).as_py()
+    _check(table[_ERROR].unique().to_pylist(), shared, pc.min(table["query_id"]).as_py())
     return table.drop_columns([_ERROR, _SHARED])
 
 
@@ -174,9 +175,9 @@ def computed(frame: DataFrame) -> DataFrame:
     return values
 
 
-def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None, name: str | None = None) -> None:
+def _check(errors: Iterable[str | None], shared: bool | None, query_id: str | None) -> None:
     """Raise the first error, in alphabetical order so that it is always the same; warn where no query is shared."""
     if messages := sorted({error for error in errors if error is not None}):
         raise ValueError(messages[0] + (f" (bad input in another bucket: {messages[1]})" if len(messages) > 1 else ""))
     if query_id is not None and not shared:
-        warn(nothing_retrieved("the run" if name is None else f"run {name!r}", query_id))
+        warn(nothing_retrieved("the run", query_id))

@@ -101,7 +101,12 @@ def test_arguments_are_those_of_benchmark() -> None:
         {name: p.default for name, p in inspect.signature(f).parameters.items()}
         for f in (pt.lexirecall.Benchmark, irl.benchmark)
     )
-    assert list(ours)[1:] == ["collections", *[n for n in list(theirs)[2:] if n not in ("missing", "values")], "save_dir", "experiment"]
+    assert list(ours)[1:] == [
+        "collections",
+        *[n for n in list(theirs)[2:] if n not in ("missing", "values")],
+        "save_dir",
+        "experiment",
+    ]
     options = list(ours)[2:-2]
     assert {name: ours[name] for name in options} == {name: theirs[name] for name in options}
     with pytest.raises(TypeError, match=r"pt\.lexirecall\.Benchmark: unexpected argument 'measures'"):
