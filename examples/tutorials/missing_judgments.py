@@ -57,9 +57,8 @@ for depth in depths:
 columns = ["criterion", "low", "high", "ci_low", "ci_high", "exact", "depth"]
 bounds = result.bounds(depth=depths[1])
 print(bounds.loc[bounds["low"].notna(), columns].round(3).to_string(index=False))
-axes = result.plot_differences("nDCG@10")
-plt.close("all")
-axes.figure
+result.plot_differences("nDCG@10")
+plt.show()
 
 # %%
 # What to judge next

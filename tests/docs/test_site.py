@@ -107,6 +107,7 @@ TUTORIALS = {
     "pyterrier_pipelines",
     "mteb_predictions",
     "lenskit_movielens",
+    "missing_judgments",
     "systematic_reviews",
     "several_collections",
     "proposing_a_measure",
