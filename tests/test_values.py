@@ -295,3 +295,18 @@ def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
         path.write_text("map q1 0.5\n")
     with pytest.raises(ValueError, match="two files are called 'bm25'; give them names"):
         read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
+def test_collections_are_a_column_of_a_file_too(ending: str, tmp_path: Path) -> None:
+    rows = [(c, q, run, 0.1 * i) for c in ("c", "d") for q in ("01", "02") for i, run in enumerate(("a", "b"))]
+    frame = pd.DataFrame(rows, columns=["collection", "query_id", "run", "AP"])
+    path = tmp_path / f"values.{ending}"
+    if ending == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, sep="\t" if ending == "tsv" else ",", index=False)
+    found = read_collections(path)
+    assert list(found) == ["c", "d"]
+    assert all(table.query_ids == ["01", "02"] for table in found.values())
+    assert found["d"].values["AP"].tolist() == read_collections(frame)["d"].values["AP"].tolist()

@@ -66,8 +66,8 @@ def read_collections(
     """Read values per query on several collections.
 
     Args:
-        values: a mapping of collections to what ``read_values`` takes; a frame with a further column ``collection`` (or
-            ``dataset``, ``task``); a folder with a folder of files for each collection; or a leaderboard, a value per task and
+        values: a mapping of collections to what ``read_values`` takes; a frame, CSV, TSV or Parquet file with a further
+            column ``collection`` (or ``dataset``, ``task``); a folder with a folder of files for each collection; or a leaderboard, a value per task and
             run: then every task is a collection with a single value per run.
         measures, missing: as in ``read_values``.
 
@@ -96,8 +96,22 @@ def read_collections(
     return tables
 
 
+_TABLE = re.compile(r"\.(csv|tsv|parquet)(\.\w+)?$")
+
+
 def _by_collection(values: Any) -> Mapping[str, Any] | None:
     """The parts of a frame or folder by collection; None where it does not name collections."""
+    import pandas as pd
+
+    if (
+        isinstance(values, (str, os.PathLike))
+        and (table := _TABLE.search(os.fspath(values)))
+        and os.path.isfile(values)
+    ):
+        separator = "\t" if table[1] == "tsv" else ","
+        texts = dict.fromkeys((*TASK_NAMES, *QUERY_NAMES), str)
+        is_parquet = table[1] == "parquet"
+        values = pd.read_parquet(values) if is_parquet else pd.read_csv(values, sep=separator, dtype=texts)
     if isinstance(values, (str, os.PathLike)):
         folders = [item for item in Path(values).iterdir() if item.is_dir()] if os.path.isdir(values) else []
         if not folders or any(True for folder in folders for _ in folder.rglob("*/*.json")):  # MTEB's
@@ -106,8 +120,6 @@ def _by_collection(values: Any) -> Mapping[str, Any] | None:
     found = columns_of_frame(values)
     if found is None:
         return None
-    import pandas as pd
-
     frame = pd.DataFrame(found[0])
     name = next((name for name in TASK_NAMES if name in frame.columns), None)
     if name is None or len(frame.columns.intersection(QUERY_NAMES)) == 0:
