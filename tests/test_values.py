@@ -310,3 +310,12 @@ def test_collections_are_a_column_of_a_file_too(ending: str, tmp_path: Path) -> 
     assert list(found) == ["c", "d"]
     assert all(table.query_ids == ["01", "02"] for table in found.values())
     assert found["d"].values["AP"].tolist() == read_collections(frame)["d"].values["AP"].tolist()
+
+
+@pytest.mark.parametrize("content", [b"", b"collection,query_id,run,AP\nc,q,a\n", b"\xff\xfe\x00", b"PAR1"])
+def test_a_damaged_file_of_collections_is_refused_by_its_name(content: bytes, tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        path = tmp_path / f"values.{ending}"
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=rf"values\.{ending}|collection 'c'"):
+            read_collections(path)

@@ -103,15 +103,8 @@ def _by_collection(values: Any) -> Mapping[str, Any] | None:
     """The parts of a frame or folder by collection; None where it does not name collections."""
     import pandas as pd
 
-    if (
-        isinstance(values, (str, os.PathLike))
-        and (table := _TABLE.search(os.fspath(values)))
-        and os.path.isfile(values)
-    ):
-        separator = "\t" if table[1] == "tsv" else ","
-        texts = dict.fromkeys((*TASK_NAMES, *QUERY_NAMES), str)
-        is_parquet = table[1] == "parquet"
-        values = pd.read_parquet(values) if is_parquet else pd.read_csv(values, sep=separator, dtype=texts)
+    if isinstance(values, (str, os.PathLike)) and os.path.isfile(values):
+        values = _table_of_file(os.fspath(values))
     if isinstance(values, (str, os.PathLike)):
         folders = [item for item in Path(values).iterdir() if item.is_dir()] if os.path.isdir(values) else []
         if not folders or any(True for folder in folders for _ in folder.rglob("*/*.json")):  # MTEB's
@@ -125,6 +118,21 @@ def _by_collection(values: Any) -> Mapping[str, Any] | None:
     if name is None or len(frame.columns.intersection(QUERY_NAMES)) == 0:
         return None
     return {str(key): part.drop(columns=name) for key, part in frame.groupby(name, sort=False)}
+
+
+def _table_of_file(path: str) -> Any:
+    """The frame in a CSV, TSV or Parquet file; its path where it is another file, or damaged: whoever reads it then says how."""
+    import pandas as pd
+
+    if not (ending := _TABLE.search(path)):
+        return path
+    texts = dict.fromkeys((*TASK_NAMES, *QUERY_NAMES), str)
+    try:
+        if ending[1] == "parquet":
+            return pd.read_parquet(path)
+        return pd.read_csv(path, sep="\t" if ending[1] == "tsv" else ",", dtype=texts)
+    except (ValueError, OSError):
+        return path
 
 
 # -- sources -----------------------------------------------------------------------------------------------
