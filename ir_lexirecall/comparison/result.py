@@ -429,8 +429,7 @@ class Comparison(Readable):
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", settings["power"], above=0, below=1)
-        if self.cluster:
-            raise ValueError("planning counts queries that are independent of each other; compare without cluster=True")
+        self._refuse_clusters("planning counts")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
@@ -438,6 +437,10 @@ class Comparison(Readable):
         ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
         columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **settings}
         return self._frame(columns | dict(zip((name, "ci_low", "ci_high"), ends, strict=True)))
+
+    def _refuse_clusters(self, what: str) -> None:
+        if self.cluster:
+            raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
@@ -538,8 +541,8 @@ class Comparison(Readable):
         An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
         retrieved at the same rank cancels. Of a preference: ``certain_wins`` (queries on which ``run_a`` can win under some judging and
         ``run_b`` cannot), ``certain_losses``, ``open`` (either can), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
-        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too. ``exact``: whether some judging reaches the
-        bounds; ``depth``: down to which rank unjudged documents count.
+        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too (missing with ``cluster=True``). ``exact``:
+        whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
 
         Args:
             by: the criterion; by default all.
@@ -552,6 +555,8 @@ class Comparison(Readable):
         """
         names = self.criteria if by is None else [self.criterion(by).name]
         table = of_comparisons.bounds(self, names, depth, max_rel, unretrieved)
+        if self.cluster and "ci_low" in table:
+            table[["ci_low", "ci_high"]] = np.nan  # of independent queries
         table.attrs = {**self.provenance, **table.attrs}
         return table
 
@@ -584,6 +589,7 @@ class Comparison(Readable):
             alpha: by default the test's.
             seed: of the order.
         """
+        self._refuse_clusters("the sequential test looks at")
         alpha = self.test.alpha if alpha is None else alpha
         return self._frame(of_comparisons.sequential(self, self.criterion(by).name, alpha, seed))
 

@@ -26,7 +26,7 @@ class LeftOpen:
         is_open: whether either run can win, shape ``(P, Q)``.
         low, high: of a measure's mean difference, shape ``(P,)``; of a preference what net wins / queries can come to if the open
             queries go one way.
-        outer: of a measure, the ends of the interval that holds sampling of queries, too; None of a preference.
+        outer: of a measure, the ends of the interval that holds sampling of (independent) queries, too; None of a preference.
         exact: whether some judging does it, shape ``(P,)``; else "can" may be too much.
         is_shared: whether documents that both runs have at the same rank can decide as well.
     """
@@ -87,7 +87,7 @@ def left_open(comparison: Any, name: str) -> LeftOpen | None:
         is_open=is_open[:, counted],
         low=low,
         high=high,
-        outer=(outer[0], outer[1]) if outer else None,
+        outer=(outer[0], outer[1]) if outer and not comparison.cluster else None,
         exact=np.all(exact[:, counted], axis=1),
         is_shared=depends_on_others(what, pool),
     )

@@ -152,6 +152,11 @@ def test_what_groups_cannot_say() -> None:
         units.group_means()
     with pytest.raises(ValueError, match=r"^detectable: planning counts queries that are independent"):
         units.detectable()
+    with pytest.raises(ValueError, match=r"^sequential: the sequential test looks at queries that are independent"):
+        units.sequential()
+    assert plain.bounds()[["ci_low", "ci_high"]].notna().all(axis=None)
+    assert units.bounds()[["ci_low", "ci_high"]].isna().all(axis=None)
+    assert units.bounds()["low"].tolist() == plain.bounds()["low"].tolist()
 
 
 def test_a_column_of_the_qrels_names_the_groups() -> None:
