@@ -116,14 +116,15 @@ def _open_cases(
 def _weight(criterion: IRMeasure | str, pool: Pool, max_rel: float | None) -> tuple[Weight, bool, bool]:
     """w, whether the criterion asks who finds more, and whether what a document adds depends on other documents."""
     if isinstance(criterion, str):
-        return (_reciprocal, False, False) if "lexiprecision" in criterion else (_retrieved, True, False)
+        paired = "rpp" in criterion  # a document at the same rank in both shifts the levels that are compared
+        return (_reciprocal, False, paired) if "lexiprecision" in criterion else (_retrieved, True, paired)
     known = bounded(criterion, pool.judgments, max_rel)
     if known is not None and isinstance(known.algorithm, WeightedSum):
         return known.algorithm.weight, False, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
         return _reciprocal, False, True
     if criterion.NAME in _OF_RETRIEVAL:
-        return _retrieved, True, criterion.NAME != "TSE"
+        return _retrieved, True, True
     return _fading, False, True
 
 

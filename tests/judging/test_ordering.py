@@ -144,3 +144,18 @@ def test_subtopics_are_left_out_with_a_warning() -> None:
         more = merged(Judgments.from_qrels(demo.qrels()), {"q03": {"new": 2}})
     assert "new" in more.doc_ids
     assert more.table is None
+
+
+def test_a_document_at_the_same_rank_in_both_runs_can_decide() -> None:
+    runs = {
+        "a": {"q": {"r1": 5, "n1": 4, "n2": 3, "x": 2, "r2": 1}},
+        "b": {"q": {"n3": 5, "r1": 4, "r2": 3, "x": 2, "n4": 1}},
+    }
+    qrels = {"q": {"r1": 1, "r2": 1, "n1": 0, "n2": 0, "n3": 0, "n4": 0}}
+    pool = Pool.from_runs(Judgments.from_qrels(qrels), runs)
+    for criterion, asked in (
+        ("rpp", ["x"]),
+        ("lexirecall", []),
+    ):  # {1, 5} and {2, 3} tie by rpp, {1, 4, 5} and {2, 3, 4} do not
+        table = to_judge_table(pool, 5, *decides(pool, criterion, A, B))
+        assert table["doc_id"].tolist() == asked
