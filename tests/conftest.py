@@ -17,8 +17,9 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
 
-settings.register_profile("default", deadline=None, max_examples=100)
-settings.register_profile("quick", deadline=None, max_examples=10)  # for further versions of Python
+settings.register_profile("default", deadline=None, max_examples=100, derandomize=True)  # the same cases in every run
+settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)  # for further versions of Python
+settings.register_profile("random", deadline=None, max_examples=100)  # other cases in every run: to look for more
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
