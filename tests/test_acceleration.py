@@ -111,13 +111,14 @@ def test_the_measures_that_are_compared() -> None:
 
 
 @given(collections(NATURAL).map(after_another_query))
+@settings(derandomize=False)  # what pytrec_eval counts of an empty ranking depends on all that it saw before
 def test_all_measures_of_random_collections(collection: Any) -> None:
     qrels, run = collection
     check_nothing_changes(IDENTICAL, lambda: qrels, lambda: run)
 
 
 @given(collections(NATURAL).map(after_another_query), st.data())
-@settings(max_examples=50)
+@settings(max_examples=50, derandomize=False)
 def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
     qrels, run = (
         data.draw(st.sampled_from(FORMATS))(table, value) for table, value in zip(collection, VALUES, strict=True)
