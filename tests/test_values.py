@@ -297,19 +297,65 @@ def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
         read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "csv.gz"])
+def write_table(frame: pd.DataFrame, path: Path) -> Path:
+    """A table as a file, in the format of its ending."""
+    match path.suffixes[0]:
+        case ".parquet":
+            frame.to_parquet(path)
+        case ".jsonl":
+            frame.to_json(path, orient="records", lines=True)
+        case ending:
+            frame.to_csv(path, sep="\t" if ending == ".tsv" else ",", index=False)
+    return path
+
+
+COLUMNS = ["collection", "query_id", "run", "AP"]
+TABLES = pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "jsonl", "parquet"])
+
+
+@TABLES
 def test_collections_are_a_column_of_a_file_too(ending: str, tmp_path: Path) -> None:
-    rows = [(c, q, run, 0.1 * i) for c in ("c", "d") for q in ("01", "02") for i, run in enumerate(("a", "b"))]
-    frame = pd.DataFrame(rows, columns=["collection", "query_id", "run", "AP"])
-    path = tmp_path / f"values.{ending}"
-    if ending == "parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, sep="\t" if ending == "tsv" else ",", index=False)
-    found = read_collections(path)
-    assert list(found) == ["c", "d"]
+    """Also where their ids are what tables of numbers take for gaps."""
+    ids = ("NA", "null", "None", "nan", "2011")
+    rows = [(c, q, run, 0.1 * i) for c in ids for q in ("01", "02") for i, run in enumerate(("a", "b"))]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    found = read_collections(write_table(frame, tmp_path / f"values.{ending}"))
+    assert list(found) == list(ids)
     assert all(table.query_ids == ["01", "02"] for table in found.values())
-    assert found["d"].values["AP"].tolist() == read_collections(frame)["d"].values["AP"].tolist()
+    assert found["null"].values["AP"].tolist() == read_collections(frame)["null"].values["AP"].tolist()
+
+
+@TABLES
+def test_rows_without_a_collection_are_refused(ending: str, tmp_path: Path) -> None:
+    rows = [("c", "01", "a", 0.1), (None, "01", "b", 0.2), ("c", "02", "a", 0.1), (None, "02", "b", 0.2)]
+    path = write_table(pd.DataFrame(rows, columns=COLUMNS), tmp_path / f"values.{ending}")
+    place = {"jsonl": "line 2", "parquet": "row 2"}.get(ending, "line 3")
+    with pytest.raises(
+        ValueError, match=rf"^read_collections: {path}, {place}: there is no collection .and 1 more like it.; add it"
+    ):
+        read_collections(path)
+
+
+@TABLES
+def test_a_bad_cell_of_a_collection_is_named_by_its_place_in_the_file(ending: str, tmp_path: Path) -> None:
+    rows = [(c, "01", run, 0.1) for c in ("c", "d") for run in ("a", "b")]
+    rows[3] = ("d", "01", "b", 7.0)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    path = write_table(frame, tmp_path / f"values.{ending}")
+    place = {"jsonl": "line 4", "parquet": "row 4"}.get(ending, "line 5")
+    with pytest.raises(ValueError, match=rf"collection 'd': {path}, {place}, column 'AP': .* is 7; its values lie"):
+        read_collections(path)
+    with pytest.raises(ValueError, match=r"collection 'd': row 4, column 'AP'"):
+        read_collections(frame)
+
+
+def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "values.txt"
+    path.write_text("map q1 0.5\n")
+    with pytest.raises(
+        ValueError, match=f"^read_collections: {path} has no column that names collections; add a column"
+    ):
+        read_collections(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"collection,query_id,run,AP\nc,q,a\n", b"\xff\xfe\x00", b"PAR1"])
@@ -317,5 +363,5 @@ def test_a_damaged_file_of_collections_is_refused_by_its_name(content: bytes, tm
     for ending in ("csv", "parquet"):
         path = tmp_path / f"values.{ending}"
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=rf"values\.{ending}|collection 'c'"):
+        with pytest.raises(ValueError, match=f"^read_collections: {path}"):
             read_collections(path)

@@ -95,36 +95,80 @@ def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = N
     )
 
 
-def cells_of_columns(
-    table: Mapping[str, Sequence[Any]],
-    what: str,
-    place: Callable[[int], str] | None = None,
-    *,
-    index: Sequence[Any] | None = None,
-    one_run: bool = False,
-    column: str | None = None,
-    measures: Sequence[str] | None = None,
-) -> Cells:
-    """The values of a table's columns.
+@dataclass(frozen=True)
+class Table:
+    """The columns of a file or frame.
 
-    It may be long (``run``, ``query_id``, ``measure``, ``value``), have a column per measure (``run``, ``query_id``, ...), or
-    a column per run (``query_id``, ...). Columns are known by several names; columns of texts are left out.
-
-    Args:
-        table: columns by name.
-        what: what messages call the table; ``place``: and its rows.
+    Attributes:
+        columns: by name.
+        what: what messages call the table.
+        place: what they call its n-th row; by default by its number.
         index: ids of queries where no column has them; by default, numbers of rows.
-        one_run: whether the table is that of a single run, so that columns are measures.
-        column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
-        measures: the columns to take; by default, all with numbers.
-
-    Raises:
-        ValueError: values that are no numbers, or nothing that can be told as a table of values.
     """
-    where = place or (lambda row: f"{what}, row {row + 1}")
+
+    columns: Mapping[str, Sequence[Any]]
+    what: str
+    place: Callable[[int], str] | None = None
+    index: Sequence[Any] | None = None
+
+    def where(self, row: int) -> str:
+        return f"{self.what}, row {row + 1}" if self.place is None else self.place(row)
+
+    def named(self, aliases: Iterable[str]) -> str | None:
+        """The column that has the first of some names, whatever their case."""
+        names = {name.lower(): name for name in map(str, self.columns)}
+        return next((names[name] for name in aliases if name in names), None)
+
+    def by_collection(self) -> dict[str, Table] | None:
+        """The rows of each collection; None where no column names collections beside one of queries.
+
+        Raises:
+            ValueError: a row has no collection.
+        """
+        column = self.named(TASK_NAMES)
+        if column is None or self.named(QUERY_NAMES) is None:
+            return None
+        rows: dict[str | None, list[int]] = {}
+        for row, collection in enumerate(map(_id, self.columns[column])):
+            rows.setdefault(collection, []).append(row)
+        if nameless := rows.get(None):
+            raise ValueError(f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it")
+        return {str(collection): self._some(some, column) for collection, some in rows.items()}
+
+    def _some(self, rows: list[int], without: str) -> Table:
+        """Some rows, which keep their places, without a column."""
+        columns = {
+            name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows]
+            for name, values in self.columns.items()
+            if name != without
+        }
+        index = None if self.index is None else [self.index[row] for row in rows]
+        return Table(columns, self.what, lambda n: self.where(rows[n]), index)
+
+    def cells(
+        self, *, one_run: bool = False, column: str | None = None, measures: Sequence[str] | None = None
+    ) -> Cells:
+        """The values in the columns.
+
+        They may be long (``run``, ``query_id``, ``measure``, ``value``), have a column per measure (``run``, ``query_id``, ...), or
+        a column per run (``query_id``, ...). Columns are known by several names; columns of texts are left out.
+
+        Args:
+            one_run: whether the table is that of a single run, so that columns are measures.
+            column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
+            measures: the columns to take; by default, all with numbers.
+
+        Raises:
+            ValueError: values that are no numbers, or nothing that can be told as a table of values.
+        """
+        return _cells_of_table(self, one_run, column, measures)
+
+
+def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: Sequence[str] | None) -> Cells:
+    table, what, where, index = source.columns, source.what, source.where, source.index
     names = {name.lower(): name for name in map(str, table)}
     known = {
-        role: next((names[name] for name in aliases if name in names), None)
+        role: source.named(aliases)
         for role, aliases in (
             ("run", RUN_NAMES),
             ("query", QUERY_NAMES),
@@ -195,7 +239,7 @@ def _strings(values: NDArray[Any]) -> NDArray[Any]:
 
 def _id(value: Any) -> str | None:
     """An id as text; whole numbers as integers, as a table with gaps may have them as floats."""
-    if value is None or value != value:
+    if value is None or value != value or value == "":
         return None
     return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
 

@@ -26,7 +26,7 @@ from ir_lexirecall.io.values.cells import (
     TASK_NAMES,
     TEXT,
     Cells,
-    cells_of_columns,
+    Table,
     cells_of_dicts,
     is_measure,
     texts,
@@ -49,20 +49,26 @@ def cells_of_file(path: str | os.PathLike[str], column: str | None = None) -> Ce
     Raises:
         ValueError: no known format, or something in it that cannot be read; the message names the line.
     """
+    found = content_of_file(path)
+    return found if isinstance(found, Cells) else found.cells(column=column)
+
+
+def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
+    """What is in a file: a table, if it has columns with names, or else values; errors as in ``cells_of_file``."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
             table = trec.stacked([*parquet_batches(file)])
-            return cells_of_columns({name: table[name].to_list() for name in table.columns}, file, column=column)
+            return Table({name: table[name].to_list() for name in table.columns}, file)
         text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
         first = next((line for line in text.splitlines() if line.strip()), "")
         if not first:
             raise ValueError(f"{file}: there are no values in it")
         if first.lstrip().startswith(("{", "[")):
-            return _cells_of_json(text, file, column)
+            return _content_of_json(text, file)
         for separator in (",", "\t", ";"):
             names = [name.strip().strip('"').lower() for name in first.split(separator)]
             if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
-                return _cells_of_table(text, separator, file, column)
+                return _table_of_text(text, separator, file)
         if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
             raise ValueError(
                 f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
@@ -139,7 +145,7 @@ def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | No
 # -- tables and JSON ---------------------------------------------------------------------------------------
 
 
-def _cells_of_table(text: str, separator: str, path: str, column: str | None) -> Cells:
+def _table_of_text(text: str, separator: str, path: str) -> Table:
     reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
     columns: list[list[Any]] = []
     lines: list[int] = []
@@ -161,11 +167,10 @@ def _cells_of_table(text: str, separator: str, path: str, column: str | None) ->
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-    table = dict(zip(names, columns, strict=True))
-    return cells_of_columns(table, path, lambda row: f"{path}, line {lines[row]}", column=column)
+    return Table(dict(zip(names, columns, strict=True)), path, lambda row: f"{path}, line {lines[row]}")
 
 
-def _cells_of_json(text: str, path: str, column: str | None) -> Cells:
+def _content_of_json(text: str, path: str) -> Cells | Table:
     """An object per line, a list of objects, or a dict of dicts."""
     try:
         content = json.loads(text)
@@ -187,12 +192,7 @@ def _cells_of_json(text: str, path: str, column: str | None) -> Cells:
         raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {name: [record.get(name) for record in records] for name in names}
-    return cells_of_columns(
-        columns,
-        path,
-        lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}",
-        column=column,
-    )
+    return Table(columns, path, lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}")
 
 
 def _is_record(content: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice, entry, naming
 from ir_lexirecall.io.values import files
-from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, Cells, cells_of_columns, cells_of_dicts
+from ir_lexirecall.io.values.cells import Cells, Table, cells_of_dicts
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.io.values.table import ValueTable, arranged, joined, names_there
 
@@ -66,9 +66,9 @@ def read_collections(
     """Read values per query on several collections.
 
     Args:
-        values: a mapping of collections to what ``read_values`` takes; a frame, CSV, TSV or Parquet file with a further
-            column ``collection`` (or ``dataset``, ``task``); a folder with a folder of files for each collection; or a leaderboard, a value per task and
-            run: then every task is a collection with a single value per run.
+        values: a mapping of collections to what ``read_values`` takes; a frame or file of a table (CSV, TSV, JSON,
+            Parquet) with a further column ``collection`` (or ``dataset``, ``task``); a folder with a folder of files for each
+            collection; or a leaderboard, a value per task and run: then every task is a collection with a single value per run.
         measures, missing: as in ``read_values``.
 
     Raises:
@@ -80,9 +80,9 @@ def read_collections(
     [[0.1], [0.2]]
     """
     parts = values if isinstance(values, Mapping) else _by_collection(values)
-    if parts is None:
-        whole = read_values(values, measures=measures, missing=missing)
-        if not whole.per_task:
+    if not isinstance(parts, Mapping):
+        whole = None if isinstance(parts, Cells) else read_values(parts, measures=measures, missing=missing)
+        if whole is None or not whole.per_task:
             raise ValueError(
                 f"{_what(values)} has no column that names collections; add a column collection, or give {{collection: values}}"
             )
@@ -96,50 +96,31 @@ def read_collections(
     return tables
 
 
-_TABLE = re.compile(r"\.(csv|tsv|parquet)(\.\w+)?$")
-
-
-def _by_collection(values: Any) -> Mapping[str, Any] | None:
-    """The parts of a frame or folder by collection; None where it does not name collections."""
-    import pandas as pd
-
-    if isinstance(values, (str, os.PathLike)) and os.path.isfile(values):
-        values = _table_of_file(os.fspath(values))
-    if isinstance(values, (str, os.PathLike)):
-        folders = [item for item in Path(values).iterdir() if item.is_dir()] if os.path.isdir(values) else []
-        if not folders or any(True for folder in folders for _ in folder.rglob("*/*.json")):  # MTEB's
-            return None
-        return {folder.name: folder for folder in sorted(folders) if not folder.name.startswith(".")}
-    found = columns_of_frame(values)
-    if found is None:
-        return None
-    frame = pd.DataFrame(found[0])
-    name = next((name for name in TASK_NAMES if name in frame.columns), None)
-    if name is None or len(frame.columns.intersection(QUERY_NAMES)) == 0:
-        return None
-    return {str(key): part.drop(columns=name) for key, part in frame.groupby(name, sort=False)}
-
-
-def _table_of_file(path: str) -> Any:
-    """The frame in a CSV, TSV or Parquet file; its path where it is another file, or damaged: whoever reads it then says how."""
-    import pandas as pd
-
-    if not (ending := _TABLE.search(path)):
-        return path
-    texts = dict.fromkeys((*TASK_NAMES, *QUERY_NAMES), str)
-    try:
-        if ending[1] == "parquet":
-            return pd.read_parquet(path)
-        return pd.read_csv(path, sep="\t" if ending[1] == "tsv" else ",", dtype=texts)
-    except (ValueError, OSError):
-        return path
+def _by_collection(values: Any) -> Any:
+    """The parts of a frame, file or folder by collection; where it does not name collections, all of it."""
+    if not isinstance(values, (str, os.PathLike)):
+        whole: Any = _table_of_frame(values) or values
+    elif not os.path.isdir(values):
+        whole = files.content_of_file(values)
+    else:
+        folders = [item for item in sorted(Path(values).iterdir()) if item.is_dir() and not item.name.startswith(".")]
+        by_model = any(True for folder in folders for _ in folder.rglob("*/*.json"))  # MTEB's
+        return values if by_model or not folders else {folder.name: folder for folder in folders}
+    return (whole.by_collection() if isinstance(whole, Table) else None) or whole
 
 
 # -- sources -----------------------------------------------------------------------------------------------
 
 
 def _what(values: Any) -> str:
-    return os.fspath(values) if isinstance(values, (str, os.PathLike)) else "values"
+    if isinstance(values, (str, os.PathLike)):
+        return os.fspath(values)
+    return values.what if isinstance(values, Table) else "values"
+
+
+def _table_of_frame(values: Any) -> Table | None:
+    found = columns_of_frame(values)
+    return None if found is None else Table(found[0], "values", lambda row: f"row {row + 1}", found[1])
 
 
 def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
@@ -151,11 +132,9 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
         if not values:
             return []
         return [_run_cells(str(run), part, measures) for run, part in values.items()]
-    frame = columns_of_frame(values)
-    if frame is not None:
-        columns, index = frame
-        named = None if measures is None or not set(measures) <= set(columns) else measures
-        return [cells_of_columns(columns, "values", _row_of(columns), index=index, column=column, measures=named)]
+    table = values if isinstance(values, Table) else _table_of_frame(values)
+    if table is not None:
+        return [table.cells(column=column, measures=_columns_among(measures, table))]
     if isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
         names = [run_name(item) for item in values]
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -209,11 +188,9 @@ def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
             f"values of run {run!r}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
             "{query_id: {measure: value}}, or a file"
         )
-    columns, index = frame
-    named = None if measures is None or not set(measures) <= set(columns) else measures
-    what = f"values of run {run!r}"
+    table = Table(frame[0], f"values of run {run!r}", index=frame[1])
     column = measures[0] if measures is not None and len(measures) == 1 else None
-    return _named(cells_of_columns(columns, what, index=index, one_run=True, measures=named, column=column), run)
+    return _named(table.cells(one_run=True, measures=_columns_among(measures, table), column=column), run)
 
 
 def _deepeval(result: Any) -> dict[str, dict[str, Any]]:
@@ -227,8 +204,9 @@ def _named(cells: Cells, run: str) -> Cells:
     return replace(cells, run=np.full(len(cells), run, dtype=object))
 
 
-def _row_of(columns: Mapping[str, Any]) -> Callable[[int], str]:
-    return lambda row: f"row {row + 1}"
+def _columns_among(measures: list[str] | None, table: Table) -> list[str] | None:
+    """The measures, if they all are columns."""
+    return measures if measures is not None and set(measures) <= set(table.columns) else None
 
 
 def _selected(table: ValueTable, measures: str | Iterable[str]) -> ValueTable:
