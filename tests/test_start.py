@@ -38,6 +38,16 @@ def test_commands_know_the_measures(tmp_path: Path) -> None:
     assert done.stdout.split()[-2:] == ["1.0000", "1.0000"]
 
 
+def test_eval_imports_neither_pandas_nor_what_compares(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("q 0 a 1\n", encoding="utf-8")
+    (tmp_path / "r").write_text("q Q0 a 1 2 t\n", encoding="utf-8")
+    words = ["eval", str(tmp_path / "q"), str(tmp_path / "r"), "-m", "LR", "nDCG@10"]
+    modules = python(f"import sys; from ir_lexirecall.cli import main; main({words}); print(*sys.modules)").split()
+    assert not {"pandas", "scipy", "matplotlib", "ir_datasets"} & set(modules)
+    ours = {name.split(".")[1] for name in modules if name.startswith("ir_lexirecall.") and name.count(".") > 1}
+    assert not {"benchmarks", "comparison", "judging", "plots", "preferences", "reports"} & ours
+
+
 def test_every_module_can_be_imported_by_its_dotted_name() -> None:
     for module in pkgutil.walk_packages(irl.__path__, "ir_lexirecall."):
         if ".pt_docs" in module.name or module.name.endswith("__main__"):

@@ -27,6 +27,19 @@ _OPTIONS = {
     "(by=...)": "(-m)",
 }
 """Arguments in Python that messages name, and what they are here."""
+_COMMANDS = {
+    "eval": "evaluation",
+    "compare": "comparing",
+    "report": "comparing",
+    "demo": "about",
+    "measures": "about",
+    "explain-measure": "about",
+    "benchmark": "benchmarks",
+    "gate": "gate",
+    "to-judge": "judging",
+    "meta": "meta",
+}
+"""The commands, and the modules that have them."""
 _VERSION = f"ir-lexirecall {__version__}"
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 
@@ -73,7 +86,7 @@ def _run(words: list[str]) -> int:
     from ir_lexirecall.cli.words import with_lists
 
     try:
-        parser = _parser()
+        parser = _parser(words)
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
             importlib.import_module("argcomplete").autocomplete(parser)
         options = parser.parse_args(with_lists(words))
@@ -86,24 +99,18 @@ def _run(words: list[str]) -> int:
         return options.command(options) or 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of a command line; where it begins with a command, the others are not loaded."""
     from ir_lexirecall.cli.arguments import Parser
-    from ir_lexirecall.cli.benchmarks import add_benchmark
-    from ir_lexirecall.cli.commands import add_commands
-    from ir_lexirecall.cli.gate import add_gate
-    from ir_lexirecall.cli.judging import add_to_judge
-    from ir_lexirecall.cli.meta import add_studies
 
     parser = Parser(
         prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
     )
     parser.add_argument("--version", action="version", version=_VERSION)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
-    add_commands(commands)
-    add_benchmark(commands)
-    add_gate(commands)
-    add_to_judge(commands)
-    add_studies(commands)
+    for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
+        add = f"add_{name.replace('-', '_')}"
+        getattr(importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"), add)(commands)
     return parser
 
 

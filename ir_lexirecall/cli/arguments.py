@@ -23,13 +23,13 @@ from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.trec import read_qrels
 from ir_lexirecall.judging.merging import merged
-from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.present.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
 else:
     pl = LazyModule("polars")
+preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
 _CODES = {0: "done", 1: "bad input or a failure", 2: "bad usage", 130: "interrupted"}
@@ -82,7 +82,7 @@ def add_measures(
     parser: argparse.ArgumentParser, *, required: bool = False, preferences: bool = False, text: str | None = None
 ) -> None:
     """Add ``-m``, which takes one or several words, and may be repeated."""
-    also = f", or {', '.join(NAMES)}" if preferences else ""
+    also = f", or {', '.join(preference_functions.NAMES)}" if preferences else ""
     parser.add_argument(
         "-m",
         "--measures",
@@ -100,7 +100,7 @@ def add_preference(parser: argparse.ArgumentParser, default: str = "lexirecall")
         "--preference",
         action="append",
         metavar="P",
-        help=f"preferences, one or several of {', '.join(NAMES)} (default: {default})",
+        help=f"preferences, one or several of {', '.join(preference_functions.NAMES)} (default: {default})",
     )
 
 

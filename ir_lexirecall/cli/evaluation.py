@@ -9,12 +9,11 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import Inputs
-from ir_lexirecall.cli.judging import add_bounds_of_runs, bounds_options
-from ir_lexirecall.cli.output import EXACT, Page, emit
-from ir_lexirecall.cli.significance import parse_margin, significance_test
+from ir_lexirecall.cli.arguments import Inputs, add_allow_empty, add_measures, add_rel, add_runs
+from ir_lexirecall.cli.bounds import add_bounds, add_bounds_of_runs, bounds_options
+from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
+from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.cli.words import split_measures
-from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
 from ir_lexirecall.measures.parsing import is_measures, parse_measures
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
 
 
+comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
 present: Any = LazyModule("ir_lexirecall.present")
 
 _LEAST_AP = 1e-5  # of trec_eval's geometric mean
@@ -34,7 +34,32 @@ TREC = "trec"  # a format: trec_eval's lines
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
 
 
-def evaluate(options: argparse.Namespace) -> None:
+def add_eval(commands: Any) -> None:
+    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
+    parser = commands.add_parser(
+        "eval",
+        help="evaluate runs",
+        description="Evaluate runs: a row per run, a column per measure. The best value of a column is marked *.",
+        example="eval qrels.txt bm25.run dph.run -m TSE@1000 LR nDCG@10 'RBU(p=0.9)@20'",
+    )
+    add_runs(parser)
+    add_measures(parser, text="measures, one or several (default: those that a collection recommends)")
+    parser.add_argument("--by-query", action="store_true", help="a row per run and query")
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        help="test all others against this run: + is better, - is worse (its name in the table)",
+    )
+    add_rel(parser)
+    add_allow_empty(parser)
+    add_bounds(parser)
+    add_margin(parser)
+    add_test(parser)
+    add_output(parser, TREC)
+    parser.set_defaults(command=_evaluate)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
     measures = parse_measures(_trec_measures(options) if options.format == TREC else inputs.measures(options))
     bounds = bounds_options(options)
@@ -64,7 +89,9 @@ def evaluate(options: argparse.Namespace) -> None:
     else:
         test = significance_test(options)
         margin = parse_margin(options.margin)
-        _add_tested(page, comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin))
+        _add_tested(
+            page, comparing.comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin)
+        )
     if page.for_people:
         for note in grouped(present.run_caveats(scored)):
             page.add_sentence(note)

@@ -241,7 +241,7 @@ STUDIES = {
 }
 
 
-def add_studies(commands: Any) -> None:
+def add_meta(commands: Any) -> None:
     """Add the command ``meta`` with its studies to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "meta",

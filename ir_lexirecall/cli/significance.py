@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.words import split_measures
-from ir_lexirecall.comparison.margins import MarginLike
-from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.groups import QueryGroups, read_groups
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
 if TYPE_CHECKING:
-    import polars as pl
+    from ir_lexirecall.comparison.margins import MarginLike
+    from ir_lexirecall.data.judgments import Judgments
+    from ir_lexirecall.io import groups
 else:
-    pl = LazyModule("polars")
+    groups = LazyModule("ir_lexirecall.io.groups")
 
 
 # -- tests -----------------------------------------------------------------------------------------
@@ -72,9 +71,9 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def query_groups(options: argparse.Namespace, judgments: Judgments) -> QueryGroups | None:
+def query_groups(options: argparse.Namespace, judgments: Judgments) -> groups.QueryGroups | None:
     """The groups that the command line names."""
-    return None if options.groups is None else read_groups(options.groups, judgments.query_ids)
+    return None if options.groups is None else groups.read_groups(options.groups, judgments.query_ids)
 
 
 def add_margin(parser: argparse.ArgumentParser, default: str | None = None) -> None:

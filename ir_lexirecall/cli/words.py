@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import ir_measures
 
+from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.collection import load
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.trec_eval_names import equivalent
-from ir_lexirecall.preferences.functions import NAMES
+
+preference_functions: Any = LazyModule(
+    "ir_lexirecall.preferences.functions"
+)  # most words that are looked up name measures
 
 _LISTS = (
     "-m",
@@ -109,7 +114,7 @@ def _names_measures(word: str) -> bool:
         heads = [re.split(r"[(@]", part)[0] for part in split_measures(word)]
     except ValueError:  # brackets: whatever is wrong with it, it is a measure
         return True
-    if all(head in NAMES or head in ir_measures.measures.registry for head in heads):
+    if all(head in ir_measures.measures.registry or head in preference_functions.NAMES for head in heads):
         return True
     if equivalent(word.partition(",")[0]):  # trec_eval's P.5,10
         return True

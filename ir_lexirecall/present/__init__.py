@@ -8,10 +8,11 @@ from ir_lexirecall._util.lazy import exports
 
 if TYPE_CHECKING:
     from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, benchmark_table
-    from ir_lexirecall.present.caveats import comparison_caveats, run_caveats
+    from ir_lexirecall.present.caveats import comparison_caveats
     from ir_lexirecall.present.collections import collection_finding
     from ir_lexirecall.present.comparisons import comparison_finding, comparison_table, how_compared, marks_of
     from ir_lexirecall.present.gates import gate_json, gate_junit, gate_text
+    from ir_lexirecall.present.runs import run_caveats
 else:
     __getattr__, __dir__ = exports(
         __name__,
@@ -28,7 +29,7 @@ else:
             "gate_text": "ir_lexirecall.present.gates",
             "how_compared": "ir_lexirecall.present.comparisons",
             "marks_of": "ir_lexirecall.present.comparisons",
-            "run_caveats": "ir_lexirecall.present.caveats",
+            "run_caveats": "ir_lexirecall.present.runs",
         },
     )
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
-from ir_lexirecall.data.matching import FIRST, judged_share, meeting_ids
-from ir_lexirecall.evaluation.tie_audits import tie_warnings
 from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first
+from ir_lexirecall.present.runs import run_caveats
 from ir_lexirecall.present.text import format_number, format_p
 from ir_lexirecall.present.words import correction_words, count, enumerated, listed
 from ir_lexirecall.significance import smallest_p
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
     from ir_lexirecall._util.arrays import Floats
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.comparison.criteria import Criterion
-    from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
 OUTNUMBERED = "Has the higher mean but loses more queries than it wins"  # kind of a note
-_MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
@@ -41,22 +38,9 @@ def caveats_on_data(result: Comparison) -> list[Note]:
     return gravest_first(notes)
 
 
-def run_caveats(scored: ScoredRuns) -> list[Note]:
-    """What to be careful about in runs that are not compared: rankings that are short, missing, tied, or hardly judged."""
-    return gravest_first([*_on_runs(scored), *_on_judged(scored), *_on_ties(scored)])
-
-
 def is_defined(criterion: Criterion) -> bool:
     """Whether there are queries, and all values are finite numbers."""
     return bool(criterion.query_ids) and bool(np.isfinite(criterion.standings).all())
-
-
-def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
-    """A note for every mean that documents of equal score could change by more than 0.005."""
-    return (
-        Note(f"{run}: {said}", DOUBTFUL, _MOVED, f"{name} of {run} ({ends})", runs=(run,), fact=f"{name} ({ends})")
-        for run, name, ends, said in tie_warnings(scored)
-    )
 
 
 def _on_queries(result: Comparison) -> Iterator[Note]:
@@ -88,54 +72,6 @@ def _on_queries(result: Comparison) -> Iterator[Note]:
 def _preferences(result: Comparison) -> PreferenceCriterion | None:
     """A preference among the criteria."""
     return next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
-
-
-def _on_runs(scored: ScoredRuns) -> Iterator[Note]:
-    """Notes on rankings that are too short, or not there."""
-    judgments = scored.judgments
-    m = judgments.m(judgments.threshold)
-    counted = m > 0
-    queries = int(counted.sum())
-    if not queries:
-        return
-    for name, run in scored.runs.items():
-        relevant = run.relevant(judgments.threshold, None)
-        depth, found = run.depth[counted], relevant.r[counted]
-        missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
-        if (shallow := int(missed.sum())) > queries / 2:
-            median = f"median depth {np.median(depth):g}"
-            yield Note(
-                f"{name}: {shallow} of {queries} rankings are shallow ({median}) and miss relevant documents.",
-                DOUBTFUL,
-                "Shallow rankings that miss relevant documents",
-                f"{name} ({shallow} of {queries} queries, {median})",
-                runs=(name,),
-            )
-        if absent := int((depth == 0).sum()):
-            yield Note(
-                f"{name}: no documents at all for {absent} of {queries} queries.",
-                BROKEN,
-                "No documents at all",
-                f"{name} (on {absent} of {queries} queries)",
-                runs=(name,),
-            )
-
-
-def _on_judged(scored: ScoredRuns) -> Iterator[Note]:
-    """Notes on runs with far fewer judged documents than the others: those without a judgment count as not relevant."""
-    share = {name: judged_share(run) for name, run in scored.runs.items() if run.depth.any()}
-    for name in () if scored.judged_only else share:
-        others = float(np.median([value for other, value in share.items() if other != name] or [0]))
-        if share[name] < others / 2:
-            judged = f"{share[name]:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
-            meeting = meeting_ids(scored.judgments, scored.sources.get(name))
-            yield Note(
-                f"{name}: {judged}; those without a judgment count as not relevant.{f' {meeting}.' if meeting else ''}",
-                DOUBTFUL if share[name] else BROKEN,
-                "Far fewer judged documents than in the other runs",
-                f"{name} ({share[name]:.0%} of the first {FIRST}, {others:.0%} in the others)",
-                runs=(name,),
-            )
 
 
 def _on_pairs(result: Comparison) -> Iterator[Note]:

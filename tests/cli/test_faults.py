@@ -18,7 +18,7 @@ import pytest
 from command_line import BM25, ROOT, Cli, exit_code, program
 
 import ir_lexirecall as irl
-from ir_lexirecall.cli import commands, main
+from ir_lexirecall.cli import evaluation, main
 from ir_lexirecall.cli.output import FORMATS, for_programs
 
 EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")
@@ -92,7 +92,7 @@ def test_errors_in_standard_input_name_the_line(process: Cli) -> None:
 
 
 def test_an_interruption_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(KeyboardInterrupt()))
     assert cli(*EVAL) == (130, "", "ir-lexirecall: interrupted\n")
 
 
@@ -101,7 +101,7 @@ def test_ctrl_c_while_it_starts() -> None:
         "import sys\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'ir_lexirecall.cli.commands': raise KeyboardInterrupt\n"
+        "        if name == 'ir_lexirecall.cli.about': raise KeyboardInterrupt\n"
         "from ir_lexirecall.__main__ import main\n"
         "sys.meta_path.insert(0, Interrupting())\n"
         "sys.exit(main())"
@@ -228,7 +228,7 @@ def test_names_that_the_terminal_cannot_print(folder: Path, monkeypatch: pytest.
 def test_no_traceback_reaches_a_user(
     error: BaseException, line: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(error))
+    monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(error))
     said = cli(*EVAL)
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(f"ir-lexirecall: {line}")
@@ -241,7 +241,7 @@ def test_too_little_memory_while_a_file_is_read(cli: Cli, monkeypatch: pytest.Mo
 
 
 def test_a_developer_sees_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands.ScoredRuns, "from_runs", failing(TypeError("no")))
+    monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(TypeError("no")))
     monkeypatch.setenv("IR_LEXIRECALL_TRACEBACK", "1")
     said = cli(*EVAL)
     assert said.code == 1
