@@ -22,13 +22,13 @@ from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.trec import read_qrels
-from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.present.text import printable
 
 if TYPE_CHECKING:
     import polars as pl
 else:
     pl = LazyModule("polars")
+merging: Any = LazyModule("ir_lexirecall.judging.merging")
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
@@ -256,7 +256,7 @@ class Inputs:
         if len(judgments) == 0:
             raise ValueError(f"{self.qrels}: there are no judgments in it")
         for file in self.judged:
-            judgments = merged(judgments, file)
+            judgments = merging.merged(judgments, file)
         return judgments
 
     @property
