@@ -18,6 +18,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import CriteriaLike
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.judgments import ExcludeLike
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.small_tables import id_string
 from ir_lexirecall.significance import SignificanceTest
 from lenskit_lexirecall.lists import check_ranking, grades
@@ -39,6 +40,8 @@ def compare(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    groups: GroupsLike | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -64,6 +67,9 @@ def compare(
         baseline: Compare every other run with this one, instead of all pairs.
         test, correction, alpha, margin, cutoff, queries, judged_only: As in ``ir_lexirecall.compare``.
         rel: As in ``ir_lexirecall.compare``; other than 1, it needs ``rating_field``.
+        groups: The group of each user: a mapping, a table with ``user_id`` and one more column, a column indexed by user, or
+            a file. ``Comparison.group_table`` then compares the runs in each group.
+        cluster: As in ``ir_lexirecall.compare``.
         exclude, allow_empty, n_resamples, seed, progress: As in ``ir_lexirecall.compare``.
         rules: As in ``ir_lexirecall.compare``; item lists have no rules of a collection's own.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
@@ -114,6 +120,8 @@ def compare(
         rel=rel,
         cutoff=cutoff,
         queries=queries,
+        groups=groups,
+        cluster=cluster,
         judged_only=judged_only,
         exclude=exclude,
         rules=rules,

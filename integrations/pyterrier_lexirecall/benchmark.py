@@ -19,6 +19,7 @@ from ir_lexirecall.comparison.comparing import CriteriaLike
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.collection import load, rules_of
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.significance import SignificanceTest
 
 _PREFIX = "irds:"
@@ -38,6 +39,8 @@ def Benchmark(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    groups: GroupsLike | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -61,7 +64,7 @@ def Benchmark(
             or to pairs of topics and qrels, or a suite of SuiteEval.
         by: criteria, as in ``ir_lexirecall.benchmark``.
         baseline: name of the pipeline that all others are compared with.
-        test, correction, alpha, margin, rel, cutoff, queries, judged_only, exclude, rules, allow_empty: as in
+        test, correction, alpha, margin, rel, cutoff, queries, groups, cluster, judged_only, exclude, rules, allow_empty: as in
             ``ir_lexirecall.benchmark``.
         n_resamples, seed, progress: as in ``ir_lexirecall.benchmark``.
         save_dir: where runs are kept; by default nowhere.
@@ -102,6 +105,8 @@ def Benchmark(
             rel=rel,
             cutoff=cutoff,
             queries=queries,
+            groups=groups,
+            cluster=cluster,
             judged_only=judged_only,
             exclude=exclude,
             rules=rules,

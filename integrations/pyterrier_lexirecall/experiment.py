@@ -18,12 +18,13 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry, is_integer, keeping_errors_of
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.comparing import check_groups, comparison_of, groups_of
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better, values
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import SignificanceTest
@@ -80,6 +81,8 @@ def Experiment(
     rel: float | None = None,
     cutoff: int | None = None,
     predicted: pd.DataFrame | str | None = None,
+    groups: GroupsLike | None = None,
+    cluster: bool = False,
     return_comparison: bool = False,
 ) -> Any:
     """Run ``pt.Experiment`` and compare the systems as ``ir_lexirecall.compare`` does, running each system once.
@@ -113,6 +116,9 @@ def Experiment(
         predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names or a file;
             ``qrels`` are those of people, for a random sample of at least 10 topics. All topics are run at once, so that it
             goes with neither ``batch_size`` nor ``filter_by_qrels``.
+        groups: as in ``ir_lexirecall.compare``: the group of each topic; a name is that of a column of the topics, or of the
+            qrels. ``Comparison.group_table`` then compares the systems in each group.
+        cluster: as in ``ir_lexirecall.compare``: the p-values of all columns are then those of groups.
         return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
@@ -149,6 +155,11 @@ def Experiment(
         tested = test
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
+    check_groups(tested, groups, cluster, predicted)
+    if cluster and callable(test):
+        raise ValueError(
+            "a function tests queries that are independent of each other; with cluster=True leave test out"
+        )
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
         baseline = _place_of(baseline, names)
@@ -172,6 +183,8 @@ def Experiment(
         rel,
         cutoff,
         _read(predicted, pt.io.read_qrels),
+        groups,
+        cluster,
         highlight,
         {
             "perquery": perquery,
@@ -247,6 +260,8 @@ class _Experiment:
         rel: float | None,
         cutoff: int | None,
         predicted: pd.DataFrame | None,
+        groups: GroupsLike | None,
+        cluster: bool,
         highlight: str | None,
         options: dict[str, Any],
     ) -> None:
@@ -266,6 +281,8 @@ class _Experiment:
         self.rel = rel
         self.cutoff = cutoff
         self.predicted = predicted
+        self.groups = groups
+        self.cluster = cluster
         self.highlight = highlight
         self.as_dataframe = options["dataframe"]
         self.perquery = options["perquery"]
@@ -290,7 +307,7 @@ class _Experiment:
                 result = self._run(topics, qrels)
             runs = None if collector.blind else collector.runs(len(self.systems))
         if runs is None:
-            return self._finished(result, None), None
+            return self._finished(self._without_groups(result), None), None
         order = self._execution_order(result)
         by_name = self._by_name(runs, order)
         for (name, run), system in zip(by_name.items(), self.systems, strict=True):
@@ -298,12 +315,25 @@ class _Experiment:
                 given = system if isinstance(system, pd.DataFrame) else None
                 check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
         comparison = self._compared(collector.judgments, by_name)
-        if comparison is not None and predicted is not None:
+        if comparison is None:
+            return self._finished(self._without_groups(result), None), None
+        table = topics if isinstance(self.groups, str) and self.groups in topics else qrels
+        grouped = groups_of(self.groups, collector.judgments.query_ids, table)
+        comparison = replace(comparison, groups=grouped, cluster=self.cluster)
+        if predicted is not None:
             if not len(predicted):
                 raise ValueError("predicted holds no judgments of the topics")
             by_program = self._compared(predicted, self._by_name(collector.by_program, order))
             comparison = replace(comparison, predicted=by_program)
         return self._finished(result, comparison), comparison
+
+    def _without_groups(self, result: Any) -> Any:
+        """A result without a comparison, if no groups were asked for."""
+        if self.groups is not None:
+            raise ValueError(
+                "groups are compared by rankings: name a preference, or a measure of rankings, or leave groups out"
+            )
+        return result
 
     def _by_name(self, runs: list[AlignedRun], order: list[int]) -> dict[str, AlignedRun]:
         """Runs in the order in which they were scored by the names of their systems, in the order of these."""
@@ -352,7 +382,8 @@ class _Experiment:
         by = {c: comparison.scored.measures.get(c, c) for c in comparison.criteria}
         rel = comparison.scored.judgments.threshold if self.rel is None else self.rel
         options: Any = {"baseline": name, "test": self.test, "margin": self.margin, "rel": rel, "cutoff": self.cutoff}
-        return comparison_of(comparison.scored, by, **options)
+        against = comparison_of(comparison.scored, by, **options)
+        return replace(against, groups=comparison.groups, cluster=comparison.cluster)
 
     def _run(self, topics: Any, qrels: Any) -> Any:
         names = self.distinct if self.tree else self.names
@@ -463,6 +494,8 @@ class _Experiment:
         if comparison is None or len(self.systems) < 2:
             return statistics
         against = self._against(comparison, baseline)
+        if self.cluster and (others := [name for name, _ in statistics if name not in (*comparison.measures, _HIDDEN)]):
+            raise ValueError(f"{others[0]} cannot be tested with groups as units; leave it or cluster=True out")
         for name in comparison.measures:
             ours = statistics_in(against, name)
             by_function = {key: column for key, column in statistics.items() if key[0] == name and self.function}

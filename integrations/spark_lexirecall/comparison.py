@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,22 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, naming
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike, check_options, coerce_test, comparison_of, parse_criteria
+from ir_lexirecall.comparison.comparing import (
+    CriteriaLike,
+    check_groups,
+    check_options,
+    coerce_test,
+    comparison_of,
+    groups_of,
+    parse_criteria,
+)
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments
 from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, ranks_from_arrow
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import check_served
 from ir_lexirecall.significance import SignificanceTest
@@ -45,6 +55,8 @@ def compare(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    groups: GroupsLike | DataFrame | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -62,6 +74,7 @@ def compare(
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
         by, baseline, test, correction, alpha, margin, rel, cutoff, queries, judged_only: as in ``ir_lexirecall.compare``.
+        groups, cluster: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
         exclude: as in ``ir_lexirecall.compare``; it is sent to every worker.
         rules: as in ``ir_lexirecall.compare``; a DataFrame has no rules of a collection's own.
         allow_empty, n_resamples, seed, progress: as in ``ir_lexirecall.compare``.
@@ -87,12 +100,15 @@ def compare(
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}
     check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries)
     check_served(measures.values())
-    qrels = qrels_frame(qrels)
+    check_groups(tested, groups, cluster)
+    source, qrels = qrels, qrels_frame(qrels)
     frames = {str(name): run_frame(run) for name, run in runs.items()}
     buckets = bucket_count(qrels.sparkSession, buckets)
     whole = Judgments.from_qrels(qrels.toArrow())
     aspects = named_aspects(measures.values()) & set(whole.rows["aspect"].unique())
     judgments = Judgments.from_qrels(whole, exclude)
+    table = source.toArrow() if isinstance(groups, str) and groups in source.columns else None
+    grouped = groups_of(getattr(groups, "toArrow", lambda: groups)(), judgments.query_ids, table)
     for measure in measures.values():
         if isinstance(measure, Measure):
             measure.check_judgments(judgments)
@@ -112,7 +128,7 @@ def compare(
         for measure_name in measures:
             values[measure_name].append(of_query[measure_name].to_numpy())
     scored = ScoredRuns(judgments, aligned, measures, {name: np.stack(rows) for name, rows in values.items()})
-    return comparison_of(
+    result = comparison_of(
         scored,
         criteria,
         baseline=baseline,
@@ -122,3 +138,4 @@ def compare(
         cutoff=cutoff,
         queries=queries,
     )
+    return replace(result, groups=grouped, cluster=cluster)

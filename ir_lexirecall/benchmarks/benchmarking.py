@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ir_lexirecall._util.errors import check_choice, entry, naming
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.benchmarks.result import Benchmark
-from ir_lexirecall.benchmarks.sources import CollectionsLike, RunsLike, named_collections, runs_by_collection
+from ir_lexirecall.benchmarks.sources import (
+    CollectionsLike,
+    RunsLike,
+    groups_by_collection,
+    named_collections,
+    runs_by_collection,
+)
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
+from ir_lexirecall.comparison.comparing import (
+    CriteriaLike,
+    check_groups,
+    coerce_test,
+    compare_runs,
+    groups_of,
+    parse_criteria,
+)
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
 from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.values import ValuesLike, read_collections
 from ir_lexirecall.significance import SignificanceTest
 
@@ -38,6 +53,8 @@ def benchmark(
     rel: float | None = None,
     cutoff: int | None = None,
     queries: str = "all",
+    groups: GroupsLike | None = None,
+    cluster: bool = False,
     judged_only: bool = False,
     exclude: ExcludeLike | None = None,
     rules: bool = True,
@@ -62,6 +79,10 @@ def benchmark(
             with a folder for each); or a leaderboard's, a value per task and run, of which inference is
             ``over="collections"`` only.
         baseline, test, correction, alpha, margin, rel, cutoff, queries, judged_only, exclude, rules, allow_empty: as in ``compare``.
+        groups: the group of each query, as in ``compare``; a table or file with a further column ``collection`` where ids of
+            queries are not enough; or a mapping of collections to these. ``Benchmark.group_table`` then compares the runs in
+            each group of each collection.
+        cluster: as in ``compare``; over collections, too, groups are resampled instead of queries.
         missing: ``"error"``, or ``"skip"``: leave runs that some collections lack out of what is said over collections (of
             values also the queries that lack a value).
         n_resamples, seed, progress: as in ``compare``.
@@ -85,13 +106,14 @@ def benchmark(
     check_choice("missing", missing, ["error", "skip"])
     baseline = run_name(baseline)
     tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    check_groups(tested, groups, cluster)
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
         check_needs_values_only(
             rel=rel, cutoff=cutoff, queries=queries != "all", judged_only=judged_only, exclude=exclude is not None
         )
-        return _of_values(values, columns_of(by), baseline, tested, margin, missing)
+        return _of_values(values, columns_of(by), baseline, tested, margin, missing, groups, cluster)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
     named, runs = named_collections(collections, runs)
@@ -100,14 +122,16 @@ def benchmark(
     if not callable(runs):
         known = {name: [*map(str, of_one)] for name, of_one in runs_by_collection(runs, list(named))}
         _check_baseline(baseline, known, _lacking(known, missing))
+    grouped = groups_by_collection(groups, list(named))
     results: dict[str, Comparison] = {}
     bar = progress_bar(progress, runs_by_collection(runs, list(named)), total=len(named), desc="collections")
     for name, of_one in bar:
         with naming("" if single else f"collection {name!r}"):
             found = _found(named[name])
             with_baseline = baseline is not None and baseline in map(str, of_one)
+            judgments = Judgments.from_qrels(found, exclude, rules=rules)
             results[name] = compare_runs(
-                Judgments.from_qrels(found, exclude, rules=rules),
+                judgments,
                 of_one,
                 _recommended(found) if criteria is None else criteria,
                 baseline=baseline if with_baseline else None,
@@ -116,6 +140,8 @@ def benchmark(
                 rel=rel,
                 cutoff=cutoff,
                 queries=queries,
+                groups=groups_of(grouped[name], judgments.query_ids, found, name),
+                cluster=cluster,
                 judged_only=judged_only,
                 allow_empty=allow_empty,
                 least=1,
@@ -136,15 +162,25 @@ def _of_values(
     test: SignificanceTest,
     margin: MarginLike | None,
     missing: str,
+    groups: GroupsLike | None,
+    cluster: bool,
 ) -> Benchmark:
     tables = read_collections(values, measures=wanted and wanted.values(), missing=missing)
     known = {name: table.runs for name, table in tables.items()}
     lacking = _lacking(known, missing)
     _check_baseline(baseline, known, lacking)
+    if groups is not None and all(table.per_task for table in tables.values()):
+        raise ValueError(
+            "a value per task has no queries in groups; compare(values=..., groups=...) takes groups of tasks"
+        )
+    by_collection = groups_by_collection(groups, list(tables))
     results = {}
     for name, table in tables.items():
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
-            results[name] = comparison_of_values(table, wanted, baseline=baseline, test=test, margin=margin, least=1)
+            found = comparison_of_values(table, wanted, baseline=baseline, test=test, margin=margin, least=1)
+            source = values.get(name) if isinstance(values, Mapping) else values
+            grouped = groups_of(by_collection[name], table.query_ids, source, name)
+            results[name] = replace(found, groups=grouped, cluster=cluster)
     first, *others = results.values()
     for name, result in zip(list(results)[1:], others, strict=True):
         if lost := [measure for measure in first.criteria if measure not in result.criteria]:

@@ -18,7 +18,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import two_sided
-from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.deviations import Deviations, best_set, rank_intervals, studentised_deviations
 from ir_lexirecall.significance.intervals import agreeing
@@ -117,6 +117,24 @@ class Benchmark(Mapping[str, Comparison]):
         """``Comparison.verdicts`` of every collection, with a column ``collection`` before."""
         return self._listed(lambda result: result.verdicts(by))
 
+    def group_means(self, by: str | None = None) -> pd.DataFrame:
+        """``Comparison.group_means`` of every collection, with a column ``collection`` before."""
+        return self._listed(lambda result: result.group_means(by))
+
+    def group_table(self, by: str | None = None) -> pd.DataFrame:
+        """``Comparison.group_table`` of every collection, corrected within it, with a column ``collection`` before."""
+        return self._listed(lambda result: result.group_table(by))
+
+    @property
+    def grouped(self) -> bool:
+        """``Comparison.grouped``, of all collections."""
+        return self._first.grouped
+
+    @property
+    def cluster(self) -> bool:
+        """Whether groups of queries, instead of queries, are the units of tests and intervals."""
+        return self._first.cluster
+
     def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
         import pandas as pd
 
@@ -144,6 +162,7 @@ class Benchmark(Mapping[str, Comparison]):
             "alpha": self.test.alpha,
             "n_resamples": self.test.n_resamples,
             "seed": self.test.seed,
+            "groups": {name: facts["groups"] for name, facts in each.items() if facts["groups"]} or None,
             "rules": rules or None,
             "lacking": dict(self.lacking) or None,
             "metadata": metadata or None,
@@ -222,6 +241,13 @@ class Benchmark(Mapping[str, Comparison]):
             arrays.append(np.concatenate([*result.criterion(by).differences(place, base)]))
         return arrays
 
+    def _units(self, by: str, arrays: list[Floats]) -> list[Floats]:
+        """What is resampled of values or differences per query: these, or groups of them."""
+        tests = [result.test_of(by) for result in self.results.values()]
+        return [
+            x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
+        ]
+
     @property
     def _others(self) -> list[str]:
         """The runs that differ from a baseline."""
@@ -243,8 +269,10 @@ class Benchmark(Mapping[str, Comparison]):
         """
         parts = []
         for name in self.quantities:
-            values = self.values_of(name)
-            differences = self.differences_of(name) if self._others else [np.zeros((0, x.shape[1])) for x in values]
+            values = self._units(name, self.values_of(name))
+            differences = [np.zeros((0, x.shape[1])) for x in values]
+            if self._others:
+                differences = self._units(name, self.differences_of(name))
             parts.append((name, values, differences))
         # Preferences leave out queries without relevant documents, measures do not.
         for _, similar in groupby(parts, key=lambda part: [x.shape[1] for x in part[1]]):
@@ -266,7 +294,7 @@ class Benchmark(Mapping[str, Comparison]):
         resamples = inference.Resamples(both.mean[:size], both.error[:size])
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
-        least = 0.0 if all((x >= 0).all() for x in values) else -np.inf
+        least = 0.0 if all((x >= 0).all() for x in self.values_of(by)) else -np.inf
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {
@@ -330,7 +358,7 @@ class Benchmark(Mapping[str, Comparison]):
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
         if (by, over) not in self._resampled_deviations:
-            values = [self.criterion(by).sign * x for x in self.values_of(by)]
+            values = [self.criterion(by).sign * x for x in self._units(by, self.values_of(by))]
             if self.per_task:  # the collections are what is resampled, as queries are of one
                 values = [np.concatenate(values, axis=1)]
             self._resampled_deviations[by, over] = studentised_deviations(

@@ -133,5 +133,27 @@ def runs_in_folder(folder: str | os.PathLike[str], collections: Sequence[str]) -
     return runs
 
 
+def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, Any]:
+    """What says which group the queries of each collection are in: the same for all, unless it is a mapping of collections.
+
+    >>> groups_by_collection({"q1": "who", "q2": "how"}, ["c"])
+    {'c': {'q1': 'who', 'q2': 'how'}}
+    >>> groups_by_collection({"c": "types.tsv", "d": {"q1": "who", "q2": "how"}}, ["c", "d"])
+    {'c': 'types.tsv', 'd': {'q1': 'who', 'q2': 'how'}}
+
+    Raises:
+        ValueError: groups of an unknown collection, or none of one.
+    """
+    by_collection = isinstance(groups, Mapping) and any(str(name) in collections for name in groups)
+    if not by_collection:
+        return dict.fromkeys(collections, groups)
+    named = {str(name): part for name, part in groups.items()}
+    if unknown := [name for name in named if name not in collections]:
+        raise ValueError(f"groups of an unknown collection, {unknown[0]!r}{did_you_mean(unknown[0], collections)}")
+    if missing := [name for name in collections if name not in named]:
+        raise ValueError(f"there are no groups for collection {missing[0]!r}{_others(missing[1:])}")
+    return named
+
+
 def _others(names: Sequence[str]) -> str:
     return f", nor for {', '.join(map(repr, names))}" if names else ""

@@ -19,14 +19,14 @@ from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.benchmarks.sources import runs_in_folder
 from ir_lexirecall.cli.arguments import add_allow_empty, add_measures, add_missing, add_preference, criteria_of
 from ir_lexirecall.cli.output import Page, add_output, terminal_width
-from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
+from ir_lexirecall.cli.significance import add_groups, add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.data.collection import DEMO
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.readers import run_files
 from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.present.tables import PLACES, Column, Shown
-from ir_lexirecall.present.words import provenance_line
+from ir_lexirecall.present.words import confidence_words, provenance_line
 from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
@@ -67,6 +67,7 @@ def add_benchmark(commands: Any) -> None:
         help="further judgments of a collection's queries (repeatable)",
     )
     add_allow_empty(parser)
+    add_groups(parser, " (other formats than text: only that); a column collection says where ids of queries do not")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
     add_margin(parser)
     add_test(
@@ -87,6 +88,8 @@ _KEYS: dict[str, type | tuple[type, ...]] = {
     "margin": (str, float),
     "over": str,
     "missing": str,
+    "groups": str,
+    "cluster": bool,
     "rules": bool,
     "allow_empty": bool,
     "test": str,
@@ -130,6 +133,10 @@ def _benchmark(options: argparse.Namespace) -> None:
         asked["allow_empty"] = True
     if options.missing is not None:
         asked["missing"] = options.missing
+    if options.groups is not None:
+        asked["groups"] = options.groups
+    if options.cluster:
+        asked["cluster"] = True
     collections, runs = asked.pop("collections"), asked.pop("runs")
     if isinstance(runs, str):
         runs = runs_in_folder(runs, list(collections))
@@ -149,9 +156,12 @@ def _benchmark(options: argparse.Namespace) -> None:
         page.add_finding(present.benchmark_finding(result, over), ranking=False)
         _add_overall(page, result, over, places)
         page.add_sentence(_legend(result))
+        if result.grouped:
+            page.add_sentence("Pairs in groups of queries:")
+            page.add_table(result.group_table(), confidence=confidence_words(result.provenance))
         page.add_sentence(provenance_line(result.provenance))
     else:
-        page.add_table(result.overall(over))
+        page.add_table(result.group_table() if result.grouped else result.overall(over))
     if options.report is not None:
         inputs = {"values": options.source} if options.values else {}
         inputs |= {f"{name}: qrels": source for name, source in collections.items()}
@@ -282,6 +292,8 @@ def _from_toml(path: Path) -> dict[str, Any]:
             raise ValueError(f"{path}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")
     if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
         raise ValueError(f"{path}: there is no {missing[0]}")
+    if "groups" in asked:
+        asked["groups"] = str(path.parent / asked["groups"])
     asked["collections"] = {
         name: _beside(path, source, f"collections.{name}") for name, source in asked["collections"].items()
     }

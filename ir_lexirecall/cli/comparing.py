@@ -184,7 +184,7 @@ def _add_pairs(page: Page, result: Comparison) -> None:
         first = [name for name in _FIRST if name in table]
         table = table[[*first, *(name for name in table.columns if name not in first)]]
         page.add_sentence("Pairs:")
-    in_groups = None if result.groups is None or result.cluster else result.group_table()
+    in_groups = result.group_table() if result.grouped else None
     if in_groups is None or page.for_people:
         page.add_table(table, confidence=confidence_words(result.provenance))
     if in_groups is None:

@@ -57,12 +57,13 @@ def significance_test(options: argparse.Namespace) -> SignificanceTest:
     return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
 
 
-def add_groups(parser: argparse.ArgumentParser) -> None:
-    """Add ``--groups`` and ``--cluster``."""
+def add_groups(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add ``--groups`` and ``--cluster``; ``more`` is what else to say of them."""
     parser.add_argument(
         "--groups",
         metavar="FILE",
-        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare in each group, too",
+        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare in each group, "
+        f"too{more}",
     )
     parser.add_argument(
         "--cluster",

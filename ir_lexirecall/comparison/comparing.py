@@ -169,8 +169,8 @@ def compare(
         )
         wanted = columns_of(by)
         table = read_values(values, measures=wanted and wanted.values(), missing=missing)
-        grouped = None if groups is None else groups_of(groups, table.query_ids, values)
-        check_cluster(tested, grouped, cluster)
+        grouped = groups_of(groups, table.query_ids, values)
+        check_groups(tested, grouped, cluster)
         found = comparison_of_values(table, wanted, baseline=run_name(baseline), test=tested, margin=margin)
         return replace(found, groups=grouped, cluster=cluster)
     if qrels is None or runs is None:
@@ -187,7 +187,7 @@ def compare(
         cutoff=cutoff,
         queries=queries,
         predicted=None if predicted is None else Judgments.from_qrels(predicted, exclude, rules=rules),
-        groups=None if groups is None else groups_of(groups, judgments.query_ids, qrels),
+        groups=groups_of(groups, judgments.query_ids, qrels),
         cluster=cluster,
         judged_only=judged_only,
         allow_empty=allow_empty,
@@ -198,10 +198,14 @@ def compare(
     return result
 
 
-def groups_of(groups: GroupsLike, query_ids: Sequence[str], table: Any = None) -> QueryGroups:
+def groups_of(
+    groups: GroupsLike | None, query_ids: Sequence[str], table: Any = None, collection: str | None = None
+) -> QueryGroups | None:
     """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
+    if groups is None:
+        return None
     named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
-    return read_groups(groups, query_ids, table=table if named else None)
+    return read_groups(groups, query_ids, table=table if named else None, collection=collection)
 
 
 def coerce_test(
@@ -241,10 +245,8 @@ def compare_runs(
     if predicted is not None:
         if queries != "all":
             raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
-        if groups is not None:
-            raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
         human_queries(judgments.query_ids, predicted.query_ids)
-    check_cluster(test, groups, cluster)
+    check_groups(test, groups, cluster, predicted)
     rel = judgments.threshold if rel is None else rel
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
     scored = ScoredRuns.from_runs(
@@ -261,8 +263,10 @@ def compare_runs(
     return replace(result, predicted=comparison_of(by_program, by, test=test, rel=rel, cutoff=cutoff))
 
 
-def check_cluster(test: SignificanceTest, groups: QueryGroups | None, cluster: bool) -> None:
-    """Refuse groups as units where there are no groups, or for a test that cannot."""
+def check_groups(test: SignificanceTest, groups: GroupsLike | None, cluster: bool, predicted: object = None) -> None:
+    """Refuse groups as units where there are no groups, or for a test that cannot, and any groups with predicted judgments."""
+    if groups is not None and predicted is not None:
+        raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
     if cluster and groups is None:
         raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
     if cluster:

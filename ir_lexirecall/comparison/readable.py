@@ -6,6 +6,7 @@ from typing import Any
 
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.io.groups import QueryGroups
 
 present: Any = LazyModule("ir_lexirecall.present")  # they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
@@ -13,6 +14,14 @@ plots: Any = LazyModule("ir_lexirecall.plots")
 
 class Readable:
     """Methods of ``Comparison`` that show it."""
+
+    groups: QueryGroups | None
+    cluster: bool
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
+        return self.groups is not None and not self.cluster
 
     @property
     def diagnostics(self) -> list[str]:

@@ -491,7 +491,7 @@ class Comparison(Readable):
     @cached_property
     def _in_groups(self) -> InGroups:
         if self.groups is None:
-            raise ValueError("there are no groups of queries; pass groups= to compare")
+            raise ValueError("there are no groups of queries; pass groups=")
         if self.cluster:
             raise ValueError(
                 "the groups are the units of the tests; compare without cluster=True for a table per group"

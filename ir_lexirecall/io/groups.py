@@ -18,7 +18,7 @@ from ir_lexirecall.io.content import is_parquet, whole_content
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import text_of
 from ir_lexirecall.io.parquet import parquet_batches
-from ir_lexirecall.io.values.cells import QUERY_NAMES
+from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES
 from ir_lexirecall.io.values.frames import columns_of_frame
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
@@ -62,7 +62,12 @@ class QueryGroups:
 
 @entry
 def read_groups(
-    groups: GroupsLike, query_ids: Sequence[str], *, column: str | None = None, table: Any = None
+    groups: GroupsLike,
+    query_ids: Sequence[str],
+    *,
+    column: str | None = None,
+    table: Any = None,
+    collection: str | None = None,
 ) -> QueryGroups:
     """Read which group each query belongs to.
 
@@ -73,6 +78,7 @@ def read_groups(
         query_ids: the queries that need a group, in the order of the result; others are ignored.
         column: the column with groups, where a table has several.
         table: where ``groups`` names a column: the table, one row or several (of the same group) per query.
+        collection: of a table with a column ``collection`` (or ``dataset``, ``task``), take the rows of this one.
 
     Raises:
         ValueError: a query has no group or two, there is only one group, or the source cannot be read; the message names the
@@ -82,7 +88,7 @@ def read_groups(
     >>> found.names, found.code.tolist(), found.sizes
     (['how', 'who'], [1, 0, 1], {'how': 1, 'who': 2})
     """
-    pairs, what = _pairs(groups, column, table)
+    pairs, what = _pairs(groups, column, table, collection)
     group: dict[str, str] = {}
     for query_id, name, where in pairs:
         if name is None:
@@ -107,10 +113,10 @@ def read_groups(
 _Pair: TypeAlias = "tuple[str, str | None, str]"
 
 
-def _pairs(groups: Any, column: str | None, table: Any) -> tuple[list[_Pair], str]:
+def _pairs(groups: Any, column: str | None, table: Any, collection: str | None) -> tuple[list[_Pair], str]:
     """Query, group and place of every row."""
     if isinstance(groups, str) and table is not None:
-        return _of_table(table, groups, "groups"), "groups"
+        return _of_table(table, groups, "groups", collection), "groups"
     if isinstance(groups, Mapping):
         odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
         if odd is not None:
@@ -120,11 +126,11 @@ def _pairs(groups: Any, column: str | None, table: Any) -> tuple[list[_Pair], st
         path = os.fspath(groups)
         if not is_file(path):
             raise ValueError(f"groups: there is no file {path!r}; to use a column of a table, give the table, too")
-        return _of_file(path, column), path
-    return _of_table(groups, column, "groups"), "groups"
+        return _of_file(path, column, collection), path
+    return _of_table(groups, column, "groups", collection), "groups"
 
 
-def _of_table(table: Any, column: str | None, what: str) -> list[_Pair]:
+def _of_table(table: Any, column: str | None, what: str, collection: str | None) -> list[_Pair]:
     frame = columns_of_frame(table)
     if frame is None:
         raise ValueError(
@@ -132,21 +138,32 @@ def _of_table(table: Any, column: str | None, what: str) -> list[_Pair]:
             "and one more column, or a file"
         )
     columns, index = frame
-    return _of_columns(columns, index, column, what, lambda row: f"{what}, row {row + 1}")
+    return _of_columns(columns, index, column, what, lambda row: f"{what}, row {row + 1}", collection)
 
 
-def _of_columns(columns: Mapping[str, Any], index: Any, column: str | None, what: str, where: Any) -> list[_Pair]:
+def _of_columns(
+    columns: Mapping[str, Any], index: Any, column: str | None, what: str, where: Any, collection: str | None
+) -> list[_Pair]:
     query = next((name for name in QUERY_NAMES if name in columns and name != column), None)
     if query is None and index is None:
         raise ValueError(f"{what} has no column query_id: it has {shown_names(list(columns))}")
-    others = [name for name in columns if name != query]
+    task = None
+    if collection is not None:
+        task = next((name for name in TASK_NAMES if name in columns and name not in (query, column)), None)
+    others = [name for name in columns if name not in (query, task)]
     chosen = column or next((name for name in _GROUP_NAMES if name in others), others[0] if len(others) == 1 else None)
     if chosen is None or chosen not in others:
         named = f"no column {column!r}" if column is not None else "several columns, none of them called group"
         raise ValueError(f"{what} has {named}: it has {shown_names(list(columns))}; name one with column=")
+    if task is not None and collection not in (names := dict.fromkeys(map(_text, columns[task]))):
+        raise ValueError(
+            f"{what}: no row is of collection {collection!r}; {task} has {shown_names(list(map(str, names)))}"
+        )
     ids = list(index if query is None else columns[query])
     pairs = []
     for row, (query_id, name) in enumerate(zip(ids, columns[chosen], strict=True)):
+        if task is not None and _text(columns[task][row]) != collection:
+            continue
         text = _text(query_id)
         if text is None:
             raise ValueError(f"{where(row)}: there is no query")
@@ -154,12 +171,12 @@ def _of_columns(columns: Mapping[str, Any], index: Any, column: str | None, what
     return pairs
 
 
-def _of_file(path: str, column: str | None) -> list[_Pair]:
+def _of_file(path: str, column: str | None, collection: str | None) -> list[_Pair]:
     with rereadable(path) as file:
         if is_parquet(file):
             table = trec.stacked([*parquet_batches(file)])
             columns = {name: table[name].to_list() for name in table.columns}
-            return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}")
+            return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}", collection)
         text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
         lines = [(n, line.rstrip("\r")) for n, line in enumerate(text.split("\n"), start=1)]
         lines = [(n, line) for n, line in lines if line.strip() and not line.startswith("#")]
@@ -178,7 +195,7 @@ def _of_file(path: str, column: str | None) -> list[_Pair]:
             return [(row[0], row[1] or None, f"{file}, line {n}") for n, row in rows]
         columns = {name: [row[i] or None for _, row in rows[1:]] for i, name in enumerate(header)}
         numbers = [n for n, _ in rows[1:]]
-        return _of_columns(columns, None, column, file, lambda row: f"{file}, line {numbers[row]}")
+        return _of_columns(columns, None, column, file, lambda row: f"{file}, line {numbers[row]}", collection)
 
 
 def _text(value: Any) -> str | None:

@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 
     from ir_lexirecall.benchmarks import Benchmark
 
-_RESAMPLED = {
-    "queries": "stratified bootstrap over queries",
-    "collections": "two-level bootstrap over collections",
-}
+
+def _resampled(result: Benchmark, over: str) -> str:
+    """How means over all collections were resampled, in a few words."""
+    if over == "queries":
+        return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
+    return f"two-level bootstrap over collections{' and groups of their queries' if result.cluster else ''}"
 
 
 _PER_TASK = "A value per collection: tests and intervals are over collections, and know nothing of the queries within."
@@ -161,7 +163,7 @@ def _leading(result: Benchmark, tables: Sequence[pd.DataFrame], over: str) -> li
         what = f"leads; {listed(others)} may be the best as well" if others else "leads all others"
         sentences.append(f"By {listed(names)}, {leader} {what}.")
     confidence = confidence_words(result.provenance)
-    sentences.append(f"(Macro means; {_RESAMPLED[over]}; {confidence} confidence for each criterion.)")
+    sentences.append(f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)")
     return sentences
 
 
@@ -253,7 +255,7 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
         columns.append(Column("I2", [format_number(float(value), 2) for part in parts for value in part["i2"]], True))
     confidence = confidence_words(result.provenance)
-    notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_RESAMPLED[over]}."]
+    notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:
         notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
     return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)

@@ -208,7 +208,7 @@ def _against_baseline(result: Comparison, standings: Sequence[Standing]) -> str:
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     """What differs in which group of queries, in a sentence for each criterion."""
-    if result.groups is None or result.cluster or len(result.runs) < 2:
+    if result.groups is None or not result.grouped or len(result.runs) < 2:
         return []
     sizes = result.groups.sizes
     tests = {standing.name: result.test_of(standing.name) for standing in standings}

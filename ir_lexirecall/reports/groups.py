@@ -36,7 +36,7 @@ class GroupForest:
 
 def groups_of(result: Comparison) -> list[GroupForest]:
     """A forest for each criterion; none where there are no groups to compare."""
-    if result.groups is None or result.cluster or len(result.runs) < 2:
+    if not result.grouped or len(result.runs) < 2:
         return []
     return [_forest(result, name) for name, criterion in result.by.items() if is_defined(criterion)]
 

@@ -194,13 +194,14 @@ def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int
         for over in OVER if overall_table(result) is not None else ():
             if over == "queries" and result.per_task:
                 continue
-            what = _RESAMPLED[over]
+            what = _RESAMPLED[over].replace("queries", "groups of queries" if result.cluster else "queries")
             tables.append((f"Over collections, {what}", result.overall(over), 2))
         tables.append(("Means on each collection", result.means(), 3))
         for name, comparison in result.items():
             pairs = [comparison.table(by) for by in _defined(comparison)]
             tables += [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)] if pairs else []
-        return tables
+        defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
+        return tables + _in_groups(result, defined)
     names = _defined(result)
     tables = [("Means, a row per criterion and run", result.means(), 2)]
     best = [result.best_set(by).assign(criterion=by) for by in names]
@@ -211,10 +212,16 @@ def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int
             columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])
         )
         tables.append((f"Differences by {by}, a row per pair of runs", pairs, 2))
-    if result.groups is not None and not result.cluster:
-        tables.append(("Means in groups of queries", result.group_means(), 2))
-        tables += [("Differences in groups of queries", result.group_table(), 2)] if names == result.criteria else []
-    return tables
+    return tables + _in_groups(result, names == result.criteria)
+
+
+def _in_groups(result: Comparison | Benchmark, defined: bool) -> list[tuple[str, pd.DataFrame, int]]:
+    """The tables of groups of queries, if there are any: of differences where all criteria are defined."""
+    if not result.grouped:
+        return []
+    rows = 3 if isinstance(result, Benchmark) else 2
+    tables = [("Means in groups of queries", result.group_means(), rows)]
+    return tables + ([("Differences in groups of queries", result.group_table(), rows)] if defined else [])
 
 
 _RESAMPLED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import numpy as np
@@ -211,3 +212,123 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "compare: groups of queries are units" in capsys.readouterr().err
     assert main(["report", *command[1:], "-o", "out.html"]) == 0
     assert '<section id="groups"' in Path("out.html").read_text(encoding="utf-8")
+
+
+# -- many collections ------------------------------------------------------------------------------------
+
+PARTS = {name: QRELS[QRELS["query_id"].isin(ids)] for name, ids in (("one", QUERIES[::2]), ("two", QUERIES[1::2]))}
+TABLE = pd.DataFrame([(c, q, KINDS[q]) for c, part in PARTS.items() for q in sorted(set(part["query_id"]))])
+TABLE.columns = ["collection", "query_id", "group"]
+OPTIONS: dict[str, Any] = {"baseline": "bm25", "n_resamples": 99}
+
+
+def over_parts(groups: Any, by: Any = ("AP", "lexirecall"), **options: Any) -> Any:
+    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), list(by), groups=groups, **OPTIONS, **options)
+
+
+def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> None:
+    TABLE.to_csv(tmp_path / "groups.csv", index=False)
+    TABLE.to_parquet(tmp_path / "groups.parquet")
+    by_name = {name: {q: KINDS[q] for q in part["query_id"]} for name, part in PARTS.items()}
+    for groups in (KINDS, by_name, TABLE, tmp_path / "groups.csv", str(tmp_path / "groups.parquet")):
+        result = over_parts(groups)
+        for table in ("group_table", "group_means"):
+            found = getattr(result, table)()
+            for name, qrels in PARTS.items():
+                alone = irl.compare(qrels, RUNS, ["AP", "lexirecall"], groups=KINDS, **OPTIONS)
+                rows = found[found["collection"] == name].drop(columns="collection").reset_index(drop=True)
+                pd.testing.assert_frame_equal(rows, getattr(alone, table)())
+    assert over_parts(KINDS).overall().equals(over_parts(None).overall())
+    kinds = {name: part.assign(kind=part["query_id"].map(KINDS)) for name, part in PARTS.items()}
+    result = irl.benchmark(kinds, dict.fromkeys(PARTS, RUNS), ["AP", "lexirecall"], groups="kind", **OPTIONS)
+    assert result.group_table().equals(over_parts(KINDS).group_table())
+
+
+def test_the_same_id_may_be_in_other_groups_elsewhere() -> None:
+    both = dict.fromkeys(("one", "two"), QRELS)
+    table = pd.DataFrame([(c, q, (KINDS if c == "one" else USERS)[q]) for c in both for q in QUERIES])
+    table.columns = ["dataset", "qid", "group"]
+    result = irl.benchmark(both, dict.fromkeys(both, RUNS), "AP", groups=table, **OPTIONS)
+    assert result["one"].groups.sizes == {"how": 6, "what": 3, "who": 7}
+    assert result["two"].groups.names == ["u0", "u1", "u2", "u3", "u4"]
+    assert result.provenance["groups"] == {"one": "3", "two": "5"}
+
+
+@pytest.mark.parametrize("over", ["queries", "collections"])
+def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> None:
+    def copied(table: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([table.assign(query_id=table["query_id"] + f"-{i}") for i in range(3)])
+
+    users = {f"{query}-{i}": query for query in QUERIES for i in range(3)}
+    runs = {name: copied(run) for name, run in RUNS.items()}
+    parts = {name: copied(part) for name, part in PARTS.items()}
+    options: dict[str, Any] = {"groups": users, "cluster": True, **OPTIONS}
+    many = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP", "lexirecall"], **options)
+    once = over_parts(None)
+    expected, found = once.overall(over), many.overall(over)
+    pd.testing.assert_frame_equal(found, expected, check_exact=False, check_like=True)
+    pd.testing.assert_frame_equal(many.best_set("AP", over), once.best_set("AP", over))
+    pd.testing.assert_frame_equal(many.replicated("AP"), once.replicated("AP"))
+    assert "groups of " in str(many)
+
+
+@pytest.mark.parametrize(
+    ("groups", "options", "message"),
+    [
+        (None, {"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
+        (KINDS, {"cluster": True, "test": "sign"}, "groups of queries are units of the tests t and bootstrap"),
+        ({"one": KINDS}, {}, "there are no groups for collection 'two'"),
+        ({"one": KINDS, "two": KINDS, "tow": KINDS}, {}, "groups of an unknown collection, 'tow'; did you mean 'two'"),
+        ({"one": KINDS, "two": {"q02": "a"}}, {}, "collection 'two': groups: there is no group for query 'q04'"),
+        (dict.fromkeys(QUERIES, "a"), {}, "collection 'one': groups: all queries are in one group, a"),
+        (
+            TABLE[TABLE["collection"] == "one"],
+            {},
+            "collection 'two': groups: no row is of collection 'two'; .* has one",
+        ),
+    ],
+)
+def test_bad_groups_of_a_benchmark(groups: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^benchmark: {message}"):
+        over_parts(groups, **options)
+
+
+def test_groups_of_values_on_many_collections() -> None:
+    rows = []
+    for name, qrels in PARTS.items():
+        for run in ("bm25", "ql"):
+            values = irl.evaluate(["AP"], qrels, RUNS[run]).reset_index()
+            rows.append(values.assign(collection=name, run=run, kind=values["query_id"].map(KINDS)))
+    frame = pd.concat(rows)
+    runs = {run: RUNS[run] for run in ("bm25", "ql")}
+    expected = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), "AP", groups=KINDS).group_table()
+    for groups in (KINDS, "kind"):
+        pd.testing.assert_frame_equal(irl.benchmark(values=frame, groups=groups).group_table(), expected)
+    board = pd.DataFrame({"task": ["x", "y"], "a": [0.1, 0.2], "b": [0.2, 0.3]})
+    with pytest.raises(ValueError, match=r"^benchmark: a value per task has no queries in groups; compare"):
+        irl.benchmark(values=board, groups={"x": "a", "y": "b"})
+
+
+def test_the_command_benchmark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, qrels in PARTS.items():
+        (tmp_path / "many" / name).mkdir(parents=True)
+        for run in ("bm25", "ql"):
+            copy(demo.FOLDER / "runs" / f"{run}.run", tmp_path / "many" / name)
+        lines = qrels.groupby(["query_id", "doc_id"])["relevance"].max().items()
+        text = "".join(f"{q} 0 {d} {grade}\n" for (q, d), grade in lines)
+        (tmp_path / "many" / name / "qrels.txt").write_text(text, encoding="utf-8")
+    TABLE.to_csv(tmp_path / "groups.tsv", index=False, sep="\t")
+    monkeypatch.chdir(tmp_path)
+    command = ["benchmark", "many", "-m", "AP", "--baseline", "ql", "--groups", "groups.tsv"]
+    assert main(command) == 0
+    assert "Pairs in groups of queries:" in capsys.readouterr().out
+    assert main([*command, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {(row["collection"], row["group"]) for row in rows} == set(
+        zip(TABLE["collection"], TABLE["group"], strict=True)
+    )
+    assert main([*command, "--cluster", "--report", "out.html"]) == 0
+    assert "bootstrap over groups of queries" in " ".join(capsys.readouterr().out.split())
+    assert "groups of queries resampled within each collection" in Path("out.html").read_text(encoding="utf-8")

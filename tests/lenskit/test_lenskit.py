@@ -465,6 +465,20 @@ def test_compare_counts_what_brute_force_counts(
     assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
 
 
+def test_groups_of_users_give_what_compare_gives() -> None:
+    kinds = {user: f"kind {i % 2}" for i, user in enumerate(TEST)}
+    qrels = {str(user): {str(item): 1 for item in graded} for user, graded in TEST.items()}
+    plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in RUNS.items()}
+    table = pd.DataFrame(kinds.items(), columns=["user_id", "kind"])
+    for options in ({"groups": kinds}, {"groups": table}, {"groups": kinds, "cluster": True}):
+        result = compare(held_out(TEST), by_name(RUNS), ["AP", "lexirecall"], allow_empty=True, **options)
+        expected = irl.compare(qrels, plain, ["AP", "lexirecall"], allow_empty=True, **options)
+        for found in ("table", "means") if "cluster" in options else ("group_table", "group_means"):
+            pd.testing.assert_frame_equal(getattr(result, found)(), getattr(expected, found)(), check_exact=True)
+    with pytest.raises(ValueError, match=r"^compare: groups: there is no group for query"):
+        compare(held_out(TEST), by_name(RUNS), groups={"nobody": "a"})
+
+
 @given(data=runs_and_test(), by=st.sampled_from(["lexiprecision", ["rpp", "TSE"], "nDCG@5", "SL3(n=31)"]))
 @settings(max_examples=30)
 def test_compare_gives_what_ir_lexirecall_s_compare_gives(data: Any, by: Any) -> None:

@@ -69,6 +69,17 @@ def test_it_says_what_benchmark_says(tmp_path: Path) -> None:
     assert again.means().equals(result.means())
 
 
+def test_groups_of_topics_are_those_of_benchmark() -> None:
+    data, kinds = parts(), {query: f"kind {i % 3}" for i, query in enumerate(IDS)}
+    qrels = {name: table for name, (_, table) in data.items()}
+    runs = {name: {run: demo.run(run) for run in ("bm25", "ql")} for name in data}
+    for cluster, table in ((False, "group_table"), (True, "overall")):
+        options = {"baseline": "bm25", "groups": kinds, "cluster": cluster, **OPTIONS}
+        result = pt.lexirecall.Benchmark(pipelines(), data, MEASURES, **options)
+        expected = irl.benchmark(qrels, runs, MEASURES, **options)
+        pd.testing.assert_frame_equal(getattr(result, table)(), getattr(expected, table)(), check_exact=True)
+
+
 def test_it_continues_where_it_was_interrupted(tmp_path: Path) -> None:
     first = pipelines() | {"tfidf": Counting("tfidf", fails_on=IDS[1])}
     with pytest.raises(KeyboardInterrupt):

@@ -1826,6 +1826,52 @@ def test_predicted_judgments_give_the_numbers_of_compare(plan: str) -> None:
         pt.lexirecall.Experiment(systems, topics, people.rename(columns=ours), ["AP"], **nothing)
 
 
+# -- groups of topics --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("plan", ["linear", "tree"])
+def test_groups_give_the_numbers_of_compare(plan: str) -> None:
+    qrels = irl.demo.qrels().groupby(["query_id", "doc_id"], as_index=False)["relevance"].max()
+    ids = sorted(qrels["query_id"].unique())
+    kinds = {query: f"kind {i % 3}" for i, query in enumerate(ids)}
+    runs = {name: irl.demo.run(name) for name in ("bm25", "ql", "tfidf")}
+    ours = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    systems = [run.rename(columns=ours).assign(rank=run.groupby("query_id").cumcount()) for run in runs.values()]
+    topics = pd.DataFrame({"qid": ids, "query": "x", "kind": [kinds[query] for query in ids]})
+    judged, by = qrels.rename(columns=ours), ["nDCG@10", "lexirecall"]
+
+    def experiment(measures: Any = ("nDCG@10",), **options: Any) -> pd.DataFrame:
+        options = {"names": list(runs), "plan": plan, "correction": "holm"} | options
+        return pt.lexirecall.Experiment(systems, topics, judged, list(measures), **options)
+
+    alone = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds)
+    for groups in (kinds, "kind"):
+        found = experiment(baseline=0, groups=groups).attrs["comparison"]
+        assert_frame_equal(found.group_table(), alone.group_table())
+    units = irl.compare(qrels, runs, by, baseline="bm25", groups=kinds, cluster=True).table()
+    for baseline, end in ((0, ""), (["bm25", "ql"], " (bm25)")):
+        for margin in (None, 0.02):
+            table = experiment(baseline=baseline, groups=kinds, cluster=True, margin=margin)
+            for criterion, name in zip(by, ["nDCG@10", PREF], strict=True):
+                rows = units[units["criterion"] == criterion]
+                assert table[f"{name} p-value{end}"].tolist()[1:] == rows["p"].tolist()
+                assert table[f"{name} p-value corrected{end}"].tolist()[1:] == rows["p_corrected"].tolist()
+    other = irl.compare(qrels, runs, by, baseline="ql", groups=kinds, cluster=True).table("nDCG@10")
+    assert table["nDCG@10 p-value (ql)"].tolist()[::2] == other["p"].tolist()
+
+    for options, message in (
+        ({"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
+        ({"groups": kinds, "cluster": True, "test": "sign"}, "units of the tests t and bootstrap, not of sign"),
+        ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "with cluster=True leave test out"),
+        ({"groups": kinds, "predicted": judged}, "predicted judgments sharpen what is said of all queries"),
+        ({"groups": {ids[0]: "a"}}, "there is no group for query 'q02' .and 14 more like it.; add it"),
+        ({"groups": "nowhere"}, "groups has no column 'nowhere'"),
+        ({"groups": kinds, "measures": ["mrt"], "preferences": None}, "groups are compared by rankings"),
+    ):
+        with pytest.raises(ValueError, match=f"^pt.lexirecall.Experiment: .*{message}"):
+            experiment(baseline=0, **options)
+
+
 def test_ids_that_no_judged_document_has_are_said() -> None:
     one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
     topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})

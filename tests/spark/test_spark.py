@@ -368,10 +368,32 @@ def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark:
         assert_same(values, irl.evaluate(MEASURES, QRELS, RUN, **options))
 
 
+def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None:
+    kinds = {query: f"kind {i % 2}" for i, query in enumerate(sorted(set(QRELS["query_id"])))}
+    runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
+    qrels = spark.createDataFrame(QRELS.assign(kind=QRELS["query_id"].map(kinds)))
+    table = pd.DataFrame(kinds.items(), columns=["query_id", "kind"])
+    wanted = irl.compare(QRELS, RUNS, ["lexirecall", "nDCG@10"], groups=kinds, allow_empty=True)
+    for groups in (kinds, "kind", spark.createDataFrame(table)):
+        result = spark_lexirecall.compare(
+            qrels, runs, ["lexirecall", "nDCG@10"], groups=groups, allow_empty=True, buckets=3
+        )
+        pd.testing.assert_frame_equal(result.group_table(), wanted.group_table(), check_exact=True)
+    options: dict[str, Any] = {"groups": kinds, "cluster": True, "allow_empty": True}
+    result = spark_lexirecall.compare(qrels, runs, "nDCG@10", buckets=3, **options)
+    assert_same_comparison(result, irl.compare(QRELS, RUNS, "nDCG@10", **options))
+    for wrong, message in (
+        ({"cluster": True}, r"^compare: cluster=True takes groups of queries"),
+        ({"groups": dict(list(kinds.items())[1:])}, r"^compare: groups: there is no group for query"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            spark_lexirecall.compare(qrels, runs, **wrong)
+
+
 def test_compare_takes_what_the_local_one_takes() -> None:
     functions = (spark_lexirecall.compare, irl.compare)
     ours, local = ({n: p.default for n, p in inspect.signature(f).parameters.items()} for f in functions)
-    on_the_driver = {"values", "predicted", "groups", "cluster", "missing"}
+    on_the_driver = {"values", "predicted", "missing"}
     assert list(ours) == [*(name for name in local if name not in on_the_driver), "buckets"]
     options = [name for name in ours if name not in ("qrels", "runs", "by", "buckets")]
     assert [ours[name] for name in options] == [local[name] for name in options]
