@@ -58,7 +58,6 @@ class Row:
         share: measured.
         samples: that it was measured in.
         reason: why the statement keeps more than its level, if it does.
-        limit: why it keeps less, where that is known and stated.
     """
 
     statement: str
@@ -67,7 +66,6 @@ class Row:
     share: float
     samples: int
     reason: str = ""
-    limit: str = ""
 
     @property
     def excess(self) -> float:
@@ -78,13 +76,13 @@ class Row:
     def remark(self) -> str:
         """*off* where it is true less often than it says, the reason where more often."""
         if self.excess < -TOLERANCE:
-            return f"below: {self.limit}" if self.limit else "off"
+            return "off"
         return f"conservative: {self.reason or 'unexplained'}" if self.excess > TOLERANCE else ""
 
 
-def covers(statement: str, setting: str, holds: Floats, reason: str = "", limit: str = "") -> Row:
+def covers(statement: str, setting: str, holds: Floats, reason: str = "") -> Row:
     """A row of an interval; ``holds``: per sample (and run), whether it holds the truth."""
-    return Row(statement, setting, 1 - ALPHA, float(np.mean(holds)), len(holds), reason, limit)
+    return Row(statement, setting, 1 - ALPHA, float(np.mean(holds)), len(holds), reason)
 
 
 def false(statement: str, setting: str, said: Floats, reason: str = "") -> Row:
@@ -274,8 +272,7 @@ def clusters(samples: int, rng: Generator) -> Iterator[Row]:
         ]
         result = sig.TestResult.concatenate(parts)
         holds = (result.low <= 0) & (result.high >= 0)
-        limit = "groups of very unequal size; the t interval holds" if sizes[0] < sizes[-1] else ""
-        yield covers("bootstrap of groups: interval", what, holds, FEW, limit)
+        yield covers("bootstrap of groups: interval", what, holds, FEW)
 
 
 # -- best sets, ranks, many collections ------------------------------------------------------------
