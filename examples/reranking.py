@@ -54,5 +54,5 @@ print(result.explain("first", "reranked").head().to_string(index=False))
 # every query, the ranks at that level.
 
 axes = result.plot_pair("first", "reranked")
-axes.figure.suptitle("The rank that decided each query: first (blue) and reranked (red)", fontsize="medium")
+axes.figure.suptitle("The rank that decided each query: first (blue) and reranked (orange)", fontsize="medium")
 plt.show()

@@ -135,7 +135,7 @@ def main(arguments: list[str] | None = None) -> Comparison:
     pairs = comparison.with_baseline(None).plot_pairs("lexirecall")
     pictures = {"preferences": pairs, "pair": comparison.plot_pair(a, b, "lexirecall")}
     pictures["preferences"].figure.suptitle("Mean preference of the row's system over the column's", fontsize="medium")
-    pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (red)", fontsize="medium")
+    pictures["pair"].figure.suptitle(f"The rank that decided each query: {a} (blue), {b} (orange)", fontsize="medium")
     if options.plots:
         folder = Path(options.plots)
         folder.mkdir(parents=True, exist_ok=True)

@@ -99,7 +99,7 @@ def counterexample_curve(plots: Path | None) -> None:
     axes = new_figure(5, 3.5).add_subplot()
     axes.plot(a, a, label="any C/W/L measure: a")
     axes.plot(a, -a * np.log(a) / (1 - a), label="ERR: -a ln(a) / (1 - a)")
-    axes.set(xlabel="gain a of all documents", ylabel="value")
+    axes.set(xlabel="gain a of all documents", ylabel="value", title="Rankings whose documents all have the gain a")
     axes.legend()
     save(axes, plots, "azzopardi_2021_counterexample")
 

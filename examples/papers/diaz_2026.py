@@ -227,7 +227,7 @@ def figure_4(plots: Path | None) -> None:
         axes.set_yticks(range(len(ranks)), ["best", "last one down", "first one up", "worst"])
         axes.set_ylim(len(ranks) - 0.5, -0.5)
         axes.set_xticks(range(1, n + 1))
-        axes.set(xlabel="rank", title="recall orientation: rows 1 and 2; precision orientation: rows 3 and 4")
+        axes.set(xlabel="rank", title="recall orientation: rows 1 and 2\nprecision orientation: rows 3 and 4")
         save(axes, plots, "diaz_2026_figure_4")
 
 

@@ -241,7 +241,7 @@ decided[["query_id", "winner", "level", "doc_id", "rank_a", "rank_b"]].head(8)
 
 axes = comparison.plot_pair("reranked ^ BM25", "BM25", "lexirecall")
 axes.figure.suptitle(
-    "The reranker (blue) against BM25 (red): the rank that decided each query",
+    "The reranker (blue) against BM25 (orange): the rank that decided each query",
     fontsize="medium",
 )
 plt.show()

@@ -31,7 +31,7 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
         ax: matplotlib axes; new ones by default.
     """
     standing = Standing(result, result.criterion(by).name)
-    ranking, runs, quantity = standing.ranking, standing.runs, result.criterion(by).quantity
+    ranking, runs, quantity = standing.ranking, standing.runs, result.criterion(by).quantity.removesuffix(standing.name)
     several = len(runs) > 1 and not standing.all_alike
     level = (
         [run in standing.may_be_best and run not in standing.leaders for run in runs]
@@ -42,7 +42,7 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     ax = new_axes(ax, means_size(len(runs)))
     _rows(ax, runs, ranking["mean"], ranking["ci_low"], ranking["ci_high"], colours, [not same for same in level])
     confidence = confidence_words(ranking.attrs)
-    _name_axis(ax, f"{label(quantity)}, {confidence} intervals{_cost(result, by)}")
+    _name_axis(ax, f"{quantity}{label(standing.name)}, {confidence} intervals{_cost(result, by)}")
     title = f"{label(runs[0])} has the best mean" if several else "All runs have the same mean" if len(runs) > 1 else ""
     if any(level):
         title += f"; hollow: may be the best as well, {confidence} ({sum(level)})"
@@ -79,8 +79,8 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
     thin = "" if outer is None else f"; thin: whatever unjudged documents are worth, depth {outer[0]}"
     _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected{thin}")
-    hollow = f"hollow do not ({decided.count(False)})"
-    title = f"Against {label(reference)}: blue is better, orange worse, both significantly; {hollow}"
+    hollow = f"hollow: undecided ({decided.count(False)})"
+    title = f"Against {label(reference)}: blue is significantly better, orange worse; {hollow}"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
@@ -105,7 +105,7 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     quantity = estimate_words(result.test_of(standing.name))
     what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
     _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected")
-    title = f"In each group of queries against {label(reference)}: blue is better, orange worse, both significantly"
+    title = f"In each group of queries against {label(reference)}: blue is significantly better, orange worse"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 

@@ -55,8 +55,10 @@ def plot(table: Any, ax: Any = None) -> Any:
     if function not in _DRAWN:
         raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
     drawing = _DRAWN[function]
-    rows, columns = (table[name].nunique() if name else 0 for name in (drawing.rows, drawing.columns))
-    width, height = np.clip(0.5 * columns + 3.5, 7.0, 24.0), np.clip(0.3 * rows + 2.2, 4.0, 24.0)
+    rows, columns = (list(table[name].unique()) if name else [] for name in (drawing.rows, drawing.columns))
+    beside, below = (max((len(label(name)) - 12 for name in names), default=0) for names in (rows, columns))
+    width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
+    height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
     ax = drawing.draw(table, new_axes(ax, (float(width), float(height))))
     if not ax.images:
         bare(ax)

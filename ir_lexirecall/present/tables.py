@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,6 +31,7 @@ _NARROWEST = 6
 _SENTENCE = 24  # of a table of texts only, before columns are left out
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _MOST_DISTINCT = 200  # names that are shortened so that they differ still
+_LATEX_WIDTH = 80  # of a caption's lines
 _PREAMBLE = "% needs \\usepackage{booktabs}"
 
 
@@ -183,7 +185,8 @@ class Shown:
         if label is None:
             return tabular
         caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
-        lines = [_PREAMBLE, "\\begin{table}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", tabular]
+        whole = textwrap.fill(f"\\caption{{{caption}}}", _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
+        lines = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}", tabular]
         return "\n".join([*lines, "\\end{table}"])
 
     def html(self, most: int | None = None) -> str:

@@ -137,8 +137,10 @@ def in_python(about: Description) -> str:
         qrels = f'pd.DataFrame([\n{listed}], columns=["query_id", "doc_id", "relevance", "iteration"])'
         imports = "import pandas as pd\nimport ir_lexirecall as irl"
     run = ", ".join(f'"{doc}": {score:g}' for doc, score in about.example.run["q"].items())
-    call = f'irl.evaluate("{about.example.measure}", qrels, run)'
-    code = f'{imports}\n\nqrels = {qrels}\nrun = {{"q": {{{run}}}}}  # scores\n{call}  # {about.example.value:.4g}'
+    code = (
+        f'{imports}\n\nmeasure = "{about.example.measure}"\nqrels = {qrels}\nrun = {{"q": {{{run}}}}}  # scores\n'
+        f"irl.evaluate(measure, qrels, run)  # {about.example.value:.4g}"
+    )
     return block("python", code)
 
 
@@ -151,7 +153,7 @@ def parameters(name: str, about: Description) -> str:
         for parameter in about.parameters
     )
     table = f".. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning\n{rows}"
-    return f".. py:class:: {name}({signature})\n   :module: ir_lexirecall\n\n{table}"
+    return f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n\n{table}"
 
 
 def literal(text: str) -> str:

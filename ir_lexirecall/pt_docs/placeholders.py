@@ -1,8 +1,8 @@
 """Sphinx extension: put in the pages what is made when they are built, in place of comments ``.. made: NAME``.
 
-``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``file``: a file of the
-checkout. ``picture``, ``output``: a drawing, or what a command prints. ``measures``, ``standard``, and every page of a measure: what
-``irl.describe`` says.
+``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``names``: links
+to what a page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a drawing, or what a command prints.
+``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says.
 """
 
 from __future__ import annotations
@@ -35,10 +35,14 @@ HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
 
+THUMBNAIL = re.compile(r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL)
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Fill the places when a page is read."""
     measure_pages.write_missing()
     app.connect("source-read", fill)
+    app.connect("autodoc-process-signature", write_defaults)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("doctree-read", write_to_nobody)
@@ -76,8 +80,21 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
     folder, _, name = docname.rpartition("/")
     if folder == "measures" and name in REGISTRY:
         source[0] = measure_pages.page(name)
+    elif folder.startswith("gallery") and name == "index":
+        source[0] = THUMBNAIL.sub(thumbnail, source[0])
     else:
         source[0] = PLACE.sub(made, source[0])
+
+
+def thumbnail(place: re.Match[str]) -> str:
+    """A small picture with the text of the large one; its tooltip without the words that lead to a list or code."""
+    page = (HERE / f"{place['page']}.rst").read_text(encoding="utf-8")
+    told = re.search(r":alt: (.+)", page)
+    lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
+    short = re.match(r".{,240}[.?)](?= |$)", lead)
+    return place[0].replace(place["tooltip"], short[0] if short else lead).replace(
+        ":alt:", f":alt: {told[1] if told else ''}"
+    )
 
 
 def write_to_nobody(app: Any, doctree: Any) -> None:
@@ -92,6 +109,13 @@ def write_to_nobody(app: Any, doctree: Any) -> None:
 def made(place: re.Match[str]) -> str:
     """What a comment stands for, as far to the right as the comment."""
     return textwrap.indent(MAKERS[place["name"]](place["argument"] or ""), place["indent"])
+
+
+def write_defaults(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Write defaults that no source code can name, made anew for each object, as ``...``: signatures are Python then."""
+    return signature and re.sub(r"<factory>|<function [\w.]+(<lambda>)?>", "...", signature), returned
 
 
 def hide_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -131,6 +155,13 @@ def picture(name: str) -> str:
 def output(command: str) -> str:
     """What a command prints, run on the files of the embedded collection."""
     return measure_pages.block("text", commands.output(command))
+
+
+def names(page: str) -> str:
+    """Links to everything that a page of the reference describes."""
+    text = PLACE.sub(made, (HERE / "api" / f"{page}.rst").read_text(encoding="utf-8"))
+    described = re.findall(r"^\.\. auto\w+:: (\S+)", text, re.MULTILINE)
+    return " · ".join(f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described)
 
 
 def frameworks(_: str) -> str:
@@ -173,6 +204,7 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "frameworks": frameworks,
     "link": link,
     "measures": lambda _: measure_pages.table_of_ours(),
+    "names": names,
     "output": output,
     "picture": picture,
     "standard": lambda _: measure_pages.standard(),

@@ -57,7 +57,8 @@ def test_a_measure_has_its_whole_page(built: tuple[Path, str], name: str) -> Non
     about = irl.describe(name)
     assert '<svg class="drawn"' in page
     assert {"By hand", "Parameters", "Source"} <= set(re.findall(r'<p class="rubric"[^>]*>([^<]+)', page))
-    assert f'irl.evaluate("{about.example.measure if about.example else ""}", qrels, run)' in text
+    assert f'measure = "{about.example.measure if about.example else ""}"' in text
+    assert "irl.evaluate(measure, qrels, run)" in text
     assert f"{{{about.source.key}," in text
     for parameter in about.parameters:
         assert parameter.name in text
