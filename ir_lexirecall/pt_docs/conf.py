@@ -99,6 +99,7 @@ smartquotes = False
 html_theme = "pydata_sphinx_theme"
 html_title = "ir-lexirecall"
 html_sidebars = {path.stem: [] for path in placeholders.HERE.glob("*.rst")}  # pages without a section around them
+html_sidebars["gallery/**"] = []  # room for code
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_search_scorer = str(placeholders.HERE / "_static" / "scorer.js")

@@ -47,6 +47,7 @@ def setup(app: Any) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", show_colons, priority=600)
     app.connect("doctree-read", write_to_nobody)
     app.connect("doctree-read", link_dois)
+    app.connect("doctree-read", let_lines_break)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -64,6 +65,17 @@ def link_dois(app: Any, doctree: Any) -> None:
             text.parent.replace(
                 text, [texts[0], *(node for pair in zip(linked, texts[1:], strict=True) for node in pair)]
             )
+
+
+def let_lines_break(app: Any, doctree: Any) -> None:
+    """Mark outputs whose long lines are LaTeX or sentences, not rows of a table: they may break, so that they are seen whole."""
+    from docutils import nodes
+
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext()
+        rows = [line for line in text.splitlines() if len(line) > 80 and re.search(r"\S {2,}\S", line)]
+        if "\\begin{table}" in text or (block.get("language") == "none" and not rows):
+            block["classes"].append("prose")
 
 
 _DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
@@ -92,8 +104,10 @@ def thumbnail(place: re.Match[str]) -> str:
     told = re.search(r":alt: (.+)", page)
     lead = re.sub(r", doi [^)\s]+|\s*::$|[^.?]*\bYou will \w+(?: that)?$", "", place["tooltip"])
     short = re.match(r".{,240}[.?)](?= |$)", lead)
-    return place[0].replace(place["tooltip"], short[0] if short else lead).replace(
-        ":alt:", f":alt: {told[1] if told else ''}"
+    return (
+        place[0]
+        .replace(place["tooltip"], short[0] if short else lead)
+        .replace(":alt:", f":alt: {told[1] if told else ''}")
     )
 
 

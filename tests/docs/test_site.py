@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import os
 import re
@@ -10,12 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import lxml.html as lxml_html
 import pytest
 from chromium import CHROMIUM, Browser
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", ROOT / "site"))
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html") if "_static" not in path.parts)
+REFERENCE = [page for page in PAGES if page.startswith("api/")]
 pytestmark = pytest.mark.skipif(
     not PAGES, reason="there is no built site: python -m sphinx -b html ir_lexirecall/pt_docs site"
 )
@@ -23,7 +26,14 @@ pytestmark = pytest.mark.skipif(
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 MISSING = "[...document.images].filter(i => i.loading != 'lazy' && !(i.complete && i.naturalWidth)).map(i => i.src)"
 UNTOLD = """[...document.querySelectorAll('main img, main svg')]
-    .filter(i => !(i.alt || i.getAttribute('aria-label') || i.closest('[aria-hidden=true], .sphx-glr-thumbcontainer'))).map(i => i.src || i.outerHTML.slice(0, 80))"""
+    .filter(i => !(i.alt || i.getAttribute('aria-label') || i.closest('[aria-hidden=true]'))).map(i => i.src || i.outerHTML.slice(0, 80))"""
+
+
+CLIPPED = """[...document.querySelectorAll('.bd-article pre')].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.innerText).filter(text => %s)"""
+LATEX = "text.includes('\\\\begin{table}')"
+BLACK = """[...document.querySelectorAll('main svg.drawn text, main svg.drawn [id*=text] path, main svg.drawn [id*=text] g')]
+    .filter(e => getComputedStyle(e).fill == 'rgb(0, 0, 0)').length"""
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +75,32 @@ def test_every_page_opens_without_errors_and_fits(browser: Browser, width: int, 
     assert wrong == {}
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(("api/", "gallery/"))])
+def test_code_is_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
+    browser.open(SITE / page)
+    assert browser.js(CLIPPED % "true") == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("gallery/tutorials/")])
+def test_latex_is_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
+    browser.open(SITE / page)
+    assert browser.js(CLIPPED % LATEX) == []
+
+
+def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(browser: Browser) -> None:
+    browser.open(SITE / "start.html", scheme="dark")
+    assert browser.js("document.querySelectorAll('svg.drawn').length") == 2
+    assert browser.js(BLACK) == 0
+
+
+@pytest.mark.parametrize("page", [*REFERENCE, *(page for page in PAGES if page.startswith("measures/"))])
+def test_signatures_are_python(page: str) -> None:
+    for signature in lxml_html.parse(str(SITE / page)).getroot().find_class("sig-object"):
+        text = " ".join(signature.text_content().removesuffix("#").replace("→", "->").split())
+        head, bracket, arguments = re.sub(r"^((class|classmethod|static|property) )+", "", text).partition("(")
+        ast.parse(f"def f({arguments}: pass" if bracket else head.partition(":")[0])
+
+
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if re.fullmatch(r"measures/(?!index|standard)\w+\.html", page)]
 )
@@ -86,7 +122,7 @@ def test_a_measure_prints_on_one_sheet(browser: Browser, page: str) -> None:
         ("recip_rank", "migrate.html"),
         ("effect size", "compare.html"),
         ("IR_DATASETS_HOME", "start.html"),
-        ("max_rel", "api.html"),
+        ("max_rel", "api/measures.html"),
     ],
 )
 def test_the_search_finds_without_a_server(browser: Browser, words: str, page: str) -> None:
@@ -137,7 +173,7 @@ def test_no_measure_is_taken_for_an_address() -> None:
 
 
 def test_dois_are_links() -> None:
-    for page in ("measures/RBU.html", "measures/standard.html", "api.html"):
+    for page in ("measures/RBU.html", "measures/standard.html", *REFERENCE):
         text = re.sub(r"<a [^>]*>.*?</a>", "", (SITE / page).read_text(encoding="utf-8"), flags=re.DOTALL)
         assert not re.search(r"doi 10\.", text), page
 
