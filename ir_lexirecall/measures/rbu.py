@@ -68,8 +68,8 @@ class RBU(Measure):
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
         use="when documents should cover all subtopics without repetition, and long rankings cost effort; of its authors' ten "
-        "constraints it meets aspect relevance only where nothing else in the ranking is about the two subtopics, and saturation "
-        "only where the top grade has gain 1 (gain='linear')",
+        "constraints it violates 'aspect relevance' as printed (nothing above is about either subtopic), and meets 'aspect relevance, "
+        "unseen elsewhere' (nothing below is, either); saturation it meets only where the top grade has gain 1 (gain='linear')",
         meanings={
             "max_rel": "grade of full gain; by default the largest grade of each query and subtopic, so that the same grade can "
             "have several gains"

@@ -31,7 +31,7 @@ _ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equa
 _LARGEST_VALUE = 1e300  # infinite values are equal
 _BELOW = " (reaches below the cutoff)"
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
-_WEIGHTS = (2.0, 1.0)  # of two subtopics, the first one mattering more
+_WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
 

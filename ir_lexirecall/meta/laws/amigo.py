@@ -236,7 +236,7 @@ PROPERTIES = (
     Property(
         "aspect relevance",
         SOURCE,
-        "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs twice as much as t', a "
+        "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs a tenth more than t', a "
         "document about t scores more than an equally relevant one about t' at the same rank (as printed; gains below 1)",
         strict=True,
         around=_weightier,
@@ -249,7 +249,7 @@ PROPERTIES = (
     Property(
         "aspect relevance, unseen elsewhere",
         SOURCE,
-        "where nothing else, above or below, is relevant to subtopics t and t', and t weighs twice as much as t', a document "
+        "where nothing else, above or below, is relevant to subtopics t and t', and t weighs a tenth more than t', a document "
         "about t scores more than an equally relevant one about t' at the same rank (a narrower reading; gains below 1)",
         strict=True,
         around=_weightier,

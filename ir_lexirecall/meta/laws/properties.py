@@ -127,7 +127,7 @@ class Property:
             ``'number'``, all values must be finite.
         searched: how the search of ``claims`` is described; ``{last}`` is the largest number of any claim.
         gains: how large the gains of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``.
-        subtopics: whether the labels are grades for two subtopics; ``weighted``: which weigh 2 to 1.
+        subtopics: whether the labels are grades for two subtopics; ``weighted``: which weigh 1.1 to 1.
         counterexample: how a broken claim is told: ``{r0}`` and ``{v0}`` are the first ranking and its value.
     """
 
