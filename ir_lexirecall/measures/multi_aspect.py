@@ -30,6 +30,7 @@ _DEFAULTS = (
     "TOMA takes the upper half by default, CAM and MM what is relevant to the base (its rel, else 1): 'any' is one rule "
     "for all three"
 )
+_DROPPED = "a query on which all runs tie has no Kendall's tau: meta.per_query_kendall leaves it out"
 _OF_MEANS = {
     "binarize": "threshold of binary bases: a grade, 'any' (above the lowest label of each scale) or 'half' (above the middle "
     f"of it); {_DEFAULTS}"
@@ -98,7 +99,7 @@ class TOMA(ComposedMeasure):
         "combinations of labels",
         values="those of the base",
         zero="that of the base: no document above the farthest labels, for most",
-        ties="documents at the same distance are alike; else as the base",
+        ties=f"documents at the same distance are alike; else as the base; {_DROPPED}",
         use="when documents are judged for several aspects (relevance, credibility, ...) and one order of all combinations is wanted",
         meanings={
             "binarize": f"threshold of binary bases: 'half' (w >= K // 2 of K weights), 'any' (w >= 1) or a weight; {_DEFAULTS}"
@@ -198,7 +199,7 @@ class CAM(_MeanMeasure):
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
         values="those of the base",
         zero="the base is 0 for every aspect",
-        ties="where the base ties on every aspect, or differences balance",
+        ties=f"where the base ties on every aspect, or differences balance; {_DROPPED}",
         use="when aspects can make up for each other",
         meanings=_OF_MEANS,
         example=Example(
@@ -236,7 +237,8 @@ class MM(_MeanMeasure):
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
         values="those of the base",
         zero="the base is 0 for some aspect",
-        ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0",
+        ties="where the base ties on every aspect, or differences balance; all rankings with an aspect at 0; "
+        f"{_DROPPED}",
         use="when every aspect must be served: a bad one pulls the value down",
         meanings=_OF_MEANS,
         example=Example(
