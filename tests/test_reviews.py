@@ -154,6 +154,18 @@ def test_duplicates_are_no_records(tmp_path: Path) -> None:
     assert found.ranking == ("0", "2", "1", "4", "3")
 
 
+@pytest.mark.parametrize("version", [2, 3])
+def test_duplicates_that_are_labelled_with_their_record_are_no_records(version: int, tmp_path: Path) -> None:
+    """As ASReview 3 labels them: 5 and 8 (priors), 2 and 9, each at once."""
+    labels = [(5, 1, None), (8, 1, None), (6, 0, None), (0, 0, "max"), (2, 1, "max"), (9, 1, "max"), (4, 1, "max")]
+    path = tmp_path / "made.asreview"
+    project(path, labels, [*INCLUDED, 1, 1], duplicates={8: 5, 9: 2}, version=version)
+    found = read_asreview(path)
+    assert found.ranking == ("0", "2", "4", "1", "3", "7")
+    assert (found.relevant, found.labelled, found.priors) == ({"2", "4"}, 3, {"5", "6"})
+    assert read_asreview(path, priors=True).ranking[:2] == ("5", "6")
+
+
 def test_files_that_do_not_fit_each_other(tmp_path: Path) -> None:
     one = project(tmp_path / "one.asreview", LABELS, INCLUDED)
     other_priors = [(5, 1, None), (7, 0, None), *LABELS[2:]]
@@ -193,7 +205,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
             archive({"project.json": b'{"name": "x"}', "results.db": b"no database at all"}),
             "its database cannot be read",
         ),
-        (archive({"project.json": b"[]", "results.db": b""}), "its database cannot be read: no such table"),
+        (archive({"project.json": b"{}", "results.db": b""}), "its database cannot be read: no such table"),
+        (archive({"project.json": b"[]", "results.db": b""}), "its project.json holds .., not what ASReview writes"),
+        (b"".join([whole[:4000], bytes(600), whole[4600:]]), "no project of ASReview, or a damaged one: .*again"),
     ]:
         (tmp_path / "bad.asreview").write_bytes(content)
         with pytest.raises(ValueError, match=f"read_asreview: .*bad.asreview: .*{message}"):
@@ -204,6 +218,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_reviews([])
     with pytest.raises(ValueError, match="no record is relevant"):
         read_asreview(project(tmp_path / "none.asreview", [(0, 0, "max")], [0, 0]))
+    with pytest.raises(ValueError, match="the label of record 1 is 3, not 0 or 1"):
+        read_asreview(project(tmp_path / "odd.asreview", [(1, 3, "max")], [0, 1]))
     with pytest.raises(ValueError, match="record 9 was labelled, but is not in the data set"):
         read_asreview(project(tmp_path / "odd.asreview", [(9, 1, "max")], [0, 1]))
 
@@ -269,6 +285,10 @@ def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[
     assert (tmp_path / "recall.svg").stat().st_size > 1000
     with pytest.raises(SystemExit, match=r"asreview lexirecall: .*there is no such file"):
         command.execute(["compare", str(tmp_path / "nowhere.asreview")])
+    capsys.readouterr()
+    command.execute(["compare", f"mine={files[0]}", f"yours={files[1]}", files[0]])
+    assert "3 runs on 1 query" in (out := capsys.readouterr().out)
+    assert all(name in out for name in ("mine", "yours", "nb-tfidf-max"))
 
 
 def test_asreview_reads_the_same(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ ASReview 2 and 3 find it by the entry point ``asreview.entry_points``; reading t
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +35,7 @@ class EntryPoint:
         """
         arguments = _parser().parse_args(argv)
         try:
-            print(arguments.command(read_reviews(arguments.files, priors=arguments.priors), arguments))
+            print(arguments.command(read_reviews(_by_model(arguments.files), priors=arguments.priors), arguments))
         except (ValueError, OSError) as error:
             sys.exit(f"asreview lexirecall: {error}")
 
@@ -59,11 +60,24 @@ def _parser() -> argparse.ArgumentParser:
 def _command(commands: Any, name: str, function: Any, about: str) -> Any:
     parser = commands.add_parser(name, help=about, description=about)
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="simulations or projects (.asreview), or folders of them"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="simulations or projects (.asreview), or folders of them; NAME=FILE says what the model is called",
     )
     parser.add_argument("--priors", action="store_true", help="count the records that models were given to start with")
     parser.set_defaults(command=function)
     return parser
+
+
+def _by_model(words: Sequence[str]) -> dict[str, list[str]]:
+    """The files of each model; those without a name under an empty one."""
+    files: dict[str, list[str]] = {}
+    for word in words:
+        name, mark, path = word.partition("=")
+        named = bool(mark) and not os.path.exists(word)
+        files.setdefault(name if named else "", []).append(path if named else word)
+    return files
 
 
 def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:

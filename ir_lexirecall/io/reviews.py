@@ -12,6 +12,7 @@ import os
 import sqlite3
 import tempfile
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,14 @@ ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[st
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
 
 _LARGEST = 2**32  # bytes of a database in a project file
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,  # with a password
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
         if other != path:
             raise ValueError(
                 f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
-                "{name: files}"
+                "{name: files}, or NAME=FILE on the command line"
             )
         grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=_number)}
         if qrels.setdefault(found.review, grades) != grades:
@@ -108,7 +117,10 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
     for model, rankings in runs.items():
         lacking = [review for review in qrels if review not in rankings]
         if lacking:
-            raise ValueError(f"model {model!r} has no simulation of review {lacking[0]!r}{and_more(len(lacking) - 1)}")
+            raise ValueError(
+                f"model {model!r} has no simulation of review {lacking[0]!r}{and_more(len(lacking) - 1)}; add it, or leave out the model or the "
+                "review"
+            )
     return Reviews(qrels, runs)
 
 
@@ -128,10 +140,10 @@ def _named_files(files: Any) -> Iterator[tuple[str, str]]:
 
 def _difference(some: Mapping[str, int], others: Mapping[str, int]) -> str:
     if len(some) != len(others):
-        return f"{len(some)} and {len(others)}; were they simulated with other prior knowledge? priors=True counts it"
+        return f"{len(some)} and {len(others)}; were they simulated with other prior knowledge? priors=True (--priors) counts it"
     record = next((record for record in some if record not in others), None)
     if record is not None:
-        return f"only one has record {record}; were they simulated with other prior knowledge? priors=True counts it"
+        return f"only one has record {record}; were they simulated with other prior knowledge? priors=True (--priors) counts it"
     record = next(record for record in some if some[record] != others[record])
     return f"record {record} is relevant in one of them only"
 
@@ -148,6 +160,7 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     """Read a project or simulation of ASReview 2 or 3.
 
     A record is relevant if it was labelled so; where it was not labelled, if the data set says so (column ``included``).
+    Duplicates, which ASReview 3 labels with their record, are no records of their own.
 
     Args:
         path: the ``.asreview`` file.
@@ -165,18 +178,24 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
             file,
         )
     done = [row for row in results if row[1] is not None]
-    given = frozenset(str(row[0]) for row in done if row[4] is None)
-    left_out = frozenset() if priors else given
-    order = [str(row[0]) for row in done if str(row[0]) not in left_out]
-    labels = {str(row[0]): row[1] for row in done}
-    everything = {
-        str(record): included for record, included, duplicate in records if duplicate is None or str(record) in labels
-    }
-    unknown = [record for record in labels if record not in everything]
+    original = {record: record if duplicate is None else duplicate for record, _, duplicate in records}
+    everything = {str(record): included for record, included, duplicate in records if duplicate is None}
+    unknown = [row[0] for row in done if str(original.get(row[0])) not in everything]
     if unknown:
         raise ValueError(
             f"{file}: record {unknown[0]} was labelled, but is not in the data set{and_more(len(unknown) - 1)}"
         )
+    odd = [row for row in done if row[1] not in (0, 1)]
+    if odd:
+        raise ValueError(
+            f"{file}: the label of record {odd[0][0]} is {shown(odd[0][1])}, not 0 or 1{and_more(len(odd) - 1)}"
+        )
+    labels: dict[str, Any] = {}  # ASReview 3 labels duplicates with their record
+    for record, label, *_ in done:
+        labels.setdefault(str(original[record]), label)
+    given = frozenset(str(original[row[0]]) for row in done if row[4] is None)
+    left_out = frozenset() if priors else given
+    order = [record for record in labels if record not in left_out]
     relevant = frozenset(r for r, included in everything.items() if labels.get(r, included) == 1 and r not in left_out)
     if not relevant:
         raise ValueError(f"{file}: no record is relevant, so that there is nothing to find")
@@ -198,7 +217,9 @@ def _databases(path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
             if "project.json" not in names:
                 raise ValueError(f"{path}: no project of ASReview: there is no project.json in it")
             about = json.loads(project.read("project.json"))
-            version = str(about.get("version", "?")) if isinstance(about, dict) else "?"
+            if not isinstance(about, dict):
+                raise ValueError(f"{path}: its project.json holds {shown(about)}, not what ASReview writes")
+            version = str(about.get("version", "?"))
             states = sorted(name for name in names if name.startswith("reviews/") and name.endswith("/results.db"))
             if len(states) > 1:
                 raise ValueError(f"{path}: {len(states)} reviews are in it; give a file with one")
@@ -215,8 +236,12 @@ def _databases(path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
                 paths.append(os.path.join(folder, f"{place}.db"))
                 Path(paths[-1]).write_bytes(project.read(name))
             yield about, paths[0], paths[1]
-    except (zipfile.BadZipFile, EOFError, json.JSONDecodeError, UnicodeDecodeError, NotImplementedError) as error:
-        raise ValueError(f"{path}: no project of ASReview, or a damaged one: {error}") from None
+    except _DAMAGE as error:
+        raise ValueError(
+            f"{path}: no project of ASReview, or a damaged one: {error}; save or simulate it again"
+        ) from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
 
 
 def _rows(database: str, query: str, path: str) -> list[tuple[Any, ...]]:
@@ -224,12 +249,13 @@ def _rows(database: str, query: str, path: str) -> list[tuple[Any, ...]]:
         with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             return connection.execute(query).fetchall()
     except sqlite3.Error as error:
-        raise ValueError(f"{path}: its database cannot be read: {error}") from None
+        raise ValueError(f"{path}: its database cannot be read: {error}; save or simulate it again") from None
 
 
 def _review(project: Mapping[str, Any], path: str) -> str:
     """What the review is called: its data set, without ending."""
-    datasets = project.get("datasets") or []
+    datasets = project.get("datasets")
+    datasets = datasets if isinstance(datasets, list) else []
     names = [item.get("name") for item in datasets if isinstance(item, dict)]
     name = names[0] if names and isinstance(names[0], str) else project.get("name")
     if not isinstance(name, str) or not name:
