@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import asreview_lexirecall
+import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
@@ -241,6 +243,28 @@ def test_runs_of_clef_tar_are_read(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("CD007394 0 21 1\nCD007394 0 22 0\nCD007394 0 23 0\n")
     values = irl.evaluate(["LastRel", "WSS@1"], tmp_path / "qrels", tmp_path / "run")
     assert values.loc["CD007394"].tolist() == [2, pytest.approx(1 / 3)]
+
+
+def test_frames_of_tarexp_are_judgments_and_runs() -> None:
+    """``getMetrics`` evaluates one frame of all documents, with columns of its own."""
+    frame = pd.DataFrame(
+        {
+            "query_id": "0",
+            "iteration": "3",
+            "relevance": [0, 1, 0, 1],
+            "score": [0.1, 0.7, 0.2, 0.3],
+            "known": [True] * 4,
+        }
+    ).assign(control=False, doc_id=list("0123"))
+    measures = [irl.LastRel, irl.WSS @ 0.95, ir_measures.parse_measure("LR"), irl.TSE]
+    values = ir_measures.calc_aggregate(measures, frame, frame)
+    assert [values[m] for m in measures[:2]] == [2, pytest.approx(0.45)]
+    assert values[irl.TSE] == 0.5
+    tarexp: Any = pytest.importorskip("tarexp", reason="TARexp is not installed")
+    ledger = tarexp.ledger.Ledger(4)
+    ledger.annotate({i: bool(grade) for i, grade in enumerate(frame["relevance"])})
+    found = tarexp.evaluation.evaluate(frame["relevance"], ledger, frame["score"].to_numpy(), measures)
+    assert {key.measure: value for key, value in found.items() if key.section == "all"} == values
 
 
 # -- curves and the command ------------------------------------------------------------------------------
