@@ -298,7 +298,7 @@ def sentences(kept: pd.DataFrame, bias: pd.DataFrame, family: pd.DataFrame) -> l
     above = int((contrast["ci_low"] > 0).sum())
     second = (
         f"A group left out of a pool of depth {POOL} is hurt less by lexirecall ({span(change['lexirecall'])} of mean preference) than by AP ({span(change['AP'])}) or nDCG@10 "
-        f"({span(change['nDCG@10'])}); the interval of the difference to AP is above 0 on {above} of {len(contrast)} collections."
+        f"({span(change['nDCG@10'])}); the 95% interval of the difference to AP, not corrected, is above 0 on {above} of {len(contrast)} collections."
     )
     second_holds = (change["lexirecall"] > change["AP"]).all() and above > len(contrast) / 2
     conclusions = kept[(kept["minus"] == "") & ~kept["apart"] & (kept["fraction"] == TESTED["share"])]
@@ -407,6 +407,8 @@ def main(arguments: list[str] | None = None) -> None:
     print("\nCollections")
     for some in systems:
         print(f"  {some.told()}{' (apart: not tested)' if some.apart else ''}")
+    if any(some.kind == POOLED for some in systems):
+        print(f"  MovieLens, pooled, has no group left out: its pool of depth {POOL} is that of MovieLens, deep.")
     kept, bias = studied(systems, options)
     family = tested(kept)
     print_agreement(kept)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import Qrel
 
-from ir_lexirecall import RBU
+from ir_lexirecall import RBU, describe
 from tests.conftest import CUTOFFS, collections, reference_values, subtopic_collections, subtopic_table, values
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
@@ -88,3 +88,11 @@ def test_rbu_of_a_long_ranking():
     effort = e * sum(p**i for i in range(1, depth + 1))
     found = values(RBU(p=p, e=e, max_rel=1), {"q": {"a": 1}}, run)
     assert found == {"q": pytest.approx(0.5 * p**depth - effort, rel=1e-12)}
+
+
+def test_what_is_said_of_perfect_documents_above_a_thousand_others():
+    qrels = [Qrel("q", "a", 1, "t"), Qrel("q", "b", 1, "u")]
+    run = {"q": {f"x{i}": float(-i) for i in range(1000)} | {"a": 2.0, "b": 1.0}}
+    value = values(RBU, qrels, run)["q"]
+    assert value == pytest.approx(0.99 / 4 + 0.99**2 / 4 - 0.05 * sum(0.99**i for i in range(1, 1003)))
+    assert f"1,000 others give {value:.2f} by default" in " ".join(str(describe("RBU")).split())
