@@ -103,7 +103,21 @@ def test_hints_are_in_the_words_of_the_command_line(folder: Path, capsys: pytest
     assert cli.main(["benchmark", str(folder), "-m", "AP"]) == 1
     assert capsys.readouterr().err.strip().endswith("add it, or give --missing skip")
     assert cli.main(["benchmark", str(folder / "rob"), "-m", "AP"]) == 1
-    assert "for one collection: ir-lexirecall eval" in capsys.readouterr().err
+    assert one_collection(folder, "relevance.qrels", "one.run", "two.run") in capsys.readouterr().err
+
+
+def one_collection(folder: Path, *names: str) -> str:
+    return f"for one collection: ir-lexirecall eval {' '.join(str(folder / 'rob' / name) for name in names)} ..."
+
+
+def test_runs_may_stand_in_a_folder_of_their_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = folder / "rob" / "runs"
+    runs.mkdir()
+    (folder / "rob" / "one.run").rename(runs / "one.run")
+    assert cli.main(["benchmark", str(folder / "rob"), "-m", "AP"]) == 1
+    assert one_collection(folder, "relevance.qrels", "runs/one.run") in capsys.readouterr().err
+    assert cli.main(["benchmark", str(folder), "-m", "AP", "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("AP,one,1.0")
 
 
 def test_rounding_keeps_every_p(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -231,23 +231,30 @@ def _legend(result: Benchmark) -> str:
 
 def _from_folder(folder: Path) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
     """The collections and runs of a folder of folders."""
+    qrels, files = _qrels_in(folder), _runs_in(folder)
+    if qrels and files:
+        command = shlex.join(["ir-lexirecall", "eval", str(qrels[0]), *list(files.values())[:2]])
+        raise ValueError(f"{folder}: there is no folder of a collection in it; for one collection: {command} ...")
     collections, runs = {}, {}
     for place in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")):
         qrels = _qrels_in(place)
         if len(qrels) > 1:
             raise ValueError(f"{place}: there are two files of qrels, {qrels[0].name} and {qrels[1].name}")
         collections[place.name] = str(qrels[0]) if qrels else _id_of(place)
-        files = run_files(place)
-        runs[place.name] = {name: path for name, path in files.items() if not qrels or path != str(qrels[0])}
+        runs[place.name] = _runs_in(place)
         if not runs[place.name]:
-            raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz or bm25/run.txt.gz")
+            raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run")
     if not collections:
-        qrels, files = _qrels_in(folder), run_files(folder)
-        hint = (
-            f"; for one collection: ir-lexirecall eval {shlex.quote(str(qrels[0]))} RUN ..." if qrels and files else ""
-        )
-        raise ValueError(f"{folder}: there is no folder of a collection in it{hint}")
+        raise ValueError(f"{folder}: there is no folder of a collection in it")
     return collections, runs
+
+
+def _runs_in(place: Path) -> dict[str, str]:
+    """The runs of a collection: in its folder beside the qrels, or in a folder ``runs`` there."""
+    qrels = {str(file) for file in _qrels_in(place)}
+    files = {name: path for name, path in run_files(place).items() if path not in qrels}
+    below = place / "runs"
+    return files or (run_files(below) if below.is_dir() and not _qrels_in(below) else {})
 
 
 def _qrels_in(place: Path) -> list[Path]:

@@ -516,3 +516,25 @@ def test_seventeen_runs_print_on_at_most_12_pages_and_what_is_folded_stays_folde
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 12
     assert browser.js("window.inPrint") == before == browser.js(state)
     assert before > 0
+
+
+def test_on_paper_tables_keep_their_heads_and_matrices_and_further_notes_are_whole(
+    browser: Browser, many: Path
+) -> None:
+    page = many.with_name("noted.html")
+    note = '<details class="more"><summary>1 more note</summary><ul><li id="further">A note.</li></ul></details>'
+    text = many.read_text(encoding="utf-8")
+    assert "class=\"caveats\"" in text
+    page.write_text(text.replace("</nav>", f"</nav>{note}", 1), encoding="utf-8")
+    open_page(browser, page)
+    assert browser.js("document.getElementById('further').checkVisibility({contentVisibilityAuto: true})") is False
+    browser("Emulation.setEmulatedMedia", media="print")
+    try:
+        heads = browser.js("[...document.querySelectorAll('.ranking thead button')].map(e => getComputedStyle(e).display)")
+        assert set(heads) == {"contents"}  # Chromium repeats texts of a head on the next page, not buttons
+        matrix = "document.querySelector('details[open] .heatmap')"
+        assert browser.js(f"getComputedStyle({matrix}.closest('details')).breakInside") == "avoid"
+        assert browser.js("document.getElementById('further').getBoundingClientRect().height") > 0
+        assert browser.js("document.getElementById('further').checkVisibility()") is True
+    finally:
+        browser("Emulation.setEmulatedMedia", media="")
