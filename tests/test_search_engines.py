@@ -139,19 +139,46 @@ def test_truncated_files_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["query,docid,rating", "Query,DocId,Judgement", "rating,query,doc_id", "query_text,_id,grade,note"]
+    "header",
+    [
+        "query,docid,rating",
+        "Query,DocId,Judgement",
+        "rating,query,doc_id",
+        "query_text,_id,grade,note",
+        "Query Text,Doc ID,Rating",
+    ],
 )
 def test_judgment_lists_are_qrels(header: str, tmp_path: Path) -> None:
     values = {"query": "red, dress", "rating": "3"}
     row = [
         values.get(
-            {"query_text": "query", "judgement": "rating", "grade": "rating"}.get(n, n), "B07" if "id" in n else "x"
+            {"query_text": "query", "query text": "query", "judgement": "rating", "grade": "rating"}.get(n, n),
+            "B07" if "id" in n else "x",
         )
         for n in header.lower().split(",")
     ]
     quoted = ",".join(f'"{field}"' for field in row)
     (tmp_path / "list.csv").write_text(f"\ufeff{header}\n{quoted}\n")
     assert read_judgments(tmp_path / "list.csv") == {"red, dress": {"B07": 3.0}}
+
+
+def test_quepid_names_queries_that_nobody_rated_in_rows_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text('query,docid,rating\nheart,doc1,1\n"kidney, left"\nlung,doc2,0\nliver\n')
+    assert read_judgments(tmp_path / "list.csv") == {"heart": {"doc1": 1}, "lung": {"doc2": 0}}
+    (tmp_path / "list.csv").write_text("query,docid,rating\nheart,doc1,1\nlun")
+    with pytest.raises(ValueError, match=r"list.csv, line 3: 1 fields where 3 are expected"):
+        read_judgments(tmp_path / "list.csv")
+
+
+def test_other_versions_and_wrappers_of_a_response(tmp_path: Path) -> None:
+    expected, qrels = read_rank_eval(RESPONSE), read_rank_eval(RESPONSE, REQUEST).qrels
+    before_7 = json.loads(
+        json.dumps(RESPONSE).replace("metric_score", "quality_level").replace("unrated_docs", "unknown_docs")
+    )
+    for content in (before_7, {"rank_eval": before_7}, {"rank_eval": {**RESPONSE}}):
+        assert read_rank_eval(content) == expected
+        (tmp_path / "response.json").write_text(json.dumps(content))
+        assert irl.evaluate("RR", qrels, tmp_path / "response.json").equals(irl.evaluate("RR", qrels, expected.run))
 
 
 def test_lists_of_the_workbench(tmp_path: Path) -> None:
@@ -164,6 +191,10 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text(json.dumps(content))
     qrels = read_judgments(tmp_path / "list.json")
     assert qrels == {"laptop": {"a": 1, "b": 0.5}}
+    answer = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": content}]}}
+    (tmp_path / "answer.json").write_text(json.dumps(answer))
+    assert read_judgments(answer) == read_judgments(tmp_path / "answer.json") == qrels
+    assert irl.evaluate("R@1", tmp_path / "answer.json", {"laptop": {"a": 1.0}}).iloc[0, 0] == 1
     graded = read_judgments(content, levels=4)
     assert graded == {"laptop": {"a": 4, "b": 2}}
     assert irl.evaluate("R@1", graded, {"laptop": {"b": 1.0}}).iloc[0, 0] == 0.5

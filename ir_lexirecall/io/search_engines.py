@@ -65,6 +65,7 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     ({'amsterdam': {'42': -1.0}}, {'amsterdam': {'42': 1.0}})
     """
     answer, what = _content(response, "response")
+    answer = _answer(answer)
     details = answer.get("details")
     if not isinstance(details, Mapping):
         raise ValueError(
@@ -91,14 +92,28 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
         {q: {doc: _rating(value, q, doc, what) for doc, value in docs.items()} for q, docs in qrels.items()},
         {q: {doc: -float(rank) for rank, doc in enumerate(docs, 1)} for q, docs in run.items()},
         {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
-        {q: float(detail.get("metric_score", float("nan"))) for q, detail in details.items()},
+        {q: float(detail.get(_score_of(detail) or "", "nan")) for q, detail in details.items()},
     )
+
+
+_SCORES = ("metric_score", "quality_level")
+"""What the engine calls the value of its metric: since version 7, and before."""
+
+
+def _score_of(part: Mapping[str, Any]) -> str | None:
+    return next((name for name in _SCORES if name in part), None)
+
+
+def _answer(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The response, also where it is wrapped as in the engine's manual."""
+    inner = content.get("rank_eval")
+    return inner if isinstance(inner, Mapping) and "details" in inner else content
 
 
 def run_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The run in what was read from JSON, if that is a response of ``_rank_eval``; else None."""
-    is_response = isinstance(content, dict) and "details" in content and "metric_score" in content
-    return read_rank_eval(content).run if is_response else None
+    answer = _answer(content) if isinstance(content, dict) else {}
+    return read_rank_eval(answer).run if "details" in answer and _score_of(answer) is not None else None
 
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
@@ -108,7 +123,7 @@ def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
         several = len({index for found in requested.values() for index, _, _ in found}) > 1
         named = {query_id: _by_name(found, several, query_id, "request") for query_id, found in requested.items()}
         return {q: {doc: _rating(value, q, doc, "request") for doc, value in docs.items()} for q, docs in named.items()}
-    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in content else None
+    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in _list(content) else None
 
 
 def is_judgment_list(header: str) -> bool:
@@ -117,9 +132,13 @@ def is_judgment_list(header: str) -> bool:
     >>> is_judgment_list("query,docid,rating"), is_judgment_list("query_id,doc_id,relevance")
     (True, False)
     """
-    names = [name.strip().strip('"').lower() for name in header.split(",")]
+    names = [_column_name(name.strip().strip('"')) for name in header.split(",")]
     columns = (_QUERIES, _DOCUMENTS, _RATINGS)
     return "query_id" not in names and all(any(name in names for name in known) for known in columns)
+
+
+def _column_name(name: str) -> str:
+    return name.strip().lower().replace(" ", "_")
 
 
 def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
@@ -204,7 +223,8 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
 
     Args:
         source: CSV with the columns ``query``, ``docid`` and ``rating`` (Quepid; other usual names are known, too), or JSON with
-            ``judgmentRatings`` (OpenSearch's Search Relevance Workbench), as a path or as what was read from it.
+            ``judgmentRatings`` (OpenSearch's Search Relevance Workbench, as imported or as it answers), as a path or as what was
+            read from it.
         levels: for ratings between 0 and 1 (judgments derived from clicks): the grades 0, 1, ..., levels that they are rounded
             to. Measures take grades of at least 1 as relevant.
 
@@ -233,7 +253,7 @@ def _rated(source: JSONLike) -> tuple[list[_Row], str]:
             content, what = _content(file, path)
     else:
         content, what = _content(source, "judgments")
-    lists = content.get("judgmentRatings")
+    lists = _list(content).get("judgmentRatings")
     if not isinstance(lists, list):
         raise ValueError(
             f"{what}: no judgment list: it has {shown_names(list(map(str, content)))}, but no judgmentRatings"
@@ -251,12 +271,22 @@ def _rated(source: JSONLike) -> tuple[list[_Row], str]:
     return rows, what
 
 
+def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A judgment list, also where it is the only hit of a search for it."""
+    outer = content.get("hits")
+    hits = outer.get("hits") if isinstance(outer, Mapping) else None
+    if isinstance(hits, list) and len(hits) == 1 and isinstance(hits[0], Mapping):
+        source = hits[0].get("_source")
+        return source if isinstance(source, Mapping) else content
+    return content
+
+
 def _from_csv(path: str) -> list[_Row]:
     try:
         text = whole_content(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
-    reader = csv.reader(io.StringIO(text), strict=True)
+    reader, lines = csv.reader(io.StringIO(text), strict=True), text.count("\n") + 1
     rows: list[_Row] = []
     places: tuple[int, ...] = ()
     names: list[str] = []
@@ -265,9 +295,11 @@ def _from_csv(path: str) -> list[_Row]:
             if not any(field.strip() for field in row):
                 continue
             if not names:
-                names = [name.strip().lower() for name in row]
+                names = [_column_name(name) for name in row]
                 places = tuple(_column(names, known, path) for known in (_QUERIES, _DOCUMENTS, _RATINGS))
                 continue
+            if len(row) == 1 and places[0] == 0 and (reader.line_num < lines or text.endswith("\n")):
+                continue  # a query without ratings, as Quepid writes it; not a line that is cut off
             if len(row) != len(names):
                 raise ValueError(f"{path}, line {reader.line_num}: {len(row)} fields where {len(names)} are expected")
             query_id, doc_id, rating = (row[place].strip() for place in places)
@@ -284,7 +316,10 @@ def _from_csv(path: str) -> list[_Row]:
 def _column(names: list[str], known: tuple[str, ...], path: str) -> int:
     place = next((names.index(name) for name in known if name in names), None)
     if place is None:
-        raise ValueError(f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}")
+        raise ValueError(
+            f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}; the header must be such as "
+            "query,docid,rating"
+        )
     return place
 
 
