@@ -239,7 +239,9 @@ def test_queries_that_lack_a_value_can_be_skipped() -> None:
 
 def test_mixed_measures_are_refused() -> None:
     mixed = {"a": {"q": {"AP": 0.5, "RR": 1.0}}, "b": {"q": {"AP": 0.25}}}
-    with pytest.raises(ValueError, match=r"run 'b' has no values of RR; measures=\['AP'\] takes what all have"):
+    with pytest.raises(
+        ValueError, match=r"^read_values: values: run 'b' has no values of RR; all have AP: name what to take"
+    ):
         read_values(mixed)
     assert read_values(mixed, measures=["AP"]).values["AP"].tolist() == [[0.5], [0.25]]
     with pytest.raises(ValueError, match="no values of 'nDCG'; there are AP, RR"):
@@ -256,10 +258,17 @@ def test_mixed_measures_are_refused() -> None:
         ("run,query_id,AP\na,q,0.5\na\n", "line 3: 1 fields where 3 are expected"),
         ("run,query_id,AP,AP\na,q,0.5,1\n", "the header names 'AP' twice"),
         ('run,query_id,AP\na,"q,0.5\n', "line 2: unexpected end of data"),
-        ("run,query_id,text\na,q,good\n", "no column holds values: it has run, query_id, text"),
+        (
+            "run,query_id,text\na,q,good\n",
+            r"it has run, query_id, text, with 'good' .*line 2, column 'text'.; write numbers as 0.5",
+        ),
         ("a,b,c\n1,2,3\n", "line 1: expected a header with query_id"),
         ("x y 1\ny x 2\n", "which field is the measure, 'x' or 'y', cannot be told"),
         ('{"run": "a"}\n{"run": \n', "line 2: taken for JSON, but Expecting value"),
+        ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
+        ("run;query_id;AP\na;q;0,5\n", "with '0,5' .*line 2, column 'AP'.; write numbers as 0.5"),
+        ("{}", "there are no values in it"),
+        ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
         ("[1, 2]", "expected objects with run, query_id, measure and value"),
         ("query_id,AP,nDCG@10\nq,0.5,1\n", "has columns of measures .AP, nDCG@10. and none that names runs"),
     ],
@@ -269,6 +278,30 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
     path.write_text(text)
     with pytest.raises(ValueError, match=f"read_values: {path}.*{message}"):
         read_values(path)
+
+
+def test_measures_by_the_names_of_two_programs_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"run 'ql' has no values of .*; map and AP are what two programs call one measure: take"
+    ):
+        read_values({"bm25": FILES / "bm25.trec_eval", "ql": FILES / "ql.ir_measures"}, measures=None)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"task_name": "T", "scores": [1]}, r"expected scores by split, each a list of objects, got \[1\]"),
+        ({"task_name": "T", "scores": {"test": [{"ndcg": 1}]}}, "no number 'main_score' in it; name another one"),
+        ({"mteb_dataset_name": "T", "test": {"ndcg": 1}}, "results of MTEB before version 1.11; .*from_disk reads it"),
+        (None, "no files of values in it, nor results of MTEB"),
+    ],
+)
+def test_other_results_of_mteb_are_refused(content: Any, message: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "model" / "revision").mkdir(parents=True)
+        (tmp_path / "model" / "revision" / "T.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=f"^read_values: {tmp_path}.*{message}"):
+        read_values(tmp_path)
 
 
 def test_truncated_files_are_errors(tmp_path: Path) -> None:

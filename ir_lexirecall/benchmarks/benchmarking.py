@@ -23,6 +23,7 @@ from ir_lexirecall.comparison.comparing import (
     compare_runs,
     groups_of,
     parse_criteria,
+    without_column,
 )
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
@@ -177,7 +178,9 @@ def _of_values(
     results = {}
     for name, table in tables.items():
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
-            found = comparison_of_values(table, wanted, baseline=baseline, test=test, margin=margin, least=1)
+            found = comparison_of_values(
+                without_column(table, groups), wanted, baseline=baseline, test=test, margin=margin, least=1
+            )
             source = values.get(name) if isinstance(values, Mapping) else values
             grouped = groups_of(by_collection[name], table.query_ids, source, name)
             results[name] = replace(found, groups=grouped, cluster=cluster)

@@ -20,7 +20,7 @@ from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, run_name
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
-from ir_lexirecall.io.values import ValuesLike, read_values
+from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures, parse_one
@@ -169,7 +169,7 @@ def compare(
         )
         wanted = columns_of(by)
         table = read_values(values, measures=wanted and wanted.values(), missing=missing)
-        grouped = groups_of(groups, table.query_ids, values)
+        grouped, table = groups_of(groups, table.query_ids, values), without_column(table, groups)
         check_groups(tested, grouped, cluster)
         found = comparison_of_values(table, wanted, baseline=run_name(baseline), test=tested, margin=margin)
         return replace(found, groups=grouped, cluster=cluster)
@@ -196,6 +196,13 @@ def compare(
         if by_judge is not None and by_judge.scored is not None:
             by_judge.scored.check_defined()
     return result
+
+
+def without_column(table: ValueTable, groups: GroupsLike | None) -> ValueTable:
+    """Values without the column that names groups, which may be numbers."""
+    if not isinstance(groups, str) or groups not in table.values:
+        return table
+    return replace(table, values={name: values for name, values in table.values.items() if name != groups})
 
 
 def groups_of(

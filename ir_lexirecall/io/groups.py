@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +94,7 @@ def read_groups(
     group: dict[str, str] = {}
     for query_id, name, where in pairs:
         if name is None:
-            raise ValueError(f"{where}: query {query_id!r} has no group")
+            raise ValueError(f"{where}: query {query_id!r} has no group; give it one")
         if group.setdefault(query_id, name) != name:
             raise ValueError(f"{where}: query {query_id!r} is in group {group[query_id]!r} and in {name!r}; keep one")
     lacking = [query_id for query_id in query_ids if query_id not in group]
@@ -178,12 +180,9 @@ def _of_file(path: str, column: str | None, collection: str | None) -> list[_Pai
             columns = {name: table[name].to_list() for name in table.columns}
             return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}", collection)
         text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
-        lines = [(n, line.rstrip("\r")) for n, line in enumerate(text.split("\n"), start=1)]
-        lines = [(n, line) for n, line in lines if line.strip() and not line.startswith("#")]
-        if not lines:
+        rows = _rows(text, file)
+        if not rows:
             raise ValueError(f"{file}: there are no groups in it")
-        separator = next((mark for mark in ("\t", ",", ";") if mark in lines[0][1]), None)
-        rows = [(n, [field.strip().strip('"') for field in line.split(separator)]) for n, line in lines]
         header = rows[0][1] if any(name in QUERY_NAMES for name in rows[0][1]) else None
         width = 2 if header is None else len(header)
         bad = next(((n, row) for n, row in rows if len(row) != width), None)
@@ -196,6 +195,21 @@ def _of_file(path: str, column: str | None, collection: str | None) -> list[_Pai
         columns = {name: [row[i] or None for _, row in rows[1:]] for i, name in enumerate(header)}
         numbers = [n for n, _ in rows[1:]]
         return _of_columns(columns, None, column, file, lambda row: f"{file}, line {numbers[row]}", collection)
+
+
+def _rows(text: str, path: str) -> list[tuple[int, list[str]]]:
+    """The fields of every line with its number, between tabs, commas, semicolons or, where there are none, blanks; comments left out."""
+    first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
+    separator = next((mark for mark in ("\t", ",", ";") if mark in first), None)
+    if separator is None:
+        found = [(n, line.split()) for n, line in enumerate(text.split("\n"), start=1)]
+    else:
+        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True, strict=True)
+        try:
+            found = [(reader.line_num, [field.strip() for field in row]) for row in reader]
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    return [(n, row) for n, row in found if any(row) and not row[0].startswith("#")]
 
 
 def _text(value: Any) -> str | None:

@@ -160,6 +160,15 @@ def test_what_groups_cannot_say() -> None:
     assert units.bounds()["low"].tolist() == plain.bounds()["low"].tolist()
 
 
+def test_a_column_of_the_values_names_the_groups_and_is_no_measure() -> None:
+    values = irl.evaluate(["AP"], QRELS, RUNS["ql"]).reset_index()
+    frame = pd.concat([values.assign(run=run, session=range(16)) for run in "ab"])
+    frame["session"] //= 4
+    assert irl.compare(values=frame, groups="session").criteria == ["AP"]
+    both = pd.concat([frame.assign(collection=name) for name in ("one", "two")])
+    assert irl.benchmark(values=both, groups="session").criteria == ["AP"]
+
+
 def test_a_column_of_the_qrels_names_the_groups() -> None:
     qrels = QRELS.assign(kind=QRELS["query_id"].map(KINDS))
     assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {"how": 6, "what": 3, "who": 7}

@@ -524,13 +524,15 @@ def test_on_paper_tables_keep_their_heads_and_matrices_and_further_notes_are_who
     page = many.with_name("noted.html")
     note = '<details class="more"><summary>1 more note</summary><ul><li id="further">A note.</li></ul></details>'
     text = many.read_text(encoding="utf-8")
-    assert "class=\"caveats\"" in text
+    assert 'class="caveats"' in text
     page.write_text(text.replace("</nav>", f"</nav>{note}", 1), encoding="utf-8")
     open_page(browser, page)
     assert browser.js("document.getElementById('further').checkVisibility({contentVisibilityAuto: true})") is False
     browser("Emulation.setEmulatedMedia", media="print")
     try:
-        heads = browser.js("[...document.querySelectorAll('.ranking thead button')].map(e => getComputedStyle(e).display)")
+        heads = browser.js(
+            "[...document.querySelectorAll('.ranking thead button')].map(e => getComputedStyle(e).display)"
+        )
         assert set(heads) == {"contents"}  # Chromium repeats texts of a head on the next page, not buttons
         matrix = "document.querySelector('details[open] .heatmap')"
         assert browser.js(f"getComputedStyle({matrix}.closest('details')).breakInside") == "avoid"

@@ -210,7 +210,7 @@ def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: 
         return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
     numeric = _numeric(table, others, measures, what, where)
     if not numeric:
-        raise ValueError(f"{what}: no column holds values: it has {shown_names(list(map(str, table)))}")
+        raise ValueError(f"{what}: {_without_values(table, others, where)}")
     kept = np.flatnonzero([q not in SUMMARY for q in ids])
     wide = run is None and not one_run
     if wide and all(map(is_measure, numeric)):
@@ -231,6 +231,16 @@ def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: 
         lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
         per_task,
     )
+
+
+def _without_values(table: Mapping[str, Sequence[Any]], names: Sequence[str], where: Callable[[int], str]) -> str:
+    """Why there are no values in some columns of a table."""
+    has = f"it has {shown_names(list(map(str, table)))}"
+    cells = ((row, name, value) for name in names for row, value in enumerate(table[name]) if value is not None)
+    row, name, value = next(cells, (0, None, None))
+    if name is None:
+        return f"there are no values in it: {has}"
+    return f"no column holds values: {has}, with {shown(value)} ({where(row)}, column {name!r}); write numbers as 0.5"
 
 
 def _strings(values: NDArray[Any]) -> NDArray[Any]:

@@ -174,11 +174,15 @@ def _content_of_json(text: str, path: str) -> Cells | Table:
     """An object per line, a list of objects, or a dict of dicts."""
     try:
         content = json.loads(text)
+        if not content:
+            raise ValueError(f"{path}: there are no values in it")
         if isinstance(content, dict) and not _is_record(content):
             return cells_of_dicts(content, path)
         records, places = ([content], ["1"]) if isinstance(content, dict) else (content, None)
         word = "record"
-    except json.JSONDecodeError:
+    except json.JSONDecodeError as error:
+        if not _is_json(next(line for line in text.split("\n") if line.strip())):
+            raise ValueError(f"{path}, line {error.lineno}: taken for JSON, but {error.msg}") from None
         records, places, word = [], [], "line"
         for line_number, line in enumerate(text.split("\n"), start=1):
             if line.strip():
@@ -193,6 +197,18 @@ def _content_of_json(text: str, path: str) -> Cells | Table:
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {name: [record.get(name) for record in records] for name in names}
     return Table(columns, path, lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _is_dict(value: Any) -> bool:
+    return isinstance(value, dict)
 
 
 def _is_record(content: Mapping[str, Any]) -> bool:
@@ -216,16 +232,27 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
             content = json.loads(file.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ValueError(f"{file}: taken for results of MTEB, but {error}") from None
+        if isinstance(content, dict) and "mteb_dataset_name" in content:
+            raise ValueError(
+                f"{file}: results of MTEB before version 1.11; MTEB's TaskResult.from_disk reads it, to_disk writes it anew"
+            )
         if not isinstance(content, dict) or not {"task_name", "scores"} <= content.keys():
             continue
-        found = [scores.get(measure) for split in content["scores"].values() for scores in split]
+        splits = list(content["scores"].values()) if isinstance(content["scores"], dict) else []
+        if not splits or any(not isinstance(split, list) or not all(map(_is_dict, split)) for split in splits):
+            raise ValueError(
+                f"{file}: expected scores by split, each a list of objects, got {shown(content['scores'])}"
+            )
+        found = [scores.get(measure) for split in splits for scores in split]
         if not found or not all(map(is_number, found)):
             raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
         parts = file.relative_to(folder).parts
         model = parts[0] if len(parts) > 1 else file.parent.name
         rows.append((model, content["task_name"], float(np.mean(found)), str(file)))
     if not rows:
-        raise ValueError(f"{folder}: no results of MTEB in it (JSON files with task_name and scores)")
+        raise ValueError(
+            f"{folder}: no files of values in it, nor results of MTEB (JSON files with task_name and scores)"
+        )
     return Cells(
         texts(row[0] for row in rows),
         texts(row[1] for row in rows),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def arranged(cells: Cells, measures: list[str] | None, missing: str, source: str
     grid.ravel()[cell] = cells.value
     grid = grid[[names.index(name) for name in theirs]]
     names = names if measures is None else measures
-    _refuse_mixed(grid, names, list(runs))
+    _refuse_mixed(grid, names, list(runs), source)
     _refuse_values(cells, set(theirs))
     gaps = np.isnan(grid)
     incomplete = gaps.any(axis=(0, 1))
@@ -154,15 +155,32 @@ def _refuse_repetitions(cells: Cells, cell: NDArray[Any]) -> None:
         )
 
 
-def _refuse_mixed(grid: Floats, names: Sequence[str], runs: Sequence[str]) -> None:
+def _refuse_mixed(grid: Floats, names: Sequence[str], runs: Sequence[str], source: str) -> None:
     """Refuse measures that not all runs have."""
     there = {name: ~np.isnan(values).all(axis=1) for name, values in zip(names, grid, strict=True)}
     for name, has in there.items():
         if not has.all():
             common = [other for other, every in there.items() if every.all()]
-            cure = f"measures={common!r} takes what all have" if common else "there is no measure that all have"
+            cure = (
+                f"all have {shown_names(common)}: name what to take" if common else "there is no measure that all have"
+            )
+            twice = next((pair for pair in combinations(names, 2) if _same(*pair)), None)
+            if not common and twice is not None:
+                cure = f"{' and '.join(twice)} are what two programs call one measure: take the values of all runs from one"
             lacking = runs[int((~has).argmax())]
-            raise ValueError(f"run {lacking!r} has no values of {name}{and_more(int((~has).sum()) - 1)}; {cure}")
+            raise ValueError(
+                f"{source}: run {lacking!r} has no values of {name}{and_more(int((~has).sum()) - 1)}; {cure}"
+            )
+
+
+def _same(name: str, other: str) -> bool:
+    """Whether two names are of one measure, for trec_eval and for ir_measures.
+
+    >>> _same("map", "AP"), _same("P_5", "P@10")
+    (True, False)
+    """
+    known = {name: known.measure for name in (name, other) if (known := equivalent(name)) is not None}
+    return known.get(name, name) == known.get(other, other)
 
 
 _UNIT = frozenset(
