@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 import types
 from pathlib import Path
@@ -314,6 +315,20 @@ def test_truncated_files_are_errors(tmp_path: Path) -> None:
         half.write_bytes(content[: len(content) // 2])
         with pytest.raises(ValueError, match=f"{half} cannot be read"):
             read_values(half)
+
+
+def test_missing_numbers_of_any_frame_are_named() -> None:
+    for values in (pd.array([1, None, 1, 1], dtype="Int64"), [decimal.Decimal(1), None, 1, 1], ["1", pd.NA, "1", "1"]):
+        frame = pd.DataFrame({"run": list("abab"), "query_id": list("qqrr"), "AP": values, "RR": 0.5})
+        with pytest.raises(ValueError, match="the AP of run 'b' for query 'q' is missing"):
+            read_values(frame)
+        assert read_values(frame, missing="skip").values["AP"].tolist() == [[1], [1]]
+
+
+@pytest.mark.parametrize("empty", [{}, pd.DataFrame({"query_id": [], "AP": []}), {"all": {"AP": 0.5}}])
+def test_a_run_without_values_is_not_lost(empty: Any) -> None:
+    with pytest.raises(ValueError, match="values of run 'b': there are none; leave it out"):
+        read_values({"a": {"q": {"AP": 0.5}}, "b": empty})
 
 
 @pytest.mark.parametrize("values", [3, [], {}, ["a.txt", 3], {"a": 3}])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names
 from ir_lexirecall.io.lines import number
+from ir_lexirecall.io.small_tables import is_plain_number
 from ir_lexirecall.io.trec_eval_names import equivalent
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
@@ -279,7 +280,7 @@ def _numeric(
 def _number(value: Any) -> float | None:
     if isinstance(value, str):
         return number(value)
-    return float(value) if is_number(value) else None
+    return float(value) if is_plain_number(value) else None
 
 
 def _floats(

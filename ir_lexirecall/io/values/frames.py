@@ -32,4 +32,6 @@ def columns_of_frame(data: Any) -> tuple[dict[str, Sequence[Any]], Sequence[Any]
 
 def _plain(column: Any) -> Any:
     kind = getattr(column.dtype, "kind", "O")
-    return column.to_numpy() if kind in "fiu" and not hasattr(column.dtype, "na_value") else column.tolist()
+    if kind in "fiu" and not hasattr(column.dtype, "na_value"):
+        return column.to_numpy()
+    return [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]

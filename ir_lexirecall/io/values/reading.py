@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, entry, naming
+from ir_lexirecall._util.errors import and_more, check_choice, entry, naming
 from ir_lexirecall.io.values import files
 from ir_lexirecall.io.values.cells import Cells, Table, cells_of_dicts
 from ir_lexirecall.io.values.frames import columns_of_frame
@@ -131,7 +131,10 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
     if isinstance(values, Mapping):
         if not values:
             return []
-        return [_run_cells(str(run), part, measures) for run, part in values.items()]
+        parts = {str(run): _run_cells(str(run), part, measures) for run, part in values.items()}
+        if empty := [run for run, cells in parts.items() if not len(cells)]:
+            raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
+        return list(parts.values())
     table = values if isinstance(values, Table) else _table_of_frame(values)
     if table is not None:
         return [table.cells(column=column, measures=_columns_among(measures, table))]

@@ -221,7 +221,19 @@ _UNIT = frozenset(
         "tse",
         "rbu",
         "strecall",
+        "strec",
         "hit_rate",
+        "alpha_ndcg",
+        "alpha-ndcg",
+        "err_ia",
+        "err-ia",
+        "nerr_ia",
+        "nerr-ia",
+        "nrbp",
+        "recallloss",
+        "elevenpt",
+        "iprec_te",
+        "rndcg",
     ]
 )
 """Measures whose values lie between 0 and 1, in lower case and without parameters."""
