@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import ALLOW_EMPTY, Inputs, add_measures, add_rel, add_runs
-from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture
+from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.significance import TESTS
 
@@ -292,10 +292,28 @@ def _run(options: argparse.Namespace) -> None:
         values |= {"rel": inputs.rel(options)} if study.rel else {}
     table = getattr(meta, options.name.replace("-", "_"))(**values)
     page = Page(options)
-    page.add_table(_for_reader(table, options.format))
+    if options.name == "axioms" and page.for_people and terminal_width(options) is not None:
+        _add_axioms(page, table)
+    else:
+        page.add_table(_for_reader(table, options.format))
     if options.plot:
         save_picture(meta.plot(table), options.plot)
     page.finish()
+
+
+def _add_axioms(page: Page, table: pd.DataFrame) -> None:
+    """What measures satisfy, a column each, and their counterexamples below, whole: they would not fit beside it."""
+    results = table.assign(result=table["result"].replace("not applicable", "n/a"))
+    properties, measures = (list(table[name].drop_duplicates()) for name in ("property", "measure"))
+    page.add_table(
+        results.pivot(index="property", columns="measure", values="result").loc[properties, measures].reset_index()
+    )
+    page.add_sentence("(--wide shows sources and how the search went)")
+    for measure, rows in table[table["result"] == "fails"].groupby("measure", sort=False):
+        page.add_line("")
+        page.add_line(f"{page.shown_name(str(measure))} fails:")
+        for name, found in rows[["property", "counterexample"]].itertuples(index=False):
+            page.add_item(f"{name}: {found}")
 
 
 def _for_reader(study: pd.DataFrame, form: str) -> pd.DataFrame:

@@ -151,14 +151,15 @@ class Page:
             self.parts += ["", "Caveats:"]
             notes = list(finding.notes) if self.options.wide else finding.shown_notes("--wide shows all")
             for note in notes:
-                self._add_item(note)
+                self.add_item(note)
         self.parts.append("")
         if ranking and finding.ranking is not None:
             self.add_sentence(finding.title)
             self.add_shown(finding.shown_ranking(PLACES if self.options.places is None else self.options.places))
             self.parts.append("")
 
-    def _add_item(self, text: str) -> None:
+    def add_item(self, text: str) -> None:
+        """Add an item of a list."""
         width = terminal_width(self.options) or 10_000
         shown = f"- {texts.printable(text)}"
         self.parts.append(textwrap.fill(shown, width, subsequent_indent="  ", break_on_hyphens=False))

@@ -46,6 +46,8 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     title = f"{label(runs[0])} has the best mean" if several else "All runs have the same mean" if len(runs) > 1 else ""
     if any(level):
         title += f"; hollow: may be the best as well, {confidence} ({sum(level)})"
+    if several and GREY in colours:
+        title += f"; grey: not among the best ({colours.count(GREY)})"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 

@@ -388,3 +388,18 @@ def test_a_report_is_written(cli: Cli) -> None:
     page = Path("report.html").read_text()
     assert "Two &lt;runs&gt;" in page
     assert "ir-lexirecall report qrels.txt bm25.run dph.txt -m LR AP -p rpp" in page
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_counterexamples_are_whole_in_a_terminal(columns: int, terminal: Terminal, cli: Cli) -> None:
+    words = ("meta", "axioms", "-m", "AP", "nDCG@10", "--size", "3", "--cases", "0")
+    said = terminal(columns, *words)
+    assert all(width(line) <= columns for line in said.out.splitlines())
+    head, *rows = (line.split() for line in said.out.splitlines()[:34])
+    assert head == ["property", "AP", "nDCG@10"]
+    assert ["set-based", "order", "fails", "fails"] in rows
+    shown = " ".join(said.out.split())
+    table = list(csv.DictReader(io.StringIO(cli(*words, "--format", "csv").out)))
+    failed = [row for row in table if row["result"] == "fails"]
+    assert len(failed) > 10
+    assert all(f"- {row['property']}: {row['counterexample']}" in shown for row in failed)
