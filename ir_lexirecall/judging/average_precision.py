@@ -19,7 +19,7 @@ class AveragePrecision:
     With j of its open documents relevant, a ranking has its largest sum if they are the first ones, and its smallest if they are
     the last. Where no open document is in both rankings (within the cutoff), the numbers j_A and j_B alone decide, and
     m = judged + j_A + j_B (+ relevant documents elsewhere): exact. Else the bound is that of A's largest and B's smallest value,
-    which no single judging may reach.
+    which no single judging may reach. Rankings with all these documents at the same ranks differ under no judging.
 
     Attributes:
         rel: smallest grade that counts as relevant.
@@ -44,8 +44,9 @@ class AveragePrecision:
         high_a = largest_ratio(best, count_a, nothing, none, m, is_open - count_a + duels.elsewhere)
         low_b = -largest_ratio(nothing, none, worst, count_b, m, is_open - count_b + duels.elsewhere)
         high = np.where(shared, high_a - low_b, exact)
-        movable = (is_open > 0) | (duels.elsewhere > 0)
-        return np.where(movable, high, duels.difference), ~shared
+        apart = duels.count((duels.rank_a != duels.rank_b) & (duels.is_open | (duels.grade >= self.rel))) > 0
+        movable = apart & ((is_open > 0) | (duels.elsewhere > 0))
+        return np.where(movable, high, duels.difference), ~(shared & apart)
 
     def _sums(self, duels: Duels, rank: Ranks, best: bool) -> tuple[Floats, Ints]:
         """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``, and how many there are."""
