@@ -105,6 +105,19 @@ class Duels:
             is_a_empty=self.alone and not self.is_a_empty,
         )
 
+    def only(self, which: Bools) -> Duels:
+        """Some of the cases, shape ``(C,)``, in their order."""
+        row, place = which[self.case], np.cumsum(which) - 1
+        return replace(
+            self,
+            case=place[self.case[row]],
+            **{name: getattr(self, name)[row] for name in ("rank_a", "rank_b", "is_open", "grade")},
+            **{
+                name: getattr(self, name)[which]
+                for name in ("query", "retrieved_a", "retrieved_b", "value_a", "value_b", "elsewhere")
+            },
+        )
+
     @property
     def difference(self) -> Floats:
         """What the measure says today: value of A less that of B."""

@@ -43,53 +43,39 @@ def can_win(
 
 
 def _can_win(duels: Duels, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Bools, Bools]:
-    in_a, in_b = duels.rank_a > 0, duels.rank_b > 0
-    fixed = ~duels.is_open & (duels.grade >= rel)
-    open_a, open_b = duels.is_open & in_a, duels.is_open & in_b
-    shared = np.flatnonzero(open_a & open_b)
-    only_a = open_a & ~open_b
-    number = position_in_segment(duels.case[shared])
-    count = np.bincount(duels.case[shared], minlength=len(duels))
-    relaxed = _wins(duels, fixed | open_a, fixed, weight, np.ones(len(duels), dtype=bool))
-    win = relaxed & (count == 0)
-    sooner = duels.rank_a[shared] < duels.rank_b[shared]
-    for choice in (np.zeros(len(shared), dtype=bool), np.ones(len(shared), dtype=bool), sooner):
-        unknown = relaxed & ~win
-        if not unknown.any():
-            break
-        win |= _with_choice(duels, fixed | only_a, fixed, shared, choice, weight, unknown)
+    count = duels.count(_shared(duels))
     few = count <= _MOST_SHARED
-    for bits in range(1, 2 ** int(count[relaxed & ~win & few].max(initial=0)) - 1):
-        unknown = relaxed & ~win & few & (bits < 2**count)
-        if unknown.any():
-            choice = (bits >> np.minimum(number, 62) & 1).astype(bool)
-            win |= _with_choice(duels, fixed | only_a, fixed, shared, choice, weight, unknown)
+    relaxed = _wins(duels, rel, weight, None)
+    win = relaxed & (count == 0)
+    sooner = duels.rank_a < duels.rank_b
+    for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
+        unknown = relaxed & ~win
+        win[unknown] = _wins(duels.only(unknown), rel, weight, choice[unknown[duels.case]])
+    for size in range(
+        1, _MOST_SHARED + 1
+    ):  # which of the first ``size`` shared ones are relevant, this last one among them
+        unknown = relaxed & ~win & few & (count >= size)
+        some = duels.only(unknown)
+        number = np.zeros(len(some.case), dtype=np.int64)
+        shared = _shared(some)
+        number[shared] = position_in_segment(some.case[shared])
+        for bits in range(2 ** (size - 1), 2**size) if len(some) else ():
+            win[unknown] |= _wins(some, rel, weight, (bits >> number & 1).astype(bool))
     is_exact = ~relaxed | win | few
     return win | ~is_exact, is_exact
 
 
-def _with_choice(
-    duels: Duels,
-    relevant_a: Bools,
-    relevant_b: Bools,
-    shared: Ints,
-    choice: Bools,
-    weight: Callable[[Floats], Floats],
-    which: Bools,
-) -> Bools:
-    relevant_a, relevant_b = relevant_a.copy(), relevant_b.copy()
-    relevant_a[shared] = relevant_b[shared] = choice
-    return _wins(duels, relevant_a, relevant_b, weight, which)
+def _shared(duels: Duels) -> Bools:
+    """Which open documents are in both rankings."""
+    return duels.is_open & (duels.rank_a > 0) & (duels.rank_b > 0)
 
 
-def _wins(
-    duels: Duels, relevant_a: Bools, relevant_b: Bools, weight: Callable[[Floats], Floats], which: Bools
-) -> Bools:
-    """Whether A wins with these documents relevant in A and those in B, in some of the cases."""
-    a, b = (
-        _keys(duels, rank, relevant & which[duels.case])
-        for rank, relevant in ((duels.rank_a, relevant_a), (duels.rank_b, relevant_b))
-    )
+def _wins(duels: Duels, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None) -> Bools:
+    """Whether A wins if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
+    relevant, shared = ~duels.is_open & (duels.grade >= rel), _shared(duels)
+    chosen = shared if choice is None else shared & choice
+    a = _keys(duels, duels.rank_a, relevant | (duels.is_open & ~shared) | chosen)
+    b = _keys(duels, duels.rank_b, relevant if choice is None else relevant | chosen)
     total = _ahead(a, b, weight, len(duels)) - _ahead(b, a, weight, len(duels))
     levels = np.bincount(a[0], minlength=len(duels)) + np.bincount(b[0], minlength=len(duels))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
