@@ -25,7 +25,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
-from ir_lexirecall.measures.scoring import is_native, smaller_is_better, values
+from ir_lexirecall.measures.scoring import is_added_up, is_native, smaller_is_better, values
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import SignificanceTest
 from pyterrier_lexirecall import summaries
@@ -473,10 +473,11 @@ class _Experiment:
         return [*STATISTICS[: 3 if self.correction is None else None], *([] if self.margin is None else WITH_MARGIN)]
 
     def _means(self, comparison: Comparison | None) -> dict[str, list[float]]:
-        """The means of the measures that the comparison has."""
-        if comparison is None:
+        """The means of the measures that the comparison has; counts are added up, as PyTerrier does."""
+        if comparison is None or comparison.scored is None:
             return {}
-        return {name: comparison.criterion(name).means.tolist() for name in comparison.measures}
+        measures = {name: comparison.scored.measures[name] for name in comparison.measures}
+        return {name: comparison.by[name].means.tolist() for name, m in measures.items() if not is_added_up(m)}
 
     def _suffix(self, baseline: int | None) -> str:
         """How columns about this baseline end: with its name where there are several."""

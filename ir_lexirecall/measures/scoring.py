@@ -76,9 +76,14 @@ def aggregate(measure: IRMeasure, per_query: Floats) -> float:
 
 
 def mean(measure: IRMeasure, per_query: Floats) -> float:
-    """The mean over queries: what ``aggregate`` gives, but for counts (``NumRet``), which it adds up."""
+    """The mean over queries: what ``aggregate`` gives, but for counts, which it adds up."""
     total = aggregate(measure, per_query)
-    return total / max(1, len(per_query)) if type(measure.aggregator()) is SumAgg else total
+    return total / max(1, len(per_query)) if is_added_up(measure) else total
+
+
+def is_added_up(measure: IRMeasure) -> bool:
+    """Whether tables show a sum over queries (``NumRet``), not a mean."""
+    return type(measure.aggregator()) is SumAgg
 
 
 def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Floats | Utility:

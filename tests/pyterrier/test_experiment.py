@@ -41,6 +41,7 @@ from ir_lexirecall import LR, RBU, TOMA, TSE
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data import judgments
 from ir_lexirecall.data.alignment import align
+from ir_lexirecall.measures.scoring import is_added_up
 from ir_lexirecall.preferences.functions import NAMES
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
@@ -394,7 +395,11 @@ def assert_one_answer(table: pd.DataFrame) -> None:
 
 
 def means(compared: Comparison, place: int) -> list[float]:
-    found: list[float] = compared.means(compared.criteria[place])["mean"].tolist()
+    """Of a criterion, as the table shows them: counts are added up."""
+    name = compared.criteria[place]
+    found: list[float] = compared.means(name)["mean"].tolist()
+    if compared.scored is not None and name in compared.measures and is_added_up(compared.scored.measures[name]):
+        return [round(mean * len(compared.query_ids), 9) for mean in found]
     return found
 
 
@@ -446,6 +451,14 @@ def test_averages(systems: Systems, filters: dict[str, bool], batch_size: int | 
     assert_preference(ours, brute.means(baseline=1), brute.corrected(1, "holm"))
     assert not [column for column in ours if HIDDEN in column]
     assert len(ours.columns) == len(plain.columns) + 1 + 5
+
+
+@pytest.mark.parametrize("baseline", [None, 1])
+@PLANS
+def test_counts_are_added_up_as_pyterrier_does(baseline: int | None, plan: str) -> None:
+    ours, plain = both(frames, ["num_q", "num_rel_ret", AP, "num_ret"], baseline=baseline, plan=plan)
+    assert_same_columns(ours, plain)
+    assert ours["num_q"].tolist() == plain["num_q"].tolist() != [1.0] * len(plain)
 
 
 @pytest.mark.parametrize("correction", [None, "bonferroni"])
