@@ -45,7 +45,8 @@ class Scorer:
         if isinstance(parsed, Measure) and not parsed["judged_only"]:
             self._score = parsed.score
         self._of_ranks, self._is_ndcg = function_of_ranks(parsed), is_plain_ndcg(parsed)
-        self._rel, self._cutoff = parsed.params.get("rel", 1), parsed.params.get("cutoff") or inf
+        self._rel, self._top = parsed.params.get("rel", 1), parsed.params.get("cutoff")
+        self._cutoff = self._top or inf
         self._kept: tuple[Any, _Judged] | None = None
 
     def __repr__(self) -> str:
@@ -62,24 +63,18 @@ class Scorer:
             ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
         """
         judged = self._judged(relevant)
-        rank = _ranks(ranked_ids)
+        ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
             hits = judged.relevant(self._rel)
-            ranks = sorted([rank[doc] for doc in hits if doc in rank])
-            while ranks and ranks[-1] > self._cutoff:
-                ranks.pop()
+            ranks = [rank for rank, doc in enumerate(ids[: self._top], 1) if doc in hits]
             return self._of_ranks(ranks, len(hits), self._cutoff) if ranks else 0.0
         if self._is_ndcg:
-            best = judged.ideal_dcg(self._cutoff)
-            gains = judged.gains
-            return (
-                dcg(sorted([(rank[doc], gains[doc]) for doc in gains if doc in rank]), self._cutoff) / best
-                if best
-                else 0.0
-            )
-        rows, ranks_of_rows = _places(rank, judged.place)
+            best, gains = judged.ideal_dcg(self._cutoff), judged.gains
+            ranked = [(rank, gains[doc]) for rank, doc in enumerate(ids[: self._top], 1) if doc in gains]
+            return dcg(ranked, self._cutoff) / best if best else 0.0
+        rows, ranks_of_rows = _places(ids, judged.place)
         query = np.zeros(len(rows), dtype=np.int64)
-        run = AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(rank)]), None, _ONE)
+        run = AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(ids)]), None, _ONE)
         value = self._score(run)
         return float((value.value if isinstance(value, Utility) else value)[0])
 
@@ -96,8 +91,8 @@ class Scorer:
             return np.zeros(0)
         parts = [_Judged(part) for part in relevant]
         judgments = _joined([part.judgments for part in parts])
-        ranked = [_ranks(ranking) for ranking in rankings]
-        placed = [_places(rank, part.place) for rank, part in zip(ranked, parts, strict=True)]
+        ranked = [_distinct(ranking) for ranking in rankings]
+        placed = [_places(ids, part.place) for ids, part in zip(ranked, parts, strict=True)]
         counts = [len(rows) for rows, _ in placed]
         first = np.cumsum([0, *(len(part.place) for part in parts)])[:-1]
         queries = np.arange(len(parts))
@@ -106,7 +101,7 @@ class Scorer:
             np.repeat(queries, counts),
             np.concatenate([rows for rows, _ in placed]) + np.repeat(first, counts),
             np.concatenate([ranks for _, ranks in placed]),
-            np.array([len(rank) for rank in ranked], dtype=np.int64),
+            np.array([len(ids) for ids in ranked], dtype=np.int64),
             None,
             queries,
         )
@@ -153,13 +148,13 @@ class _Judged:
             bad = next((doc for doc, grade in self.grades.items() if not _is_grade(grade)), None)
             if bad is not None:
                 raise ValueError(f"the grade of document {bad!r} is {shown(self.grades[bad])}, not a finite number")
-        self._relevant: dict[float, list[str]] = {}
+        self._relevant: dict[float, frozenset[str]] = {}
         self._ideal: dict[float, float] = {}
 
-    def relevant(self, rel: float) -> list[str]:
+    def relevant(self, rel: float) -> frozenset[str]:
         """The documents of at least grade ``rel``."""
         if rel not in self._relevant:
-            self._relevant[rel] = [doc for doc, grade in self.grades.items() if grade >= rel]
+            self._relevant[rel] = frozenset(doc for doc, grade in self.grades.items() if grade >= rel)
         return self._relevant[rel]
 
     @cached_property
@@ -216,25 +211,24 @@ def _texts(ids: Iterable[Any]) -> list[str]:
     return texts
 
 
-def _ranks(ranked_ids: Iterable[Any]) -> dict[str, int]:
-    """The rank of each document."""
-    if isinstance(ranked_ids, (str, Mapping)):
+def _distinct(ranked_ids: Iterable[Any]) -> list[str]:
+    """A ranking's documents, each of them once."""
+    if type(ranked_ids) is not list and isinstance(ranked_ids, (str, Mapping)):
         raise ValueError(f"expected ids of documents, best first, got {shown(ranked_ids)}")
     ids = _texts(ranked_ids)
-    rank = dict(zip(ids, range(1, len(ids) + 1), strict=True))
-    if len(rank) < len(ids):
+    if len(set(ids)) < len(ids):
         twice = next(doc for i, doc in enumerate(ids) if doc in ids[:i])
         raise ValueError(
             f"document {twice!r} appears twice in the ranking; keep the first: list(dict.fromkeys(ranked_ids))"
         )
-    return rank
+    return ids
 
 
-def _places(rank: Mapping[str, int], place: Mapping[str, int]) -> tuple[Ints, Ints]:
+def _places(ids: Sequence[str], place: Mapping[str, int]) -> tuple[Ints, Ints]:
     """Rows and ranks of the judged documents in a ranking, by rank."""
-    found = sorted((rank[doc], row) for doc, row in place.items() if doc in rank)
+    found = [(place[doc], rank) for rank, doc in enumerate(ids, 1) if doc in place]
     pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
-    return pairs[:, 1], pairs[:, 0]
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _is_grade(value: Any) -> bool:

@@ -130,9 +130,8 @@ def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tu
 
 
 def nested_of_one(ranks: list[int], m: int) -> float:
-    *before, p_r = ranks
-    r = len(ranks)
-    better = _better_placements(before)
+    r, p_r = len(ranks), ranks[-1]
+    better = _better_placements(ranks[:-1])
     placements = comb(p_r - 1, r - 1)
     p_star = (p_r - 1) * placements + better + 1
     return (r * (p_star + placements)) / ((m + 1) * p_star)
@@ -143,9 +142,11 @@ def _better_placements(ranks: list[int]) -> int:
 
     C(n + 1, i) = C(n, i - 1) (n + 1) / i, and C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
     """
-    if len(ranks) < _MANY:
-        return sum(map(comb, [p - 1 for p in ranks], range(1, len(ranks) + 1)))
     total = term = before = 0
+    if len(ranks) < _MANY:
+        for i, p in enumerate(ranks, start=1):
+            total += comb(p - 1, i)
+        return total
     for i, p in enumerate(ranks, start=1):
         d = p - before - 1
         if term and d < i:

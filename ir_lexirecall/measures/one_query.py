@@ -5,6 +5,7 @@ Every function adds and divides doubles in the order of the formulas over all qu
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from math import log2
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall.measures.lexirecall import nested_of_one
 
-OfRanks: TypeAlias = Callable[[Sequence[int], int, float], float]
+OfRanks: TypeAlias = Callable[[list[int], int, float], float]
 """From the ranks of the relevant documents retrieved (down to the cutoff), m, and the cutoff."""
 
 
@@ -53,14 +54,14 @@ def _default(measure: IRMeasure, name: str) -> Any:
     return None if default is NOT_PROVIDED else default
 
 
-def _ap(ranks: Sequence[int], m: int, k: float) -> float:
+def _ap(ranks: list[int], m: int, k: float) -> float:
     total = 0.0  # not sum(), which rounds otherwise from Python 3.12 on
     for i, p in enumerate(ranks, start=1):
         total += i / p
     return total / m
 
 
-def _tse(ranks: Sequence[int], m: int, k: float) -> float:
+def _tse(ranks: list[int], m: int, k: float) -> float:
     return 1 / ranks[-1] if len(ranks) == m else 0.0
 
 
@@ -69,7 +70,8 @@ _OF_RANKS: dict[str, OfRanks] = {
     "ir_measures.RR": lambda ranks, m, k: 1 / ranks[0],
     "ir_measures.P": lambda ranks, m, k: len(ranks) / k,
     "ir_measures.R": lambda ranks, m, k: len(ranks) / m,
+    "ir_measures.Rprec": lambda ranks, m, k: bisect_right(ranks, m) / m,
     "ir_measures.Success": lambda ranks, m, k: 1.0,
-    "ir_lexirecall.LexiRecall": lambda ranks, m, k: nested_of_one(list(ranks), m),
+    "ir_lexirecall.LexiRecall": lambda ranks, m, k: nested_of_one(ranks, m),
     "ir_lexirecall.TSE": _tse,
 }
