@@ -10,7 +10,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import Remembers, cached_property
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Readable):
+class Comparison(Remembers, Readable):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion (the first one by default), and give plain tables with the provenance in ``attrs``.
@@ -271,13 +271,7 @@ class Comparison(Readable):
 
     def _tested(self, name: str) -> dict[str, Any]:
         """The columns of ``table`` for one criterion."""
-        if name not in self._known:
-            self._known[name] = self._test(self.by[name])
-        return self._known[name]
-
-    @cached_property
-    def _known(self) -> dict[str, dict[str, Any]]:
-        return {}
+        return self.cached(("tested", name), lambda: self._test(self.by[name]))
 
     def _test(self, criterion: Criterion) -> dict[str, Any]:
         self._check_defined(criterion)
@@ -290,23 +284,11 @@ class Comparison(Readable):
 
     def left_open(self, by: str) -> LeftOpen | None:
         """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
-        if by not in self._left_open:
-            self._left_open[by] = left_open(self, by)
-        return self._left_open[by]
-
-    @cached_property
-    def _left_open(self) -> dict[str, LeftOpen | None]:
-        return {}
+        return self.cached(("left open", by), lambda: left_open(self, by))
 
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together."""
-        if by not in self._powered:
-            self._powered[by] = of_comparisons.powered(self, by)
-        return self._powered[by]
-
-    @cached_property
-    def _powered(self) -> dict[str, PredictionPowered]:
-        return {}
+        return self.cached(("powered", by), lambda: of_comparisons.powered(self, by))
 
     @cached_property
     def _with_margin(self) -> dict[str, dict[str, Any]]:
@@ -372,22 +354,19 @@ class Comparison(Readable):
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         self._check_defined(criterion)
-        if criterion.name not in self._best:
-            groups = self.test_of(criterion.name).groups
-            deviations = studentised_deviations(
-                [criterion.standings if groups is None else group_units(criterion.standings, groups)],
-                n_resamples=self.test.n_resamples,
-                seed=self.test.seed,
-                progress=self.test.progress,
-            )
-            self._best[criterion.name] = best_set(deviations)
-        p = self._best[criterion.name]
+        p = self.cached(("best set", criterion.name), lambda: self._p_best(criterion))
         order = best_first(criterion.sign * criterion.means)
         return self._frame({"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha})
 
-    @cached_property
-    def _best(self) -> dict[str, Floats]:
-        return {}
+    def _p_best(self, criterion: Criterion) -> Floats:
+        groups = self.test_of(criterion.name).groups
+        deviations = studentised_deviations(
+            [criterion.standings if groups is None else group_units(criterion.standings, groups)],
+            n_resamples=self.test.n_resamples,
+            seed=self.test.seed,
+            progress=self.test.progress,
+        )
+        return best_set(deviations)
 
     @entry
     def queries_needed(self, difference: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:

@@ -50,9 +50,9 @@ def decides(
         max_rel: top grade of the scale.
 
     Returns:
-        (decides, concerns): ``concerns`` counts the open pairs that have the document at different ranks (for measures in which a
-        document weighs more or less by what else is relevant, normalised ones and cascades: that have it at all). 0 of both:
-        judging the document cannot change who is better.
+        (decides, concerns): ``concerns`` counts the open pairs that have the document at different ranks (for criteria in which a
+        document weighs more or less by what else is relevant, TSE, RR, normalised measures, cascades, recall-paired
+        preferences: that have it at all). 0 of both: judging the document cannot change who is better.
 
     Source: Carterette, Allan, Sitaraman, Minimal Test Collections for Retrieval Evaluation, SIGIR 2006,
     doi 10.1145/1148170.1148219.

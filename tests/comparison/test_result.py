@@ -356,7 +356,7 @@ def test_every_text_and_picture_says_where_it_comes_from():
         assert said in text, form
         assert f"ir_lexirecall {irl.__version__}" in text, form
     for text in (compared.to_markdown(), compared.to_latex()):
-        assert "sign test for rpp, paired t-test for AP; Holm's correction for 6 comparisons" in text
+        assert "sign test for rpp, paired t-test for AP; Holm's correction for 6 comparisons" in " ".join(text.split())
 
 
 # -- when not to trust it ----------------------------------------------------------------------------
