@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall import cli
+from ir_lexirecall import cli, meta
+from ir_lexirecall.evaluation.curves import recall_curves
 
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
@@ -89,6 +90,28 @@ def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> Non
         for note in irl.benchmark({"x": QRELS, "y": QRELS}, {"x": runs, "y": runs}, ["AP"]).diagnostics
         if "in lower" in note
     ]
+
+
+WITHOUT_CAVEATS = {
+    "tie_audit": lambda runs: irl.tie_audit("AP", QRELS, runs),
+    "agreement": lambda runs: meta.agreement(["AP", "RR"], QRELS, runs),
+    "worst_case": lambda runs: meta.worst_case("AP", QRELS, runs, enumerate_up_to=3),
+}
+
+
+@pytest.mark.parametrize("door", WITHOUT_CAVEATS)
+def test_tables_without_caveats_warn_of_them(door: str) -> None:
+    runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
+    with pytest.warns(UserWarning, match="^partly: 33% of its first 10 .*'ft911-00' .* are the same in lower case"):
+        WITHOUT_CAVEATS[door](runs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WITHOUT_CAVEATS[door]({"good": GOOD, "other": GOOD})
+
+
+def test_curves_warn_of_ids_that_match_nothing() -> None:
+    with pytest.warns(UserWarning, match="^run 'lower' retrieves nothing .* are the same in lower case$"):
+        recall_curves(QRELS, {"good": GOOD, "lower": LOWER})
 
 
 def test_few_documents_may_be_unjudged_by_chance_and_excluded_ones_match() -> None:

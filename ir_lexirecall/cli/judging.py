@@ -60,6 +60,8 @@ def _to_judge(options: argparse.Namespace) -> None:
         cutoff=options.cutoff,
         allow_empty=options.allow_empty,
     )
+    if result.scored is not None:
+        result.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
     texts = inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
     kind = (options.output or "").lower().rpartition(".")[2]

@@ -74,6 +74,20 @@ def judged_share(run: AlignedRun) -> float:
     return int((run.rank <= FIRST).sum()) / retrieved if retrieved else float("nan")
 
 
+def hardly_judged(
+    judgments: Judgments, runs: Mapping[str, AlignedRun], sources: Mapping[str, RunLike | AlignedRun]
+) -> Iterator[tuple[str, float, float, str]]:
+    """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it."""
+    share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
+    for name, own in share.items():
+        others = float(np.median([value for other, value in share.items() if other != name] or [0]))
+        if own < others / 2:
+            judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
+            meeting = meeting_ids(judgments, sources.get(name))
+            counted = "those without a judgment count as not relevant."
+            yield name, own, others, f"{name}: {judged}; {counted}{f' {meeting}.' if meeting else ''}"
+
+
 def meeting_ids(judgments: Judgments, run: RunLike | AlignedRun | None) -> str:
     """A sentence on how ids of a run and of the qrels would meet, with one of each side; empty where nothing is known."""
     ids = [] if run is None else _ids(judgments, run)

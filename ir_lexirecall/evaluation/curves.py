@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall._util.errors import entry
-from ir_lexirecall.data.alignment import RunLike, align
+from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import read_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ def recall_curves(
     judgments = Judgments.from_qrels(qrels)
     frames = []
     for name, run in runs.items():
-        aligned = align(judgments, run)
+        aligned = read_run(judgments, run, str(name))
         found = aligned.relevant(rel)
         for q in np.flatnonzero(found.m > 0).tolist():
             query_id, m = judgments.query_ids[q], int(found.m[q])

@@ -15,14 +15,14 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, entry, is_integer, naming
+from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, warn
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
-from ir_lexirecall.data.matching import check_matches
+from ir_lexirecall.data.matching import check_matches, hardly_judged
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.tie_ranges import tie_range
 from ir_lexirecall.io.readers import run_metadata
@@ -108,6 +108,11 @@ class ScoredRuns:
         said = {name: metadata_of(run) for name, run in sources.items()}
         metadata = {name: text for name, text in said.items() if text}
         return cls(judgments, aligned, dict(measures), values_of, metadata, sources, judged_only)
+
+    def warn_of_hardly_judged(self) -> None:
+        """Warn of runs with far fewer judged documents than the others, where no caveats stand beside the result."""
+        for _, _, _, said in hardly_judged(self.judgments, self.runs, self.sources):
+            warn(said)
 
     def pool(self, depth: int | None = None) -> Pool:
         """What the runs retrieved, with the unjudged documents among the first ``depth`` of any; reads the runs again.

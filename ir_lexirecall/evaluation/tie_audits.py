@@ -72,6 +72,7 @@ def tie_audit(
     scored = ScoredRuns.from_runs(
         parse_measures(measures), qrels, runs, exclude=exclude, rules=rules, allow_empty=allow_empty, progress=progress
     )
+    scored.warn_of_hardly_judged()
     tables = []
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)

@@ -126,6 +126,7 @@ def best_run_labels(
     judgments = Judgments.from_qrels(qrels)
     scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
     scored.check_defined()
+    scored.warn_of_hardly_judged()
     labels = _labels(next(iter(parsed.values())), judgments)
     total = np.sum(list(labels.values()), axis=0)
     some = _labelled(judgments, labels)

@@ -83,6 +83,7 @@ class Decisions:
         parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
         scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
         scored.check_defined()
+        scored.warn_of_hardly_judged()
         return cls(scored, labels, rel, cutoff)
 
     @property

@@ -133,7 +133,9 @@ def aligned_runs(
     check_runs(runs, 1)
     judgments = Judgments.from_qrels(qrels)
     check_relevant(judgments, rel)
-    return ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress).runs
+    scored = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress)
+    scored.warn_of_hardly_judged()
+    return scored.runs
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.data.matching import FIRST, judged_share, meeting_ids
+from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.tie_audits import tie_warnings
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, Note, gravest_first
 
@@ -63,16 +63,13 @@ def _on_runs(scored: ScoredRuns) -> Iterator[Note]:
 
 def _on_judged(scored: ScoredRuns) -> Iterator[Note]:
     """Notes on runs with far fewer judged documents than the others: those without a judgment count as not relevant."""
-    share = {name: judged_share(run) for name, run in scored.runs.items() if run.depth.any()}
-    for name in () if scored.judged_only else share:
-        others = float(np.median([value for other, value in share.items() if other != name] or [0]))
-        if share[name] < others / 2:
-            judged = f"{share[name]:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
-            meeting = meeting_ids(scored.judgments, scored.sources.get(name))
-            yield Note(
-                f"{name}: {judged}; those without a judgment count as not relevant.{f' {meeting}.' if meeting else ''}",
-                DOUBTFUL if share[name] else BROKEN,
-                "Far fewer judged documents than in the other runs",
-                f"{name} ({share[name]:.0%} of the first {FIRST}, {others:.0%} in the others)",
-                runs=(name,),
-            )
+    if scored.judged_only:
+        return
+    for name, share, others, said in hardly_judged(scored.judgments, scored.runs, scored.sources):
+        yield Note(
+            said,
+            DOUBTFUL if share else BROKEN,
+            "Far fewer judged documents than in the other runs",
+            f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)",
+            runs=(name,),
+        )

@@ -35,7 +35,7 @@ def test_help_fits_the_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         cli.main([command, "--help"])
-    lines = [line for line in capsys.readouterr().out.splitlines()]
+    lines = capsys.readouterr().out.splitlines()
     assert max(map(len, (line for line in lines if "/" not in line))) <= 80
 
 
