@@ -82,6 +82,12 @@ def test_what_is_not_here_is_said() -> None:
         from_trec_eval(["gm_map"])
     with pytest.raises(ValueError, match="trec_eval has no measure 'mapp'; did you mean 'map'"):
         from_trec_eval(["mapp"])
+    with pytest.raises(ValueError, match=r"parameters of rbp, 'p=0.8', are not read here; .* as in RBP_TE.p=0.8."):
+        from_trec_eval(["rbp.p=0.8"])
+    with pytest.raises(ValueError, match="trec_eval's rbp_resid is no measure here; use the residual of RBP"):
+        from_trec_eval(["rbp_resid.p=0.8"])
+    with pytest.raises(ValueError, match="trec_eval's all_trec stands for many measures; name those that you want"):
+        from_trec_eval(["all_trec"])
     for name, hint in {
         "11pt_avg": "is called ElevenPt here",
         "gm_map": "use np.exp",
@@ -134,6 +140,13 @@ def test_the_command_prints_the_official_measures_in_their_order() -> None:
 
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+
+def test_the_first_line_is_what_the_run_calls_itself(tmp_path: Path) -> None:
+    folder = Path(demo.__file__).parent
+    (tmp_path / "renamed.run").write_bytes(b"# a comment\n" + (folder / "runs" / "bm25.run").read_bytes())
+    lines = evaluated(str(folder / "qrels.tsv"), str(tmp_path / "renamed.run"), "-m", "map")
+    assert [line.split() for line in lines] == [["runid", "all", "bm25"], ["map", "all", "0.4979"]]
 
 
 def test_the_command_takes_both_kinds_of_names() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
 from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.content import first_line, is_parquet
 from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
 from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
@@ -77,7 +80,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     if options.format == TREC:
-        emit(_trec_lines(scored, options), options.output)
+        emit(_trec_lines(scored, inputs.runs, options), options.output)
         return
     page = Page(options)
     if options.bounds:
@@ -119,7 +122,13 @@ def _trec_names(options: argparse.Namespace) -> list[str]:
     return ["official"] if options.measures is None else split_measures(options.measures)
 
 
-def _trec_lines(scored: ScoredRuns, options: argparse.Namespace) -> str:
+def _tag(run: str, path: Any) -> str:
+    """What a run calls itself in TREC's format; its name where it is in another one, or a pipe."""
+    fields = first_line(path).split() if isinstance(path, str) and os.path.isfile(path) and not is_parquet(path) else []
+    return fields[-1] if len(fields) == 6 else run
+
+
+def _trec_lines(scored: ScoredRuns, paths: Mapping[str, Any], options: argparse.Namespace) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``."""
     text = ""
     geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))
@@ -131,7 +140,7 @@ def _trec_lines(scored: ScoredRuns, options: argparse.Namespace) -> str:
             if name == "map" and geometric:
                 means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
-        text += trec_eval_lines(means, per_query, run=run, places=options.places) + "\n"
+        text += trec_eval_lines(means, per_query, run=_tag(run, paths[run]), places=options.places) + "\n"
     return text
 
 

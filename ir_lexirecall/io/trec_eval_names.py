@@ -76,6 +76,7 @@ _OFFICIAL = (
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
     *(f"P_{k}" for k in _CUTOFFS),
 )
+_NICKNAMES = ("all_trec", "set", "prefs", "qrels_jg")
 _COUNTS = frozenset(
     ("num_q", "num_ret", "num_rel", "num_rel_ret", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumRet(rel=1)")
 )
@@ -120,12 +121,24 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
     for name in (part for given in names for part in _asked(given)):
         found = equivalent(name)
         if found is None:
-            known = [item.name for item in EQUIVALENTS]
-            raise ValueError(f"trec_eval has no measure {name!r}{did_you_mean(name, known)}")
+            raise ValueError(_unknown(name))
         if not found.measure:
             raise ValueError(f"trec_eval's {name} is no measure here; use {found.note}")
         measures[trec_eval_name(found.measure)] = found.measure
     return measures
+
+
+def _unknown(name: str) -> str:
+    """Why a name that trec_eval may know is none here."""
+    if name in _NICKNAMES:
+        return f"trec_eval's {name} stands for many measures; name those that you want, or official"
+    family, _, parameters = name.partition(".")
+    known = equivalent(family) if parameters else None
+    if known is None:
+        return f"trec_eval has no measure {name!r}{did_you_mean(name, [item.name for item in EQUIVALENTS])}"
+    if not known.measure:
+        return f"trec_eval's {family} is no measure here; use {known.note}"
+    return f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {known.measure} its own, as in RBP_TE(p=0.8)"
 
 
 def _asked(name: str) -> Iterable[str]:
