@@ -341,7 +341,7 @@ def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
         path.write_text("map q1 0.5\n")
-    with pytest.raises(ValueError, match="two files are called 'bm25'; give them names"):
+    with pytest.raises(ValueError, match="two files are called 'bm25'; rename one, or give them names"):
         read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
 
 

@@ -142,7 +142,7 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
         names = [run_name(item) for item in values]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None and not all(_names_runs(files.cells_of_file(item, column)) for item in values):
-            raise ValueError(f"two files are called {twice!r}; give them names: {{name: file}}")
+            raise ValueError(f"two files are called {twice!r}; rename one, or give them names: {{name: file}}")
         return [cells for item in values for cells in _path_cells(Path(item), column)]
     raise ValueError(
         f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
