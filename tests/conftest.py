@@ -17,26 +17,41 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
 
-settings.register_profile("default", deadline=None, max_examples=100, derandomize=True)  # the same cases in every run
+settings.register_profile("default", deadline=None, max_examples=50, derandomize=True)  # the same cases in every run
+settings.register_profile("slow", deadline=None, max_examples=100, derandomize=True)  # of slow tests
 settings.register_profile("quick", deadline=None, max_examples=10, derandomize=True)  # for further versions of Python
 settings.register_profile("random", deadline=None, max_examples=100)  # other cases in every run: to look for more
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 SLOW = (
+    "tests/comparison/test_one_answer.py::test_every_door_",
     "tests/docs/test_in_pyterrier.py",
+    "tests/docs/test_pages.py::test_commands_run_on_files_of_the_embedded_collection[ir-lexirecall meta axioms",
     "tests/faults/test_fuzz.py",
     "tests/faults/test_input_faults.py::test_a_small_file_of_an_enormous_text",
     "tests/faults/test_processes.py",
+    "tests/judging/test_bounds.py::test_bounds_are_points_",
     "tests/judging/test_bounds.py::test_bounds_of_",
     "tests/judging/test_bounds.py::test_who_can_win_is_",
     "tests/judging/test_bounds.py::test_without_looking_",
+    "tests/judging/test_left_open.py::test_what_is_open_",
+    "tests/judging/test_ordering.py::test_judging_what_is_asked_for_",
     "tests/many_collections/test_inference.py::test_intervals_hold_",
+    "tests/measures/test_diversity.py::test_ia_of_one_subtopic_",
     "tests/measures/test_toma.py::test_cam_and_mm_are_",
+    "tests/meta/test_axioms.py::test_known_violations_",
+    "tests/meta/test_axioms.py::test_the_ten_constraints_",
+    "tests/pyterrier/test_experiment.py::test_one_answer[tree",
+    "tests/pyterrier/test_experiment.py::test_several_baselines[tree",
     "tests/pyterrier/test_experiment.py::test_the_order_is_the_one_asked_whatever_",
+    "tests/report/test_browser_data.py::test_seventeen_runs_",
+    "tests/report/test_suite_report.py::test_many_collections_share_",
+    "tests/significance/test_deviations.py::test_deviations_are_",
     "tests/spark/",
     "tests/test_acceleration.py::test_plain_experiment",
     "tests/test_examples.py",
+    "tests/test_lookup.py::test_ranks_do_not_depend_on_how_many_rows_",
     "tests/test_small_inputs.py::test_both_ways_agree",
     "tests/test_types.py",
     "tests/test_wheel.py",
@@ -49,11 +64,19 @@ QUICK = {
     "test_bounds_of_values_are_what_the_best_and_the_worst_judging_make[R@3]",
     "test_cam_and_mm_are_means_of_the_aspects[CAM-cam-in_columns]",
     "test_damaged_files[score lines]",
+    "test_deviations_are_those_of_every_pair_in_every_resample[collections]",
+    "test_every_door_gives_the_same_numbers[AP]",
+    "test_every_door_gives_the_same_numbers[lexirecall]",
+    "test_ia_of_one_subtopic_is_the_base[P@3]",
     "test_intervals_hold_the_truth_about_as_often_as_they_say[5 collections, 50 queries-queries]",
+    "test_judging_what_is_asked_for_leaves_nothing_open[lexirecall]",
     "test_means_are_those_of_one_process",
     "test_plain_experiment[both-False]",
     "test_pools[spawn]",
+    "test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once[dict-2]",
     "test_scores_of_reranked_tops_tie_where_preferences_do_not",
+    "test_the_ten_constraints_over_all_small_rankings[p=0.74,e=0.05]",
+    "test_what_is_open_is_where_either_run_can_win[R@2]",
     "test_who_can_win_is_who_wins_under_some_judging[lexirecall]",
 }
 """Tests in those files that run all the same, so that every kind of test does."""
@@ -64,6 +87,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes long; run by python -m pytest -m slow, and where it is named")
     if config.args_source is config.ArgsSource.TESTPATHS and not config.option.markexpr and not config.option.keyword:
         config.option.markexpr = "not slow"  # xdist hands it to its workers
+    if config.option.markexpr == "slow" and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("slow")
 
 
 @pytest.hookimpl(tryfirst=True)
