@@ -104,6 +104,10 @@ def test_several_indexes_are_told_apart() -> None:
             lambda a, q: a["details"]["berlin"]["hits"].append({"hit": {}}),
             "a hit of query 'berlin' is .*without hit and _id",
         ),
+        (lambda a, q: a["details"]["berlin"].update(hits=3), "the hits of query 'berlin' are 3, not a list"),
+        (lambda a, q: a.update(failures=["x"]), "queries failed: .'x'."),
+        (lambda a, q: q["requests"][1].update(ratings=None), "the ratings of query 'berlin' are None, not a list"),
+        (lambda a, q: q["requests"][1]["ratings"][0].update(rating=10**400), "rating of document 'd1' .* not a number"),
         (
             lambda a, q: a["details"]["berlin"]["hits"].extend([hit("d", 1, 1)] * 2),
             "document 'd' appears twice for query 'berlin'",

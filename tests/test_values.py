@@ -269,6 +269,11 @@ def test_mixed_measures_are_refused() -> None:
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         ("run;query_id;AP\na;q;0,5\n", "with '0,5' .*line 2, column 'AP'.; write numbers as 0.5"),
         ("{}", "there are no values in it"),
+        ('{"q": {"AP": 1' + "0" * 400 + "}}", "the AP of query 'q' is .*, not a number"),
+        (
+            '[{"run": "a", "query_id": "q", "AP": 0.1}, {"run": "b", "query_id": "q", "AP": 1' + "0" * 400 + "}]",
+            "record 2: AP",
+        ),
         ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
         ("[1, 2]", "expected objects with run, query_id, measure and value"),
         ("query_id,AP,nDCG@10\nq,0.5,1\n", "has columns of measures .AP, nDCG@10. and none that names runs"),

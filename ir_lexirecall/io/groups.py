@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Ints
-from ir_lexirecall._util.errors import and_more, entry, is_number, shown, shown_names
+from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall.io import trec
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.content import is_parquet, whole_content
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import text_of
 from ir_lexirecall.io.parquet import parquet_batches
-from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES
+from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, id_text
 from ir_lexirecall.io.values.frames import columns_of_frame
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
@@ -123,7 +123,7 @@ def _pairs(groups: Any, column: str | None, table: Any, collection: str | None) 
         odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
         if odd is not None:
             raise ValueError(f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd)}")
-        return [(_text(query) or "", _text(name), "groups") for query, name in groups.items()], "groups"
+        return [(id_text(query) or "", id_text(name), "groups") for query, name in groups.items()], "groups"
     if isinstance(groups, (str, os.PathLike)):
         path = os.fspath(groups)
         if not is_file(path):
@@ -157,19 +157,19 @@ def _of_columns(
     if chosen is None or chosen not in others:
         named = f"no column {column!r}" if column is not None else "several columns, none of them called group"
         raise ValueError(f"{what} has {named}: it has {shown_names(list(columns))}; name one with column=")
-    if task is not None and collection not in (names := dict.fromkeys(map(_text, columns[task]))):
+    if task is not None and collection not in (names := dict.fromkeys(map(id_text, columns[task]))):
         raise ValueError(
             f"{what}: no row is of collection {collection!r}; {task} has {shown_names(list(map(str, names)))}"
         )
     ids = list(index if query is None else columns[query])
     pairs = []
     for row, (query_id, name) in enumerate(zip(ids, columns[chosen], strict=True)):
-        if task is not None and _text(columns[task][row]) != collection:
+        if task is not None and id_text(columns[task][row]) != collection:
             continue
-        text = _text(query_id)
+        text = id_text(query_id)
         if text is None:
             raise ValueError(f"{where(row)}: there is no query")
-        pairs.append((text, _text(name), where(row)))
+        pairs.append((text, id_text(name), where(row)))
     return pairs
 
 
@@ -210,13 +210,6 @@ def _rows(text: str, path: str) -> list[tuple[int, list[str]]]:
         except csv.Error as error:
             raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
     return [(n, row) for n, row in found if any(row) and not row[0].startswith("#")]
-
-
-def _text(value: Any) -> str | None:
-    """An id or group as text; None where there is none."""
-    if value is None or value != value:
-        return None
-    return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
 
 
 def _order(name: str) -> tuple[int, float, str]:

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
-from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.errors import and_more, is_number, shown
 
 LONGEST = 2**20
 """Bytes of a line (of a table: of a row, which may have line breaks in quotes): what is longer is refused."""
@@ -32,6 +33,20 @@ def number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
+        return None
+
+
+def as_float(value: Any) -> float | None:
+    """A number, or the text of one, as a float; None for anything else, and for integers that no float holds.
+
+    >>> as_float(3), as_float("0.5"), as_float(True), as_float(10**400)
+    (3.0, 0.5, None, None)
+    """
+    if isinstance(value, str):
+        return number(value)
+    try:
+        return float(value) if is_number(value) or isinstance(value, Decimal) else None
+    except OverflowError:
         return None
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import and_more, entry, is_integer, is_number, shown, shown_names
+from ir_lexirecall._util.errors import and_more, entry, is_integer, shown, shown_names
 from ir_lexirecall.io.content import first_line, whole_content
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import number
+from ir_lexirecall.io.lines import as_float
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
@@ -73,6 +73,8 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
         )
     failures = answer.get("failures")
     if failures:
+        if not isinstance(failures, Mapping):
+            raise ValueError(f"{what}: queries failed: {shown(failures)}")
         query_id = next(iter(failures))
         raise ValueError(f"{what}: query {query_id!r} failed{and_more(len(failures) - 1)}: {shown(failures[query_id])}")
     asked = None if request is None else _requested(request)
@@ -92,7 +94,7 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
         {q: {doc: _rating(value, q, doc, what) for doc, value in docs.items()} for q, docs in qrels.items()},
         {q: {doc: -float(rank) for rank, doc in enumerate(docs, 1)} for q, docs in run.items()},
         {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
-        {q: float(detail.get(_score_of(detail) or "", "nan")) for q, detail in details.items()},
+        {q: _value(detail) for q, detail in details.items()},
     )
 
 
@@ -102,6 +104,12 @@ _SCORES = ("metric_score", "quality_level")
 
 def _score_of(part: Mapping[str, Any]) -> str | None:
     return next((name for name in _SCORES if name in part), None)
+
+
+def _value(detail: Mapping[str, Any]) -> float:
+    """The engine's own value of a query; NaN where it says none."""
+    value = as_float(detail.get(_score_of(detail) or ""))
+    return float("nan") if value is None else value
 
 
 def _answer(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -163,7 +171,9 @@ _Hit: TypeAlias = "tuple[str, str, Any]"
 
 def _hits(detail: Any, query_id: str, what: str) -> Iterator[_Hit]:
     """Index, id and rating of every hit of a query."""
-    found: Any = detail.get("hits", ()) if isinstance(detail, Mapping) else [None]
+    found: Any = detail.get("hits", []) if isinstance(detail, Mapping) else None
+    if not isinstance(found, list):
+        raise ValueError(f"{what}: the hits of query {query_id!r} are {shown(found)}, not a list")
     for item in found:
         hit = item.get("hit") if isinstance(item, Mapping) else None
         if not isinstance(hit, Mapping) or "_id" not in hit:
@@ -186,7 +196,9 @@ def _requested(request: JSONLike) -> dict[str, list[_Hit]]:
         if query_id in ratings:
             raise ValueError(f"{what}: two requests have the id {query_id!r}")
         ratings[query_id] = []
-        for rated in item.get("ratings", ()):
+        if not isinstance(item.get("ratings", []), list):
+            raise ValueError(f"{what}: the ratings of query {query_id!r} are {shown(item['ratings'])}, not a list")
+        for rated in item.get("ratings", []):
             if not isinstance(rated, Mapping) or not {"_id", "rating"} <= rated.keys():
                 raise ValueError(f"{what}: a rating of query {query_id!r} is {shown(rated)}, without _id and rating")
             ratings[query_id].append((str(rated.get("_index", "")), str(rated["_id"]), rated["rating"]))
@@ -204,7 +216,7 @@ def _by_name(hits: Iterable[_Hit], several: bool, query_id: str, what: str) -> d
 
 
 def _rating(value: Any, query_id: str, doc_id: str, what: str) -> float:
-    rating = number(value) if isinstance(value, str) else float(value) if is_number(value) else None
+    rating = as_float(value)
     if rating is None:
         raise ValueError(
             f"{what}: the rating of document {doc_id!r} for query {query_id!r} is {shown(value)}, not a number"

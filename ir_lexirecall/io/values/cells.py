@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.errors import and_more, is_number, shown, shown_names
-from ir_lexirecall.io.lines import number
-from ir_lexirecall.io.small_tables import is_plain_number
+from ir_lexirecall._util.errors import and_more, is_integer, shown, shown_names
+from ir_lexirecall.io.lines import as_float
 from ir_lexirecall.io.trec_eval_names import equivalent
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
@@ -80,7 +79,7 @@ def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = N
         else:
             rows += [(str(outer), str(name), value) for name, value in inner.items()]
     rows = [row for row in rows if row[0] not in SUMMARY and not TEXT.match(row[1])]
-    odd = [row for row in rows if row[2] is not None and not is_number(row[2])]
+    odd = [row for row in rows if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)]
     if odd:
         query, name, value = odd[0]
         raise ValueError(
@@ -130,7 +129,7 @@ class Table:
         if column is None or self.named(QUERY_NAMES) is None:
             return None
         rows: dict[str | None, list[int]] = {}
-        for row, collection in enumerate(map(_id, self.columns[column])):
+        for row, collection in enumerate(map(id_text, self.columns[column])):
             rows.setdefault(collection, []).append(row)
         if nameless := rows.get(None):
             raise ValueError(f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it")
@@ -188,7 +187,9 @@ def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: 
         )
     rows = len(next(iter(table.values()), []))
     ids = (
-        texts(map(_id, table[query])) if query is not None else texts(map(_id, range(rows) if index is None else index))
+        texts(map(id_text, table[query]))
+        if query is not None
+        else texts(map(id_text, range(rows) if index is None else index))
     )
     if known["query"] is None and known["task"] is None and len(set(ids)) < rows:
         ids = texts(map(str, range(rows)))  # texts of samples that occur again
@@ -248,11 +249,12 @@ def _strings(values: NDArray[Any]) -> NDArray[Any]:
     return texts(None if value is None or value != value else str(value) for value in values)
 
 
-def _id(value: Any) -> str | None:
-    """An id as text; whole numbers as integers, as a table with gaps may have them as floats."""
+def id_text(value: Any) -> str | None:
+    """An id as text, None where there is none; whole numbers as integers, as a table with gaps may have them as floats."""
     if value is None or value != value or value == "":
         return None
-    return str(int(value)) if is_number(value) and float(value).is_integer() else str(value)
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return str(int(value) if whole or is_integer(value) else value)
 
 
 def _numeric(
@@ -272,15 +274,9 @@ def _numeric(
     for name in names:
         values = table[name]
         kind = getattr(getattr(values, "dtype", None), "kind", "O")
-        if kind in "fiu" or (kind not in "bM" and any(_number(value) is not None for value in values)):
+        if kind in "fiu" or (kind not in "bM" and any(as_float(value) is not None for value in values)):
             columns[str(name)] = _floats(values, str(name), where)
     return columns
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, str):
-        return number(value)
-    return float(value) if is_plain_number(value) else None
 
 
 def _floats(
@@ -293,7 +289,7 @@ def _floats(
     places = range(len(values)) if rows is None else rows.tolist()
     several = list(values)
     floats = [
-        np.nan if several[row] is None or several[row] != several[row] else _number(several[row]) for row in places
+        np.nan if several[row] is None or several[row] != several[row] else as_float(several[row]) for row in places
     ]
     bad = [row for row, value in zip(places, floats, strict=True) if value is None]
     if bad:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import is_number, shown
+from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io import trec
 from ir_lexirecall.io.content import is_parquet, whole_content
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import number, text_of
+from ir_lexirecall.io.lines import as_float, number, text_of
 from ir_lexirecall.io.parquet import parquet_batches
 from ir_lexirecall.io.values.cells import (
     QUERY_NAMES,
@@ -244,11 +244,12 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
                 f"{file}: expected scores by split, each a list of objects, got {shown(content['scores'])}"
             )
         found = [scores.get(measure) for split in splits for scores in split]
-        if not found or not all(map(is_number, found)):
+        numbers = [None if isinstance(value, str) else as_float(value) for value in found]
+        if not numbers or None in numbers:
             raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
         parts = file.relative_to(folder).parts
         model = parts[0] if len(parts) > 1 else file.parent.name
-        rows.append((model, content["task_name"], float(np.mean(found)), str(file)))
+        rows.append((model, str(content["task_name"]), float(np.mean(found)), str(file)))
     if not rows:
         raise ValueError(
             f"{folder}: no files of values in it, nor results of MTEB (JSON files with task_name and scores)"
