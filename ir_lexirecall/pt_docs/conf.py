@@ -56,7 +56,7 @@ nitpick_ignore_regex = [
         r"py:class",
         r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
     ),
-    (r"py:class", r"(TextsLike|JSONLike|Contrasts)"),  # names of types in annotations
+    (r"py:class", r"(TextsLike|JSONLike|Contrasts|PairedTest)"),  # names of types in annotations
     (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
     (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
 ]
