@@ -153,7 +153,7 @@ STUDIES = {
             "correction": {"metavar": "NAME", "help": "for several comparisons; 'none' for none (default: holm)"},
             "alpha": {"type": float, "metavar": "X", "help": "significance level (default: 0.05)"},
             "cutoff": _PREFERENCES["cutoff"],
-            "n_resamples": _integer("of the intervals of tau (default: 1000)"),
+            "n_resamples": _integer("resamples of the queries, for the range of tau (default: 1000)"),
             **_SEED,
         },
         qrels="qrels_a",

@@ -53,12 +53,15 @@ def judges(
         measures: measures, names of preferences, or several.
         test, correction, alpha: of the differences, as in ``compare``.
         cutoff: of preferences: what is ranked below counts as not retrieved.
-        n_resamples, seed: of the intervals of tau: queries are resampled.
+        n_resamples, seed: queries are resampled, to see how much tau depends on them.
         progress: show progress bars; by default on a terminal only.
 
     Returns:
         A row per measure and threshold: ``measure``, ``rel``, ``queries``, ``documents`` (judged by both), ``kappa``, ``alpha``, ``tau``, ``tau_low``,
         ``tau_high``, ``tau_ap``, ``tau_ap_low``, ``tau_ap_high``, ``pairs``, ``both``, ``only_a``, ``only_b``, ``opposite``, ``neither``.
+        From ``tau_low`` to ``tau_high`` lie 95% of the taus of resampled queries: other queries would give another tau. That is no
+        confidence interval of the tau of the true means: in resamples close runs change places more often than in the sample, so
+        that tau is lower there, and two judges whose true orders agree are found below 1.
         ``attrs`` hold ``confusion`` (documents by grade of a, then of b), ``kappa_of_grades`` (linear weights) and ``alpha_of_grades``
         (ordinal). NaN where a coefficient is not defined, as kappa is where a judge gives one grade only.
 
@@ -171,7 +174,7 @@ def _compared(
 
 
 def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: int) -> dict[str, float]:
-    """Kendall's tau and tau_AP between the orders of runs, with intervals over resampled queries."""
+    """Kendall's tau and tau_AP between the orders of runs, and between what ends 95% of them lie if queries are resampled."""
     standings = [comparison.criterion(name).standings for comparison in comparisons]
     ids = [comparison.criterion(name).query_ids for comparison in comparisons]
     common = [query_id for query_id in ids[0] if query_id in set(ids[1])]

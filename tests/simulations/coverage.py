@@ -25,6 +25,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from ir_lexirecall import significance as sig
+from ir_lexirecall.judging.bounds import imbens_manski
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
 from tests.simulations import judging
@@ -374,6 +375,14 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
     for tie in (0.0, 0.3):
         share = judging.false_decisions(0.5, tie, 500, samples, int(rng.integers(2**32)))
         yield Row("sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING)
+    for queries in (10, 50):
+        for width in (0.0, 0.1):  # the truth lies at the end of the bounds, where it is held least
+            x = differences(rng, (samples, queries))
+            low, high = imbens_manski(x, x + width * rng.random(x.shape) * 2, ALPHA)
+            holds = (low <= 0) & (high >= 0)
+            yield covers(
+                "bounds of judgments: interval", f"{queries} queries, {width:g} wide, truth at an end", holds, ANYWHERE
+            )
 
 
 TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
