@@ -87,6 +87,32 @@ def test_tables_in_files_are_read(expected: ValueTable, tmp_path: Path) -> None:
             assert_same(read_values(tmp_path / f"{name}.{ending}"), expected, 1e-15)
 
 
+def test_a_file_per_run_may_have_a_column_per_measure(expected: ValueTable, tmp_path: Path) -> None:
+    """As ``evaluate`` gives them, or with measures that nobody knows."""
+    names = {"AP": "faithfulness", "P@5": "helpfulness"}
+    for run in RUNS:
+        table = irl.evaluate(list(MEASURES), demo.qrels(), demo.run(run))
+        table.to_csv(tmp_path / f"{run}.csv")
+        (tmp_path / "own").mkdir(exist_ok=True)
+        table.rename(columns=names).to_csv(tmp_path / "own" / f"{run}.csv")
+    assert_same(read_values([tmp_path / f"{run}.csv" for run in RUNS]), expected)
+    assert_same(read_values({run: tmp_path / f"{run}.csv" for run in RUNS}), expected)
+    assert read_values(tmp_path / "ql.csv").runs == ["ql"]
+    for own in (tmp_path / "own", {run: tmp_path / "own" / f"{run}.csv" for run in RUNS}):
+        assert_same(read_values(own), expected, names={theirs: ours for ours, theirs in names.items()})
+    board = expected.table().pivot(index="query_id", columns="run", values="AP")
+    board[["bm25"]].to_csv(tmp_path / "one.csv")
+    board[["ql"]].to_csv(tmp_path / "two.csv")  # a column per run, in two files
+    assert_same(read_values([tmp_path / "one.csv", tmp_path / "two.csv"], measures="AP"), expected)
+
+
+def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None:
+    with pytest.raises(
+        ValueError, match=r"values has columns of measures .AP, P@5. and none that names runs; give .run"
+    ):
+        read_values(expected.table().drop(columns="run"))
+
+
 def test_a_folder_has_a_file_per_run(expected: ValueTable, tmp_path: Path) -> None:
     for run in RUNS:
         (tmp_path / run).write_bytes((FILES / f"{run}.ir_measures").read_bytes())
@@ -276,7 +302,6 @@ def test_mixed_measures_are_refused() -> None:
         ),
         ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
         ("[1, 2]", "expected objects with run, query_id, measure and value"),
-        ("query_id,AP,nDCG@10\nq,0.5,1\n", "has columns of measures .AP, nDCG@10. and none that names runs"),
     ],
 )
 def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ class Table:
         return Table(columns, self.what, lambda n: self.where(rows[n]), index)
 
     def cells(
-        self, *, one_run: bool = False, column: str | None = None, measures: Sequence[str] | None = None
+        self, *, one_run: bool | None = False, column: str | None = None, measures: Sequence[str] | None = None
     ) -> Cells:
         """The values in the columns.
 
@@ -154,7 +154,7 @@ class Table:
         a column per run (``query_id``, ...). Columns are known by several names; columns of texts are left out.
 
         Args:
-            one_run: whether the table is that of a single run, so that columns are measures.
+            one_run: whether the table is that of a single run, so that columns are measures; None where their names say so.
             column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
             measures: the columns to take; by default, all with numbers.
 
@@ -164,7 +164,7 @@ class Table:
         return _cells_of_table(self, one_run, column, measures)
 
 
-def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: Sequence[str] | None) -> Cells:
+def _cells_of_table(source: Table, one_run: bool | None, column: str | None, measures: Sequence[str] | None) -> Cells:
     table, what, where, index = source.columns, source.what, source.where, source.index
     names = {name.lower(): name for name in map(str, table)}
     known = {
@@ -215,13 +215,21 @@ def _cells_of_table(source: Table, one_run: bool, column: str | None, measures: 
         raise ValueError(f"{what}: {_without_values(table, others, where)}")
     kept = np.flatnonzero([q not in SUMMARY for q in ids])
     wide = run is None and not one_run
-    if wide and all(map(is_measure, numeric)):
-        raise ValueError(
-            f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
-            "{run: table}, or add a column run"
-        )
+    if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
+        if one_run is not None:
+            raise ValueError(
+                f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
+                "{run: table}, or add a column run"
+            )
+        wide = False
     height = len(kept)
-    if one_run and column is not None and len(numeric) == 1 and next(iter(numeric)).lower() in VALUE_NAMES:
+    if (
+        not wide
+        and run is None
+        and column is not None
+        and len(numeric) == 1
+        and next(iter(numeric)).lower() in VALUE_NAMES
+    ):
         numeric = {column: next(iter(numeric.values()))}
     names_of = np.repeat(texts(numeric), height)
     runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))

@@ -39,22 +39,15 @@ _LINES = {
 }
 
 
-def cells_of_file(path: str | os.PathLike[str], column: str | None = None) -> Cells:
-    """The values in a file, in whatever of the formats; rows over all queries are left out.
+def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
+    """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out.
 
     Args:
         path: the file, possibly compressed, a pipe, or ``-``.
-        column: what the values of a table with a column per run are called.
 
     Raises:
         ValueError: no known format, or something in it that cannot be read; the message names the line.
     """
-    found = content_of_file(path)
-    return found if isinstance(found, Cells) else found.cells(column=column)
-
-
-def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
-    """What is in a file: a table, if it has columns with names, or else values; errors as in ``cells_of_file``."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
             table = trec.stacked([*parquet_batches(file)])

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ir_lexirecall._util.errors import and_more, check_choice, entry, naming
 from ir_lexirecall.io.values import files
-from ir_lexirecall.io.values.cells import Cells, Table, cells_of_dicts
+from ir_lexirecall.io.values.cells import RUN_NAMES, Cells, Table, cells_of_dicts
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.io.values.table import ValueTable, arranged, joined, names_there
 
@@ -127,7 +128,7 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
     """The cells of every part of a source."""
     column = measures[0] if measures is not None and len(measures) == 1 else None
     if isinstance(values, (str, os.PathLike)):
-        return _path_cells(Path(values) if os.fspath(values) != "-" else "-", column)
+        return _path_cells(values, column)
     if isinstance(values, Mapping):
         if not values:
             return []
@@ -139,11 +140,9 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
     if table is not None:
         return [table.cells(column=column, measures=_columns_among(measures, table))]
     if isinstance(values, Sequence) and values and all(isinstance(item, (str, os.PathLike)) for item in values):
-        names = [run_name(item) for item in values]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None and not all(_names_runs(files.cells_of_file(item, column)) for item in values):
-            raise ValueError(f"two files are called {twice!r}; rename one, or give them names: {{name: file}}")
-        return [cells for item in values for cells in _path_cells(Path(item), column)]
+        if any(os.path.isdir(item) for item in values):
+            return [cells for item in values for cells in _path_cells(item, column)]
+        return _file_cells(values, column)
     raise ValueError(
         f"values of type {type(values).__name__} cannot be read: give a frame with run, query_id and a column per measure, a "
         "mapping of runs to frames, or files"
@@ -154,14 +153,41 @@ def _names_runs(cells: Cells) -> bool:
     return any(run is not None for run in cells.run)
 
 
-def _path_cells(path: Path | str, column: str | None) -> list[Cells]:
+def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:
+    """The cells in a file, or in the files of a folder."""
     if not os.path.isdir(path):
-        cells = files.cells_of_file(path, column)
-        return [cells if _names_runs(cells) else _named(cells, run_name(path))]
+        return _file_cells([path], column)
     several = list(files.value_files(path))
     if not several or any(file.is_dir() for file in Path(path).iterdir()):
         return [files.mteb_cells(path, column or "main_score")]
-    return [cells for file in several for cells in _path_cells(file, column)]
+    return _file_cells(several, column)
+
+
+def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> list[Cells]:
+    """The cells of files, each called by its name where it does not say which run it is of.
+
+    Where no column of a table names runs, its columns are measures if their names say so, or if another file has them, too.
+    """
+    contents = [files.content_of_file(path) for path in paths]
+    columns = Counter(name for table in contents if _is_of_one_run(table) for name in table.columns)
+    several, by_name = [], []
+    for path, content in zip(paths, contents, strict=True):
+        shared = (
+            _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
+        )  # one is the query's
+        cells = content.cells(one_run=shared or None, column=column) if isinstance(content, Table) else content
+        if not _names_runs(cells):
+            by_name.append(run_name(path))
+            cells = _named(cells, by_name[-1])
+        several.append(cells)
+    if twice := next((name for name in by_name if by_name.count(name) > 1), None):
+        raise ValueError(f"two files are called {twice!r}; rename one, or give them names: {{name: file}}")
+    return several
+
+
+def _is_of_one_run(content: Cells | Table) -> TypeGuard[Table]:
+    """Whether a file is a table without a column that names runs."""
+    return isinstance(content, Table) and content.named(RUN_NAMES) is None
 
 
 def run_name(path: str | os.PathLike[str]) -> str:
@@ -180,7 +206,8 @@ def run_name(path: str | os.PathLike[str]) -> str:
 def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
     """The cells of a single run."""
     if isinstance(part, (str, os.PathLike)):
-        return _named(files.cells_of_file(part), run)
+        content = files.content_of_file(part)
+        return _named(content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content, run)
     if isinstance(part, Mapping):
         return _named(cells_of_dicts(part, f"values of run {run!r}", measures[0] if measures else None), run)
     if hasattr(part, "test_results"):  # DeepEval's
