@@ -17,6 +17,7 @@ from ir_lexirecall.judging.algorithms import PREFERENCES, bounded
 from ir_lexirecall.judging.cascades import Cascade
 from ir_lexirecall.judging.duels import Duels
 from ir_lexirecall.judging.ends import First
+from ir_lexirecall.judging.lexicographic import Outcomes
 from ir_lexirecall.judging.sums import WeightedSum
 
 if TYPE_CHECKING:
@@ -46,16 +47,27 @@ class ValueBounds:
 
 @dataclass(frozen=True)
 class WinBounds:
-    """Of a preference, per pair and query: arrays of truth values, shape ``(P, Q)``.
+    """Of a preference, per pair and query: arrays of shape ``(P, Q)``.
 
     Attributes:
-        a_can, b_can: whether A, and B, can win under some judging.
-        exact: whether both are known; otherwise "can" may be too much.
+        low, high: what A makes of B under the worst and the best judging: 1 wins, 0 ties, -1 loses. That a tie can be reached is certain
+            of lexicographic preferences only; it may be too much otherwise.
+        exact: whether who can win is known; otherwise "can" may be too much.
     """
 
-    a_can: Bools
-    b_can: Bools
+    low: Outcomes
+    high: Outcomes
     exact: Bools
+
+    @property
+    def a_can(self) -> Bools:
+        """Whether A can win under some judging."""
+        return self.high > 0
+
+    @property
+    def b_can(self) -> Bools:
+        """Whether B can win under some judging."""
+        return self.low < 0
 
     def counts(self, queries: Ints) -> dict[str, Ints]:
         """Queries by who can win under some judging, shape ``(P,)`` each."""
@@ -181,16 +193,17 @@ def bounds_of_wins(
     if max_rel is not None and max_rel < rel:
         depth = 0
     if preference in recall_paired.WEIGHTS:
-        (a_can, exact), (b_can, exact_too) = (
-            recall_paired.can_win(pool, x, y, preference, rel=rel, cutoff=cutoff, depth=depth)
+        (high, exact), (low, exact_too) = (
+            recall_paired.best_outcome(pool, x, y, preference, rel=rel, cutoff=cutoff, depth=depth)
             for x, y in ((a, b), (b, a))
         )
-        return WinBounds(a_can, b_can, exact & exact_too)
-    a_can, b_can = (
-        lexicographic.can_win(pool, x, y, rel=rel, cutoff=cutoff, depth=depth, from_the_end=preference == "lexirecall")
+        return WinBounds(-low, high, exact & exact_too)
+    from_the_end = preference == "lexirecall"
+    high, low = (
+        lexicographic.best_outcome(pool, x, y, rel=rel, cutoff=cutoff, depth=depth, from_the_end=from_the_end)
         for x, y in ((a, b), (b, a))
     )
-    return WinBounds(a_can, b_can, np.ones(a_can.shape, dtype=bool))
+    return WinBounds(-low, high, np.ones(high.shape, dtype=bool))
 
 
 def checked_depth(criterion: str, depth: int | None, cutoff: int | None) -> int | None:

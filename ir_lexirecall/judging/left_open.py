@@ -10,10 +10,12 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins
 from ir_lexirecall.judging.ordering import depends_on_others
+from ir_lexirecall.significance.binomial import sign_test
 
 DEPTH = 100
 """Down to which rank documents count by a criterion without a cutoff."""
 _NOISE = 1e-12
+_WITH_OUTER = ("sign", "t", "bootstrap", "randomisation")
 _MOST = 30_000_000  # documents of runs, or of pairs, that are looked at without being asked
 
 
@@ -24,9 +26,11 @@ class LeftOpen:
     Attributes:
         depth: down to which rank of either run.
         is_open: whether either run can win, shape ``(P, Q)``.
-        low, high: of a measure's mean difference, shape ``(P,)``; of a preference what net wins / queries can come to if the open
-            queries go one way.
-        outer: of a measure, the ends of the interval that holds sampling of (independent) queries, too; None of a preference.
+        low, high: of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
+            preference's net wins / queries; shape ``(P,)``.
+        outer: the ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end of its
+            interval under the worst judging to the upper one under the best; of means, Imbens and Manski's. None of other
+            tests, and of a preference's mean.
         exact: whether some judging does it, shape ``(P,)``; else "can" may be too much.
         is_shared: whether documents that both runs have at the same rank can decide as well.
     """
@@ -55,6 +59,7 @@ def left_open(comparison: Any, name: str) -> LeftOpen | None:
     if scored is None or not len(comparison.pairs) or not criterion.query_ids or not scored.has_unjudged:
         return None
     counted = np.array([scored.judgments.place[query_id] for query_id in criterion.query_ids], dtype=np.int64)
+    test, alpha = comparison.test_of(name).name, comparison.test.alpha
     a, b = comparison.places
     own = scored.measures[name].params.get("cutoff") if criterion.is_measure else criterion.preferences.cutoff
     depth = DEPTH if own is None else own
@@ -68,26 +73,36 @@ def left_open(comparison: Any, name: str) -> LeftOpen | None:
         bounds = bounds_of_differences(pool, scored.measures[name], scored.values[name], a, b, depth=depth)
         if bounds is None:
             return None
-        is_open = (bounds.low < -_NOISE) & (bounds.high > _NOISE)
-        low, high, *outer = bounds.mean(counted, comparison.test.alpha)
-        exact = bounds.exact
+        low, high, exact = bounds.low, bounds.high, bounds.exact
+        means: tuple[Floats, ...] = bounds.mean(counted, alpha)
     else:
         of_pairs = criterion.preferences
         wins = bounds_of_wins(pool, criterion.preference, a, b, rel=of_pairs.rel, cutoff=own, depth=depth)
         if wins is None:
             return None
-        is_open = wins.a_can & wins.b_can
-        today = np.sign(np.concatenate(list(criterion.differences(a, b))))
-        closed = np.where(is_open[:, counted], 0, today).mean(axis=1)
-        share = is_open[:, counted].mean(axis=1)
-        low, high, outer, exact = closed - share, closed + share, [], wins.exact
+        low, high, exact = wins.low.astype(np.float64), wins.high.astype(np.float64), wins.exact
+        means = low[:, counted].mean(axis=1), high[:, counted].mean(axis=1)
     what = scored.measures[name] if criterion.is_measure else criterion.preference
+    # By a preference, a query without a relevant document is a tie, until an unjudged one turns out to be relevant.
+    signs = counted if criterion.is_measure else np.arange(low.shape[1])
+    ends = _of_signs(low[:, signs], high[:, signs], alpha) if test == "sign" else means
+    is_known = test in _WITH_OUTER and not comparison.cluster and comparison.predicted is None
     return LeftOpen(
         depth=depth,
-        is_open=is_open[:, counted],
-        low=low,
-        high=high,
-        outer=(outer[0], outer[1]) if outer and not comparison.cluster else None,
+        is_open=((low < -_NOISE) & (high > _NOISE))[:, counted],
+        low=ends[0],
+        high=ends[1],
+        outer=(ends[2], ends[3]) if is_known and len(ends) == 4 else None,
         exact=np.all(exact[:, counted], axis=1),
         is_shared=depends_on_others(what, pool),
     )
+
+
+def _of_signs(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Ends of what the sign test estimates, and of its intervals, over all judgings, shape ``(P,)`` each; from ends of shape ``(P, Q)``.
+
+    Queries are judged independently, and both ends of the interval rise with every win more and every loss less: the worst outcome of
+    every query gives the lowest, the best one the highest.
+    """
+    worst, best = (sign_test(np.where(np.abs(x) > _NOISE, x, 0.0), alpha) for x in (low, high))
+    return worst.estimate, best.estimate, worst.low, best.high

@@ -1,4 +1,4 @@
-"""Which of two rankings can win lexicographically, whatever grades the open documents turn out to have: exact, one walk."""
+"""What one of two rankings can reach at best lexicographically, whatever grades the open documents turn out to have: exact, one walk."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ _AT_ONCE = 2**25  # documents of pairs
 _NO, _YES, _OPEN = 0, 1, 2  # what is known of a document: not relevant, relevant, neither
 _DEEPEST = np.iinfo(np.int32).max
 
-States = NDArray[np.int8]
+Outcomes = NDArray[np.int8]  # of run A: 1 wins, 0 ties, -1 loses; also what is known of documents
 
 
-def can_win(
+def best_outcome(
     pool: Pool, a: Ints, b: Ints, *, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool
-) -> Bools:
-    """Whether run ``a`` can beat run ``b`` under some judging of the open documents, for P pairs, shape ``(P, Q)``.
+) -> Outcomes:
+    """What run ``a`` makes of run ``b`` under the best judging of the open documents, for P pairs, shape ``(P, Q)``.
+
+    1: it can win; 0: it can tie, but not win; -1: it loses.
 
     Args:
         pool: what the runs retrieved.
@@ -33,11 +35,11 @@ def can_win(
 
     An open document has one grade, so what both runs retrieved is decided for both at once. The walk goes from rank to rank, in the
     order in which the preference looks at them, and stops at the first where A could be ahead; where A cannot, the
-    documents at that rank must be alike if A is to win below, which decides open ones.
+    documents at that rank must be alike if A is to win below, or to tie, which decides open ones.
     """
     pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
     lists = _Lists.from_pool(pool, cutoff, from_the_end)
-    out = np.zeros((len(a), len(pool.judgments)), dtype=bool)
+    out = np.zeros((len(a), len(pool.judgments)), dtype=np.int8)
     step = max(1, _AT_ONCE // max(1, len(pool.query)))
     for start in range(0, len(a), step):
         some = slice(start, start + step)
@@ -89,22 +91,21 @@ def _walk(
     cutoff: int | None,
     depth: int | None,
     from_the_end: bool,
-) -> Bools:
+) -> Outcomes:
     queries = len(pool.judgments)
     relevant = pool.is_judged & (pool.grade >= rel)
     top = (pool.rank > 0) & (pool.rank <= (_DEEPEST if depth is None else depth)) & ~pool.is_judged
-    state: States = np.where(top[a] | top[b], _OPEN, relevant.astype(np.int8)).astype(np.int8)
-    win: Bools = np.zeros((len(a), queries), dtype=bool)
-    undecided = ~win
+    state: Outcomes = np.where(top[a] | top[b], _OPEN, relevant.astype(np.int8)).astype(np.int8)
+    best: Outcomes = np.zeros((len(a), queries), dtype=np.int8)
     if from_the_end:
         seen = (pool.rank > 0) & (pool.rank <= (cutoff or _DEEPEST))
         is_open, only_a, only_b = state == _OPEN, seen[a] & ~seen[b], seen[b] & ~seen[a]
         state[is_open & only_a] = _YES
         state[is_open & only_b] = _NO
         ahead = _count(pool, (state == _YES) & only_a) - _count(pool, (state == _YES) & only_b)
-        win, undecided = ahead > 0, ahead == 0
+        best = np.sign(ahead).astype(np.int8)
     some = lists.start < lists.end
-    pair, query = np.nonzero(undecided & (some[a] | some[b]))
+    pair, query = np.nonzero((best == 0) & (some[a] | some[b]))
     place = [lists.start[s[pair], query] for s in (a, b)]
     end = [lists.end[s[pair], query] for s in (a, b)]
     # With lexirecall A is ahead where B has a relevant document and A has not; with lexiprecision the other way round.
@@ -122,12 +123,13 @@ def _walk(
         for one, other in ((0, 1), (1, 0)):
             forced = np.flatnonzero(differ & ~ahead_here & (known[one] == _OPEN) & (known[other] != _OPEN))
             state[pair[forced], row[one][forced]] = known[other][forced]
-        win[pair[ahead_here], query[ahead_here]] = True
+        best[pair[ahead_here], query[ahead_here]] = 1
+        best[pair[behind], query[behind]] = -1
         place = [p + h for p, h in zip(place, here, strict=True)]
         going = ~(ahead_here | behind) & ((place[0] < end[0]) | (place[1] < end[1]))
         pair, query = pair[going], query[going]
         place, end = [each[going] for each in place], [each[going] for each in end]
-    return win
+    return best
 
 
 def _count(pool: Pool, which: Bools) -> Ints:

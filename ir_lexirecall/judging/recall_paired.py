@@ -1,9 +1,9 @@
-"""Which of two rankings can win level by level (rpp, invrpp, dcgrpp), whatever grades the open documents turn out to have.
+"""What one of two rankings can reach at best level by level (rpp, invrpp, dcgrpp), whatever grades the open documents turn out to have.
 
 One more relevant document in a ranking moves no recall level down. So open documents of A alone are relevant and those of B alone
 are not, if A is to win. Where open documents are in both, a judging that lets A win is looked for: none of them
 relevant, all, those that A ranks higher, and, up to 2^8, every choice. A bound is what A gets where they counted for A only: if
-A does not win then, it cannot. Between the two the answer is "can win", and not exact.
+A does not win then, it cannot, and if it loses then, it always does. Between the two the answer is "can win", and not exact.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.duels import Duels
+from ir_lexirecall.judging.lexicographic import Outcomes
 
 _MOST_SHARED = 8  # open documents of both rankings whose 2^s judgings are all looked at
 _ROUNDING = 1e-12  # as preferences take sums for ties
@@ -27,30 +28,35 @@ WEIGHTS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def can_win(
+def best_outcome(
     pool: Pool, a: Ints, b: Ints, name: str, *, rel: float, cutoff: int | None, depth: int | None
-) -> tuple[Bools, Bools]:
-    """Whether run ``a`` can beat run ``b`` under some judging, for P pairs, and whether that is exact; shape ``(P, Q)`` each."""
+) -> tuple[Outcomes, Bools]:
+    """What run ``a`` makes of run ``b`` under the best judging, for P pairs, and whether who can win is exact; shape ``(P, Q)`` each.
+
+    1: it can win; 0: it cannot, but may tie; -1: it loses.
+    """
     queries = len(pool.judgments)
     values = np.zeros((len(pool.rank), queries))
-    win, is_exact = np.zeros((2, len(a), queries), dtype=bool)
+    best = np.zeros((len(a), queries), dtype=np.int8)
+    is_exact = np.zeros(best.shape, dtype=bool)
     step = max(1, _AT_ONCE // max(1, len(pool.query)))
     for start in range(0, len(a), step):
         some = slice(start, start + step)
         duels = Duels.from_pool(pool, a[some], b[some], values, depth=depth, cutoff=cutoff)
-        win[some], is_exact[some] = (x.reshape(-1, queries) for x in _can_win(duels, rel, WEIGHTS[name]))
-    return win, is_exact
+        best[some], is_exact[some] = (x.reshape(-1, queries) for x in _best(duels, rel, WEIGHTS[name]))
+    return best, is_exact
 
 
-def _can_win(duels: Duels, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Bools, Bools]:
+def _best(duels: Duels, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Outcomes, Bools]:
     count = duels.count(_shared(duels))
     few = count <= _MOST_SHARED
-    relaxed = _wins(duels, rel, weight, None)
+    most = _outcome(duels, rel, weight, None)
+    relaxed = most > 0
     win = relaxed & (count == 0)
     sooner = duels.rank_a < duels.rank_b
     for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
         unknown = relaxed & ~win
-        win[unknown] = _wins(duels.only(unknown), rel, weight, choice[unknown[duels.case]])
+        win[unknown] = _outcome(duels.only(unknown), rel, weight, choice[unknown[duels.case]]) > 0
     for size in range(
         1, _MOST_SHARED + 1
     ):  # which of the first ``size`` shared ones are relevant, this last one among them
@@ -60,9 +66,9 @@ def _can_win(duels: Duels, rel: float, weight: Callable[[Floats], Floats]) -> tu
         shared = _shared(some)
         number[shared] = position_in_segment(some.case[shared])
         for bits in range(2 ** (size - 1), 2**size) if len(some) else ():
-            win[unknown] |= _wins(some, rel, weight, (bits >> number & 1).astype(bool))
+            win[unknown] |= _outcome(some, rel, weight, (bits >> number & 1).astype(bool)) > 0
     is_exact = ~relaxed | win | few
-    return win | ~is_exact, is_exact
+    return np.where(win | ~is_exact, 1, np.minimum(most, 0)).astype(np.int8), is_exact
 
 
 def _shared(duels: Duels) -> Bools:
@@ -70,8 +76,8 @@ def _shared(duels: Duels) -> Bools:
     return duels.is_open & (duels.rank_a > 0) & (duels.rank_b > 0)
 
 
-def _wins(duels: Duels, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None) -> Bools:
-    """Whether A wins if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
+def _outcome(duels: Duels, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None) -> Outcomes:
+    """What A makes of B if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
     relevant, shared = ~duels.is_open & (duels.grade >= rel), _shared(duels)
     chosen = shared if choice is None else shared & choice
     a = _keys(duels, duels.rank_a, relevant | (duels.is_open & ~shared) | chosen)
@@ -79,7 +85,7 @@ def _wins(duels: Duels, rel: float, weight: Callable[[Floats], Floats], choice: 
     total = _ahead(a, b, weight, len(duels)) - _ahead(b, a, weight, len(duels))
     levels = np.bincount(a[0], minlength=len(duels)) + np.bincount(b[0], minlength=len(duels))
     scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
-    return total > _ROUNDING * scale
+    return np.where(np.abs(total) > _ROUNDING * scale, np.sign(total), 0).astype(np.int8)
 
 
 def _keys(duels: Duels, rank: Ranks, relevant: Bools) -> tuple[Ints, Ints]:

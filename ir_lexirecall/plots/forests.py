@@ -54,7 +54,7 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
-    A thin line is the interval that holds any judging of the unjudged documents, too, of measures whose bounds are known.
+    A thin line is the interval that holds any judging of the unjudged documents, too, of criteria whose bounds are known.
 
     Args: as in ``means``.
     """

@@ -55,12 +55,10 @@ def outer_intervals(
 ) -> tuple[int, dict[str, float], dict[str, float]] | None:
     """The depth, and the ends of the intervals of all runs' differences to one that hold any judging of unjudged documents, too.
 
-    None where these are not known, or where what is tested is no mean difference.
+    None where these are not known.
     """
     left = result.left_open(name)
     if left is None or left.outer is None:
-        return None
-    if result.cluster or result.test_of(name).name in ("sign", "wilcoxon"):
         return None
     low, high = {}, {}
     for (a, b), least, most in zip(result.pairs, *left.outer, strict=True):

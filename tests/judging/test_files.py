@@ -128,6 +128,9 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: 
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 2 of 3; 1 judged."
+    press(browser, "ArrowRight")
+    browser.click("document.getElementById('forget')")  # asks again after anything else
+    assert text(browser, "progress") == "Document 3 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     browser.open(page)
@@ -189,6 +192,8 @@ def test_ids_with_blanks_are_saved_as_json(browser: Browser, tmp_path: Path) -> 
 def test_an_empty_pool_says_so(browser: Browser, tmp_path: Path) -> None:
     browser.open(write_pool_page(TABLE[:0], tmp_path / "pool.html"))
     assert text(browser, "progress") == "There is nothing to judge."
+    for _ in range(2):
+        browser.click("document.getElementById('forget')")
     nothing_went_wrong(browser)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import ir_measures
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from ir_lexirecall import compare, demo
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.significance.binomial import sign_test
 from judging.every_judging import every_preference, every_value, small_collections
 
 QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
@@ -40,6 +43,47 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
         if q in criterion.query_ids:
             can = (differences > 1e-12).any() and (differences < -1e-12).any()
             assert left.is_open[0, criterion.query_ids.index(q)] == can
+
+
+@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rpp", "RR@4"])
+@given(data=st.data())
+def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str, data: st.DataObject) -> None:
+    small = data.draw(
+        small_collections(most_open=3).filter(lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0)
+    )
+    top = max(g for grades in small.qrels.values() for g in grades.values())
+    deep = type(small)(small.qrels, small.rankings, top, 4 if name == "RR@4" else 100, 0)
+    result = compare(deep.qrels, deep.runs, name, test="sign", allow_empty=True)
+    left = result.left_open(name)
+    if left is None:
+        return
+    if name == "RR@4":
+        every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
+    else:
+        every = list(every_preference(deep, name, None).values())
+    outcomes = product(*(np.unique(np.sign(differences)) for differences in every))
+    tests = sign_test(np.array(list(outcomes)), 0.05)
+    assert left.outer is not None
+    ends = [left.low[0], left.high[0], left.outer[0][0], left.outer[1][0]]
+    known = [tests.estimate.min(), tests.estimate.max(), tests.low.min(), tests.high.max()]
+    if name == "rpp":  # a tie may be too much
+        assert (np.array([1, -1, 1, -1]) * (np.array(ends) - known) <= 1e-12).all()
+    else:
+        np.testing.assert_allclose(ends, known, atol=1e-12)
+
+
+def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+    runs = {"x": {q: {"a": 2.0} for q in qrels}, "y": {q: {"u": 2.0} for q in qrels}}
+    result = compare(qrels, runs, "lexirecall")
+    left = result.left_open("lexirecall")
+    assert left is not None
+    assert not left.is_open.any()
+    assert (left.low, left.high) == (0, 1)
+    assert any("unjudged documents could undo it" in note for note in result.diagnostics)
+    sure = compare(qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision")
+    assert not sure.left_open("lexiprecision").holds_zero.any()
 
 
 def criterion_cutoff(name: str) -> int:
@@ -82,17 +126,20 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     assert "unjudged" not in result.summary()
 
 
-def test_forests_have_an_outer_interval_of_measures_only() -> None:
+@pytest.mark.parametrize("name", ["AP", "lexirecall"])
+def test_forests_have_an_outer_interval(name: str) -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
-    result = compare("lexirecall/demo", demo.runs(), ["AP", "lexirecall"], baseline="bm25")
-    left = result.left_open("AP")
+    result = compare("lexirecall/demo", demo.runs(), name, baseline="bm25")
+    left = result.left_open(name)
     assert left is not None
     assert left.outer is not None
-    ax = result.plot_differences("AP")
+    ax = result.plot_differences(name)
     thin = ax.collections[2].get_segments()
     place = {text.get_text(): int(y) for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
     for pair, low, high in zip(result.pairs, *left.outer, strict=True):
         np.testing.assert_allclose(thin[place[pair[0]]][:, 0], [low, high])
     assert "depth 100" in ax.get_xlabel().replace("\n", " ")
-    assert "thin" not in result.plot_differences("lexirecall").get_xlabel()
+    table = result.table()
+    assert (left.outer[0] <= table["ci_low"] + 1e-9).all()
+    assert (left.outer[1] >= table["ci_high"] - 1e-9).all()
     plt.close("all")

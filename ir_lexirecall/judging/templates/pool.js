@@ -61,6 +61,8 @@
     at("unjudged").disabled = grades.size === pool.documents.length;
     at("clear").disabled = !grades.has(place);
     at("save").disabled = grades.size === 0;
+    delete at("forget").dataset.sure;
+    at("forget").textContent = "forget all judgments here";
     const done = grades.size === pool.documents.length ? " All are judged: save them." : "";
     at("progress").textContent = `Document ${place + 1} of ${pool.documents.length}; ${grades.size} judged.${done}`;
     at("bar").value = grades.size / pool.documents.length;
@@ -115,12 +117,9 @@
       at("forget").textContent = "really forget all? press again";
       return;
     }
-    delete at("forget").dataset.sure;
-    at("forget").textContent = "forget all judgments here";
     grades.clear();
     remember();
     go(0);
-    show();
   }
 
   function key(event) {
