@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.arguments import ALLOW_EMPTY, Inputs, add_measures, add_rel, add_runs
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.cli.words import split_measures
+from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS
 
 if TYPE_CHECKING:
@@ -296,6 +298,8 @@ def _run(options: argparse.Namespace) -> None:
         _add_axioms(page, table)
     else:
         page.add_table(_for_reader(table, options.format))
+    if page.for_people and "confusion" in table.attrs:
+        _add_confusion(page, table.attrs)
     if options.plot:
         save_picture(meta.plot(table), options.plot)
     page.finish()
@@ -314,6 +318,18 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
         page.add_line(f"{page.shown_name(str(measure))} fails:")
         for name, found in rows[["property", "counterexample"]].itertuples(index=False):
             page.add_item(f"{name}: {found}")
+
+
+def _add_confusion(page: Page, attrs: Mapping[Any, Any]) -> None:
+    """Add how often two judges gave which grades."""
+    confusion = {f"{grade:g}": row for grade, row in attrs["confusion"].items()}
+    kappa, alpha = (format_number(attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
+    page.add_sentence("")
+    page.add_sentence(
+        f"Documents by the grades of QRELS (rows) and of --qrels-b: weighted kappa {kappa}, ordinal alpha {alpha}"
+    )
+    columns = {f"{grade:g}": [row[grade] for row in confusion.values()] for grade in attrs["confusion"]}
+    page.add_table({"grade": list(confusion), **columns})
 
 
 def _for_reader(study: pd.DataFrame, form: str) -> pd.DataFrame:

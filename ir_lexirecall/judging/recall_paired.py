@@ -1,4 +1,4 @@
-"""What one of two rankings can reach at best level by level (rpp, invrpp, dcgrpp), whatever grades the open documents turn out to have.
+"""What one of two rankings can reach level by level (rpp, invrpp, dcgrpp), if open documents turn out the best for it.
 
 One more relevant document in a ranking moves no recall level down. So open documents of A alone are relevant and those of B alone
 are not, if A is to win. Where open documents are in both, a judging that lets A win is looked for: none of them

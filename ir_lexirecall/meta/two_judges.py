@@ -77,9 +77,9 @@ def judges(
     >>> table = judges(demo.qrels(), demo.qrels(), demo.runs(), "AP")
     >>> table[["measure", "rel", "kappa", "tau", "pairs", "opposite"]]
       measure  rel  kappa  tau  pairs  opposite
-    0      AP  1.0    1.0  1.0     10         0
-    1      AP  2.0    1.0  1.0     10         0
-    2      AP  3.0    1.0  1.0     10         0
+    0      AP    1    1.0  1.0     10         0
+    1      AP    2    1.0  1.0     10         0
+    2      AP    3    1.0  1.0     10         0
     """
     check_integer("n_resamples", n_resamples)
     check_number("alpha", alpha, above=0, below=1)
@@ -93,7 +93,7 @@ def judges(
     grades = _grades_of_both(*both)
     aligned = [{str(name): align(judgments, run) for name, run in runs.items()} for judgments in both]
     highest = np.concatenate([judgments.grade for judgments in both])
-    thresholds = np.unique(highest[highest > 0]).tolist()
+    thresholds = [int(grade) if grade.is_integer() else grade for grade in np.unique(highest[highest > 0]).tolist()]
     rows = []
     for rel in thresholds:
         comparisons = [

@@ -313,3 +313,24 @@ def test_exact_fractions_are_for_programs(capsys: pytest.CaptureFixture[str]) ->
         printed = capsys.readouterr().out
         assert ("1/3" in printed) == (form in ("json", "tsv", "csv"))
         assert "0.333" in printed
+
+
+def test_two_judges_are_shown_with_their_confusion(
+    meta: Meta, files: tuple[str, dict[str, str]], tmp_path: Path
+) -> None:
+    rows = pd.read_csv(files[0], sep=" ", names=["query_id", "iteration", "doc_id", "relevance"])
+    stricter = rows.assign(relevance=(rows["relevance"] - 1).clip(lower=0))
+    other = tmp_path / "other.txt"
+    stricter.to_csv(other, sep=" ", header=False, index=False)
+    said = meta("judges", *ON_RUNS, "-m", "AP", "--qrels-b", str(other), "--n-resamples", "20")
+    cells = [line.split() for line in said.out.splitlines()]
+    assert ["AP", "1", "16"] in [line[:3] for line in cells]
+    count = rows["relevance"].value_counts()
+    assert cells[-5:] == [
+        ["grade", "0", "1", "2", "3"],
+        ["0", str(count[0]), "0", "0", "0"],
+        ["1", str(count[1]), "0", "0", "0"],
+        ["2", "0", str(count[2]), "0", "0"],
+        ["3", "0", "0", str(count[3]), "0"],
+    ]
+    assert "weighted kappa 0." in said.out
