@@ -146,7 +146,8 @@ def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
 
 def _on_judgments(result: Comparison, tested: list[str]) -> Iterator[Note]:
     """Significant differences that unjudged documents could undo."""
-    for name in tested if len(result.runs) > 1 else ():
+    # Estimates with predicted judgments are other ones than what is bounded.
+    for name in tested if len(result.runs) > 1 and result.predicted is None else ():
         if (left := result.left_open(name)) is None:
             continue
         verdicts = result.verdicts_by(name)

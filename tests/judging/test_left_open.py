@@ -73,6 +73,7 @@ def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str,
         np.testing.assert_allclose(ends, known, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:run .y. retrieves nothing")
 def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
     runs = {"x": {q: {"a": 2.0} for q in qrels}, "y": {q: {"u": 2.0} for q in qrels}}
@@ -109,6 +110,20 @@ def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
     notes = [note for note in result.diagnostics if "unjudged documents could undo it" in note]
     assert [note.partition(",")[0] for note in notes] == ["lexirecall", "RR", "P@1"]
     assert "(from 0.0000 to 1.0000 as they are judged, depth 1; see bounds)" in notes[2]
+
+
+def test_what_predictions_estimate_is_not_bounded() -> None:
+    queries = [f"q{i}" for i in range(16)]
+    predicted = dict.fromkeys(queries, QRELS["q0"])
+    people = dict.fromkeys(queries[:12], QRELS["q0"])
+    runs = {"good": dict.fromkeys(queries, GOOD["q0"]), "bad": dict.fromkeys(queries, BAD["q0"])}
+    alone, together = compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)
+    assert any("unjudged documents could undo it" in note for note in alone.diagnostics)
+    assert together.verdicts()["verdict"].tolist() == ["better"]
+    assert not any("unjudged documents could undo it" in note for note in together.diagnostics)
+    left = together.left_open("RR")
+    assert left is not None
+    assert left.outer is None
 
 
 def known(result: Comparison) -> bool:
