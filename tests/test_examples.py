@@ -137,7 +137,7 @@ def test_missing_judgments_and_two_judges() -> None:
     pytest.importorskip("krippendorff")
     pytest.importorskip("matplotlib")
     shown = shown_by("missing_judgments")
-    assert "depth 20: lexirecall is certain on 7, open on 9 queries" in shown
+    assert "depth 20: at most one run can win on 7 queries, either on 9" in shown
     assert "open before: 9, after 50 judgments: 6" in shown
     careless, partial = (
         np.array(re.findall(r"^ *\d\.0 (.+)$", part, re.MULTILINE)[:3]) for part in shown.split("partial\n")
@@ -158,7 +158,7 @@ def test_missing_judgments_on_robust(data: Any) -> None:
     pytest.importorskip("matplotlib")
     shown = shown_by("missing_judgments", IR_LEXIRECALL_DATA=str(Path(data.path("robust2003")).parent))
     for depth, certain in ((10, 100), (100, 88), (1000, 0)):
-        assert f"depth {depth}: lexirecall is certain on {certain}, open on {100 - certain} queries" in shown
+        assert f"depth {depth}: at most one run can win on {certain} queries, either on {100 - certain}" in shown
     assert "open before: 12, after 50 judgments: 7" in shown
 
 

@@ -46,9 +46,9 @@ else:
 result = irl.compare(qrels, runs, ["lexirecall", "AP", "nDCG@10"])
 for depth in depths:
     row = result.bounds("lexirecall", depth=depth).iloc[0]
-    certain = row["certain_wins"] + row["certain_losses"] + row["certain_ties"]
+    closed = row["certain_wins"] + row["certain_losses"] + row["certain_ties"]
     print(
-        f"depth {depth}: lexirecall is certain on {certain}, open on {row['open']} queries"
+        f"depth {depth}: at most one run can win on {closed} queries, either on {row['open']}"
     )
 
 # %%
