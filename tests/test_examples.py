@@ -140,7 +140,7 @@ def test_missing_judgments_and_two_judges() -> None:
     assert "depth 20: at most one run can win on 7 queries, either on 9" in shown
     assert "open before: 9, after 50 judgments: 6" in shown
     careless, partial = (
-        np.array(re.findall(r"^ *\d\.0 (.+)$", part, re.MULTILINE)[:3]) for part in shown.split("partial\n")
+        np.array(re.findall(r"^ *\d +(\d.+)$", part, re.MULTILINE)[:3]) for part in shown.split("partial\n")
     )
     kappa, kept = (
         [[float(line.split()[column]) for line in judge] for judge in (careless, partial)] for column in (0, 3)
