@@ -94,7 +94,7 @@ def judges(
     aligned = [{str(name): align(judgments, run) for name, run in runs.items()} for judgments in both]
     highest = np.concatenate([judgments.grade for judgments in both])
     thresholds = [int(grade) if grade.is_integer() else grade for grade in np.unique(highest[highest > 0]).tolist()]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for rel in thresholds:
         comparisons = [
             _compared(judgments, of_judge, criteria, rel, tested, cutoff)
