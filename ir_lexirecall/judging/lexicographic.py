@@ -1,4 +1,4 @@
-"""What one of two rankings can reach at best lexicographically, whatever grades the open documents turn out to have: exact, one walk."""
+"""What one of two rankings can reach lexicographically, if open documents turn out the best for it: exact, one walk."""
 
 from __future__ import annotations
 
