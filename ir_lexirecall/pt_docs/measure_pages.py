@@ -49,7 +49,7 @@ def body(name: str, heading: Callable[[str], str]) -> str:
     direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
     parts = [
         f"{about.meaning}{direction}{aliases}",
-        f".. math::\n\n   {formula(name, about)}" if about.formula else "",
+        displayed(formula(name, about)) if about.formula else "",
         "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols)),
         drawing(name),
         at_a_glance(about),
@@ -70,6 +70,12 @@ def formula(name: str, about: Description) -> str:
     if re.match(r"\\mathrm\{\w+\}\S* = ", about.formula):
         return about.formula
     return rf"\mathrm{{{name}}} = ".replace("_", r"\_") + about.formula
+
+
+def displayed(latex: str) -> str:
+    """A formula and its definitions, a line each: beside each other they would be wider than a page."""
+    lines = re.split(r",\s*\\quad\s*", " ".join(latex.split()))
+    return "\n\n".join(f".. math::\n\n   {line}{',' * (place < len(lines))}" for place, line in enumerate(lines, 1))
 
 
 def split(symbols: str) -> list[str]:
@@ -190,7 +196,7 @@ def standard() -> str:
     parts = []
     for name in sorted(standard_names(), key=str.lower):
         about = irl.describe(name)
-        formula = f".. math::\n\n   {about.formula}" if about.formula else ""
+        formula = displayed(about.formula) if about.formula else ""
         rows = at_a_glance(about) if about.values else ""
         symbols = "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols))
         source = f"Source: {about.source.line}" if about.source.line else ""

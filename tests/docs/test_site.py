@@ -87,6 +87,18 @@ def test_latex_is_shown_whole_on_a_desktop(browser: Browser, page: str) -> None:
     assert browser.js(CLIPPED % LATEX) == []
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_formulas_are_shown_whole(browser: Browser, width: int) -> None:
+    formulas = "[...document.querySelectorAll('.math-block')]"
+    cut = {}
+    for page in PAGES:
+        if page.startswith("measures/"):
+            browser.open(SITE / page, width)
+            assert page == "measures/index.html" or browser.js(f"{formulas}.length"), page
+            cut[page] = browser.js(f"{formulas}.filter(e => e.scrollWidth > e.clientWidth + 1).length")
+    assert {page: count for page, count in cut.items() if count} == {}
+
+
 def test_letters_of_drawn_pictures_are_not_black_on_dark_pages(browser: Browser) -> None:
     browser.open(SITE / "start.html", scheme="dark")
     assert browser.js("document.querySelectorAll('svg.drawn').length") == 2
