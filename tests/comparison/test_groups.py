@@ -219,6 +219,8 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "groups of queries as units" in " ".join(capsys.readouterr().out.split())
     assert main([*command, "--cluster", "--test", "sign"]) == 1
     assert "compare: groups of queries are units" in capsys.readouterr().err
+    assert main([*command[:-2], "--cluster"]) == 1
+    assert "--cluster takes groups of queries as units of the tests; give --groups" in capsys.readouterr().err
     assert main(["report", *command[1:], "-o", "out.html"]) == 0
     assert '<section id="groups"' in Path("out.html").read_text(encoding="utf-8")
 
