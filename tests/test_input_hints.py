@@ -62,6 +62,11 @@ def test_runs_with_integers_as_names() -> None:
         irl.compare(QRELS, runs, "RR", baseline=3)
 
 
+def test_a_label_is_not_the_index_of_the_table() -> None:
+    with pytest.raises(ValueError, match="^evaluate: 'query_id' is the name of the table's index; call AP otherwise"):
+        irl.evaluate({"query_id": "AP"}, {"q": {"a": 1}}, {"q": {"a": 1.0}})
+
+
 @pytest.mark.parametrize(
     ("by", "meant"),
     [

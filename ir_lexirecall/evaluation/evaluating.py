@@ -112,6 +112,8 @@ def evaluate(
     import pandas as pd
 
     parsed = _parsed(measures, qrels, run)
+    if "query_id" in parsed:
+        raise ValueError(f"'query_id' is the name of the table's index; call {parsed['query_id']} otherwise")
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     for measure in parsed.values():
         if isinstance(measure, Measure):
