@@ -467,7 +467,7 @@ def test_compare_counts_what_brute_force_counts(
 
 def test_groups_of_users_give_what_compare_gives() -> None:
     kinds = {user: f"kind {i % 2}" for i, user in enumerate(TEST)}
-    qrels = {str(user): {str(item): 1 for item in graded} for user, graded in TEST.items()}
+    qrels = {str(user): {str(item): 1 for item in graded} for user, graded in TEST.items() if graded}
     plain = {name: {str(u): scored(items) for u, items in lists.items()} for name, lists in RUNS.items()}
     table = pd.DataFrame(kinds.items(), columns=["user_id", "kind"])
     for options in ({"groups": kinds}, {"groups": table}, {"groups": kinds, "cluster": True}):
@@ -582,7 +582,7 @@ def test_options_reach_compare() -> None:
 
 def test_arguments_are_those_of_ir_lexirecall_s_compare() -> None:
     ours, theirs = ({n: p.default for n, p in inspect.signature(f).parameters.items()} for f in (compare, irl.compare))
-    of_files = {"values", "predicted", "groups", "cluster", "missing"}
+    of_files = {"values", "predicted", "missing"}
     assert list(ours) == [*(name for name in theirs if name not in of_files), "run_key", "rating_field"]
     options = list(ours)[3:-2]
     assert [ours[name] for name in options] == [theirs[name] for name in options]
