@@ -63,7 +63,7 @@ def test_runs_with_integers_as_names() -> None:
 
 
 def test_a_label_is_not_the_index_of_the_table() -> None:
-    with pytest.raises(ValueError, match="^evaluate: 'query_id' is the name of the table's index; call AP otherwise"):
+    with pytest.raises(ValueError, match=r"^evaluate: 'query_id' is the name of the table's index; call AP otherwise"):
         irl.evaluate({"query_id": "AP"}, {"q": {"a": 1}}, {"q": {"a": 1.0}})
 
 
