@@ -311,12 +311,14 @@ class _Experiment:
         order = self._execution_order(result)
         by_name = self._by_name(runs, order)
         for (name, run), system in zip(by_name.items(), self.systems, strict=True):
+            given = system if isinstance(system, pd.DataFrame) else None
             if run.depth.any():
-                given = system if isinstance(system, pd.DataFrame) else None
                 check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
         comparison = self._compared(collector.judgments, by_name)
         if comparison is None:
             return self._finished(self._without_groups(result), None), None
+        if comparison.scored is not None:
+            comparison.scored.warn_of_hardly_judged()
         table = topics if isinstance(self.groups, str) and self.groups in topics else qrels
         grouped = groups_of(self.groups, collector.judgments.query_ids, table)
         comparison = replace(comparison, groups=grouped, cluster=self.cluster)
@@ -330,9 +332,7 @@ class _Experiment:
     def _without_groups(self, result: Any) -> Any:
         """A result without a comparison, if no groups were asked for."""
         if self.groups is not None:
-            raise ValueError(
-                "groups are compared by rankings: name a preference, or a measure of rankings, or leave groups out"
-            )
+            raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
         return result
 
     def _by_name(self, runs: list[AlignedRun], order: list[int]) -> dict[str, AlignedRun]:

@@ -111,8 +111,9 @@ class ScoredRuns:
 
     def warn_of_hardly_judged(self) -> None:
         """Warn of runs with far fewer judged documents than the others, where no caveats stand beside the result."""
-        for _, _, _, said in hardly_judged(self.judgments, self.runs, self.sources):
-            warn(said)
+        for name, _, _, said in hardly_judged(self.judgments, self.runs, self.sources):
+            if len(self.runs[name].doc):  # else that was said when it was read
+                warn(said)
 
     def pool(self, depth: int | None = None) -> Pool:
         """What the runs retrieved, with the unjudged documents among the first ``depth`` of any; reads the runs again.

@@ -1894,3 +1894,13 @@ def test_ids_that_no_judged_document_has_are_said() -> None:
         UserWarning, match="system 'two' retrieves nothing that the qrels judge.*'A'.*'a' are the same in lower case"
     ):
         pt.lexirecall.Experiment([one, upper], topics, qrels, ["map"], names=["one", "two"])
+
+
+def test_systems_that_are_hardly_judged_are_said() -> None:
+    docs = [f"d{i}" for i in range(10)]
+    one = pd.DataFrame({"qid": "1", "docno": docs, "score": [float(-i) for i in range(10)], "rank": range(10)})
+    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+    qrels = pd.DataFrame({"qid": "1", "docno": docs, "label": 1})
+    partly = one.assign(docno=["d0", "d1", *map(str.upper, docs[2:])])
+    with pytest.warns(UserWarning, match="^two: 20% of its first 10 documents are judged, 100% of the other runs'"):
+        pt.lexirecall.Experiment([one, partly], topics, qrels, ["map"], names=["one", "two"])
