@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ir_lexirecall
 from ir_lexirecall import compare, demo
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.significance.binomial import sign_test
@@ -85,6 +89,27 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     assert any("unjudged documents could undo it" in note for note in result.diagnostics)
     sure = compare(qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision")
     assert not sure.left_open("lexiprecision").holds_zero.any()
+
+
+@pytest.mark.slow
+def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) -> None:
+    runs = {path.stem: path for path in sorted(Path(data.path("robust2003/runs")).iterdir())}
+    result = compare(data.path("robust2003/qrels.txt.gz"), runs, ["lexirecall", "AP", "RR"])
+    bounds = result.bounds("lexirecall", depth=100)
+    closed = len(result.query_ids) - bounds["open"].to_numpy()
+    leaders = set(result.ranking("AP")["run"][:2])
+    between = [set(pair) == leaders for pair in result.pairs]
+    assert result.scored is not None
+    pool = result.scored.pool(100)
+    unjudged = np.sum(~pool.is_judged & pool.within(100)) / len(result.query_ids)
+    cells = [f"{unjudged:.0f}", f"{closed.mean():.1f}", str(closed[between].item())]
+    for name in result.criteria:
+        left, verdicts = result.left_open(name), result.verdicts(name)["verdict"]
+        assert left is not None
+        significant = verdicts.isin(["better", "worse"]).to_numpy()
+        cells.append(f"{np.sum(significant & left.holds_zero)} of {significant.sum()}")
+    page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
+    assert re.findall("- (.+)", page.partition("   * - 100\n")[2].partition("   * -")[0]) == cells
 
 
 def criterion_cutoff(name: str) -> int:
