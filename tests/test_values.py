@@ -196,6 +196,11 @@ def test_a_leaderboard_has_a_value_per_task(tmp_path: Path) -> None:
     assert again.runs == ["bge", "e5"]
     assert again.values["main_score"].tolist() == found.values["nDCG@10"][::-1].tolist()
     assert read_values(tmp_path, measures="ndcg_at_10").measures == ["ndcg_at_10"]
+    (tmp_path / "cache").mkdir()
+    for model in ("e5", "bge"):
+        (tmp_path / model).rename(tmp_path / "cache" / model)
+    assert read_values(tmp_path).values["main_score"].tolist() == again.values["main_score"].tolist()
+    assert read_values(tmp_path).runs == ["bge", "e5"]
 
 
 def test_several_collections(expected: ValueTable) -> None:

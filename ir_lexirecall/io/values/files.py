@@ -241,7 +241,7 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
         if not numbers or None in numbers:
             raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
         parts = file.relative_to(folder).parts
-        model = parts[0] if len(parts) > 1 else file.parent.name
+        model = parts[max(-3, -len(parts))] if len(parts) > 1 else file.parent.name  # results/MODEL/REVISION/TASK.json
         rows.append((model, str(content["task_name"]), float(np.mean(found)), str(file)))
     if not rows:
         raise ValueError(
