@@ -180,6 +180,17 @@ def test_an_example_has_a_picture_with_a_text_and_a_notebook(page: str) -> None:
         assert (SITE / page).parent.joinpath(link).is_file()
 
 
+def test_the_gallery_says_what_its_pages_show() -> None:
+    for page in (page for page in PAGES if page.startswith("gallery/") and page.endswith("index.html")):
+        html = (SITE / page).read_text(encoding="utf-8")
+        told = re.findall(r'tooltip="([^"]*)"', html)
+        assert told
+        assert [text for text in told if re.search(r"doi |::|You will \w+$", text) or text[-1] not in ".?)"] == []
+        pictures = re.findall(r'<img alt="([^"]*)"[^>]*_thumb', html)
+        assert len(pictures) == len(told)
+        assert [text for text in pictures if not text or "(red)" in text] == []
+
+
 def test_no_measure_is_taken_for_an_address() -> None:
     assert not [page for page in PAGES if 'href="mailto:' in (SITE / page).read_text(encoding="utf-8")]
 

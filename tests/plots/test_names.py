@@ -147,3 +147,17 @@ def test_logarithmic_axes_show_plain_numbers() -> None:
     assert ax.get_yscale() == "log"
     assert all("$" not in shown.get_text() for shown in ax.get_yticklabels(which="both"))
     assert not any(shown.get_parse_math() for shown in ax.get_xticklabels())
+
+
+def test_axes_say_in_full_what_they_show() -> None:
+    ax = irl.compare(QRELS, runs(["a", "b"]), "lexirecall").plot()
+    assert "mean preference over all other runs by lexirecall, 95% intervals" in ax.get_xlabel().replace("\n", " ")
+
+
+def test_long_names_take_no_room_from_a_matrix() -> None:
+    heights = []
+    for name in ("AP(rel=2)", "CWL_RBP(phi=0.95,max_rel=2,judged_only=True)"):
+        ax = meta.plot(meta.agreement(["AP", name, "nDCG@10"], QRELS, runs(["a", "b", "c"])))
+        ax.figure.draw_without_rendering()
+        heights.append(ax.get_window_extent().height)
+    assert heights[1] > 0.8 * heights[0]
