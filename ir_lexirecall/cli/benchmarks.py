@@ -23,6 +23,7 @@ from ir_lexirecall.cli.significance import add_groups, add_margin, add_test, par
 from ir_lexirecall.data.collection import DEMO
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import is_file
+from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.readers import run_files
 from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.present.tables import PLACES, Column, Shown
@@ -56,8 +57,8 @@ def add_benchmark(commands: Any) -> None:
     parser.add_argument(
         "--values",
         action="store_true",
-        help="SOURCE holds values per query that other programs computed: a folder of files for each collection, or MTEB's "
-        "results; without -m by all measures",
+        help="SOURCE holds values per query that other programs computed: a folder of files for each collection, a table with a "
+        "column collection, or MTEB's results; without -m by all measures",
     )
     parser.add_argument(
         "--judged",
@@ -134,7 +135,7 @@ def _benchmark(options: argparse.Namespace) -> None:
     if options.missing is not None:
         asked["missing"] = options.missing
     if options.groups is not None:
-        asked["groups"] = options.groups
+        asked["groups"] = options.resources.enter_context(rereadable(options.groups))  # once for each collection
     if options.cluster:
         asked["cluster"] = True
     collections, runs = asked.pop("collections"), asked.pop("runs")

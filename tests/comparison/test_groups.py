@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from shutil import copy
@@ -340,6 +341,10 @@ def test_the_command_benchmark(
     assert {(row["collection"], row["group"]) for row in rows} == set(
         zip(TABLE["collection"], TABLE["group"], strict=True)
     )
+    with monkeypatch.context() as patch:  # a pipe, read for each collection
+        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("groups.tsv").read_bytes())))
+        assert main([*command[:-1], "-", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rows
     assert main([*command, "--cluster", "--report", "out.html"]) == 0
     assert "bootstrap over groups of queries" in " ".join(capsys.readouterr().out.split())
     assert "groups of queries resampled within each collection" in Path("out.html").read_text(encoding="utf-8")
