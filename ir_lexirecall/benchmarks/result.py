@@ -245,7 +245,8 @@ class Benchmark(Mapping[str, Comparison]):
         """What is resampled of values or differences per query: these, or groups of them."""
         tests = [result.test_of(by) for result in self.results.values()]
         return [
-            x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
+            x if test.groups is None else group_units(x, test.groups, resampled=True)
+            for x, test in zip(arrays, tests, strict=True)
         ]
 
     @property

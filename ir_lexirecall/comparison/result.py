@@ -361,7 +361,7 @@ class Comparison(Remembers, Readable):
     def _p_best(self, criterion: Criterion) -> Floats:
         groups = self.test_of(criterion.name).groups
         deviations = studentised_deviations(
-            [criterion.standings if groups is None else group_units(criterion.standings, groups)],
+            [criterion.standings if groups is None else group_units(criterion.standings, groups, resampled=True)],
             n_resamples=self.test.n_resamples,
             seed=self.test.seed,
             progress=self.test.progress,

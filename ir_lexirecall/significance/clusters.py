@@ -14,7 +14,7 @@ from ir_lexirecall.significance.student import t_of_mean
 
 
 @entry
-def group_units(x: Floats, groups: ArrayLike) -> Floats:
+def group_units(x: Floats, groups: ArrayLike, *, resampled: bool = False) -> Floats:
     """One number per group in place of those of its queries, with the same mean: jackknife pseudo-values, shape ``(P, G)``.
 
     With n_g of the Q queries in group g, their sum X_g, and the mean m over all queries, it is
@@ -24,6 +24,8 @@ def group_units(x: Floats, groups: ArrayLike) -> Floats:
     Args:
         x: differences or values of P pairs or runs on Q queries, shape ``(P, Q)``.
         groups: a label per query, shape ``(Q,)``.
+        resampled: for the bootstrap, which knows no degrees of freedom: where sizes differ, spread about the mean as as many
+            equal groups would be that weigh the same, n = Q^2 / sum_g n_g^2: wider by sqrt(n / (n - 1) (G - 1) / G).
 
     Raises:
         ValueError: another number of labels than of queries.
@@ -38,6 +40,9 @@ def group_units(x: Floats, groups: ArrayLike) -> Floats:
         return mean
     further = (count - 1) * ((x - mean) @ member) / (x.shape[1] - size)
     further -= further.mean(axis=1, keepdims=True)
+    degrees = degrees_of_groups(groups)
+    if resampled and degrees < count - 1:
+        further *= np.sqrt((1 + 1 / degrees) * (1 - 1 / count))
     return np.stack([moved(row[None], m)[0] for row, m in zip(further, mean, strict=True)]) if len(x) else further
 
 
@@ -80,11 +85,10 @@ def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestR
 def clustered_bootstrap(
     x: Floats, groups: ArrayLike, alpha: float = 0.05, *, n_resamples: int, seed: int, progress: bool | None = False
 ) -> TestResult:
-    """Paired bootstrap of the mean over queries that draws groups: ``bootstrap`` of ``group_units``.
+    """Paired bootstrap of the mean over queries that draws groups: ``bootstrap`` of ``group_units``, spread.
 
-    For G groups of unequal sizes, the standard error is that of as many equal ones as weigh the same,
-    n = Q^2 / sum_g n_g^2: larger by sqrt(n / (n - 1) (G - 1) / G). In simulations with 5 to 30 groups, 95% intervals hold the
-    true mean in 94 to 98% (without that in 92 to 98%).
+    In simulations with 5 to 30 groups, 95% intervals hold the true mean in 94 to 98%; were groups of unequal sizes not spread, in
+    92 to 98%.
 
     Args: as in ``clustered_t_test`` and ``bootstrap``.
 
@@ -92,11 +96,7 @@ def clustered_bootstrap(
     >>> bool(clustered_bootstrap(x, [0, 0, 1, 1, 2, 2, 3, 3], n_resamples=999, seed=0).p[0] > 0.01)
     True
     """
-    units, degrees = group_units(x, groups), degrees_of_groups(groups)
-    count = units.shape[1]
-    if degrees < count - 1:  # sizes differ, and there are several
-        mean = mean_and_deviation(units)[0][:, None]
-        units = mean + np.sqrt((1 + 1 / degrees) * (1 - 1 / count)) * (units - mean)
+    units = group_units(x, groups, resampled=True)
     result = bootstrap(units, alpha, n_resamples=n_resamples, seed=seed, progress=progress)
     return TestResult(result.estimate, result.low, result.high, result.p, effect_of_mean(x))
 

@@ -91,7 +91,7 @@ def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> Ma
     else:
         x, exponent = scaled(x)
         if test.groups is not None:
-            x = group_units(x, test.groups)
+            x = group_units(x, test.groups, resampled=test.name == "bootstrap")
         above, below = _one_sided(test, x, np.ldexp(shifts, -exponent[:, 0]))
     return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
 
