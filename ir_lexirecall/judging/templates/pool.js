@@ -128,9 +128,9 @@
     if (grade >= 0 && grade < pool.grades.length) judge(grade);
     else if (event.key === "ArrowLeft") go(place - 1);
     else if (event.key === "ArrowRight") go(place + 1);
-    else if (event.key === "n") go(nextUnjudged(place + 1));
+    else if (event.key.toLowerCase() === "n") go(nextUnjudged(place + 1));
     else if (event.key === "Backspace") takeBack();
-    else if (event.key === "s") save();
+    else if (event.key.toLowerCase() === "s") save();
     else return;
     event.preventDefault();
   }
