@@ -160,7 +160,9 @@ def test_public_methods_have_docstrings(name: str) -> None:
 
 def test_every_public_name_has_a_note_on_its_stability() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Stability")[2]
-    assert set(irl.__all__) <= set(re.findall(r"`(\w+)`", text))
+    assert "| every other measure | provisional |" in text
+    others = {name for name in irl.__all__ if not isinstance(getattr(irl, name), ir_measures.Measure)}
+    assert others <= set(re.findall(r"`(\w+)`", text))
 
 
 def test_the_version_stands_in_one_place() -> None:

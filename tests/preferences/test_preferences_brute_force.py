@@ -20,6 +20,7 @@ import ir_lexirecall as irl
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences import counts
+from ir_lexirecall.preferences.functions import NAMES
 
 pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
 
@@ -101,6 +102,10 @@ BY_RANKS: dict[str, Callable[[Ranks, Ranks], Any]] = {
 }
 MEASURES = ("AP", "P@3", "LR(rel=2)")
 PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
+
+
+def test_no_preference_goes_without_brute_force() -> None:
+    assert {*BY_RANKS, "dominance"} == set(NAMES)
 
 
 def dominance(a: Sequence[str], b: Sequence[str], grades: dict[str, float], rel: float) -> int | None:
