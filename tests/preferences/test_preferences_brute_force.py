@@ -266,7 +266,7 @@ def explanation(brute: BruteForce, preference: str, a: str, b: str, q: str) -> d
         return row | {"value_a": brute.values[a][preference][q], "value_b": brute.values[b][preference][q]}
     if preference in ("rpp", "invrpp", "dcgrpp"):
         return row | {"levels_a": sum(x < y for x, y in pairs), "levels_b": sum(x > y for x, y in pairs)}
-    if preference == "dominance":
+    if preference not in ("lexirecall", "lexiprecision", "rrlexiprecision"):
         return row
     differ = [level for level, (x, y) in enumerate(pairs, start=1) if x != y]
     if preference == "lexirecall":
