@@ -40,7 +40,6 @@ def test_rows_that_are_off_say_so() -> None:
     """1,000 intervals, of which 93 in 100 hold the truth; and verdicts, of which 7 in 100 are false."""
     holds = np.arange(1000) % 100 < 93
     assert coverage.covers("mean", "x", holds).remark == "off"
-    assert coverage.covers("mean", "x", holds, limit="known").remark == "below: known"
     assert coverage.covers("mean", "x", holds | True).remark == "conservative: unexplained"
     assert coverage.covers("mean", "x", holds | True, "few queries").remark == "conservative: few queries"
     assert coverage.false("worse", "x", ~holds).remark == "off"
