@@ -89,6 +89,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "not slow"  # xdist hands it to its workers
     if config.option.markexpr == "slow" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("slow")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of xdist's workers, which would wait for each other's threads
 
 
 @pytest.hookimpl(tryfirst=True)
