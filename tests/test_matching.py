@@ -114,6 +114,17 @@ def test_curves_warn_of_ids_that_match_nothing() -> None:
         recall_curves(QRELS, {"good": GOOD, "lower": LOWER})
 
 
+def test_a_worse_run_is_not_hardly_judged_where_only_relevant_documents_are() -> None:
+    runs = {
+        name: {"q": {**{f"d{i}": 20.0 - i for i in range(n)}, **{f"{name}{i}": 9.0 - i for i in range(10 - n)}}}
+        for name, n in {"a": 4, "b": 4, "c": 1}.items()
+    }
+    relevant = {f"d{i}": 1 for i in range(9)}
+    for qrels, said in ((relevant, False), (relevant | {"d9": 0}, True)):
+        notes = irl.compare({"q": qrels}, runs, "AP").diagnostics
+        assert any(note.startswith("c: 10% of its first 10 documents are judged") for note in notes) is said
+
+
 def test_few_documents_may_be_unjudged_by_chance_and_excluded_ones_match() -> None:
     with pytest.warns(UserWarning, match="nothing that the qrels judge"):
         irl.compare(QRELS, {"good": GOOD, "few": {"q0": {"x": 1.0}}}, "AP")

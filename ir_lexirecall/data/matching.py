@@ -77,11 +77,16 @@ def judged_share(run: AlignedRun) -> float:
 def hardly_judged(
     judgments: Judgments, runs: Mapping[str, AlignedRun], sources: Mapping[str, RunLike | AlignedRun]
 ) -> Iterator[tuple[str, float, float, str]]:
-    """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it."""
+    """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it.
+
+    Where all judged documents are relevant, a small share mostly says that a run is worse: so there only runs without any are named,
+    and those beside runs with more judged documents than others.
+    """
+    only_relevant = not (judgments.grade <= 0).any()
     share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}
     for name, own in share.items():
         others = float(np.median([value for other, value in share.items() if other != name] or [0]))
-        if own < others / 2:
+        if own < others / 2 and not (only_relevant and own > 0 and others <= 0.5):
             judged = f"{own:.0%} of its first {FIRST} documents are judged, {others:.0%} of the other runs'"
             meeting = meeting_ids(judgments, sources.get(name))
             counted = "those without a judgment count as not relevant."
