@@ -382,8 +382,7 @@ class _Experiment:
         by = {c: comparison.scored.measures.get(c, c) for c in comparison.criteria}
         rel = comparison.scored.judgments.threshold if self.rel is None else self.rel
         options: Any = {"baseline": name, "test": self.test, "margin": self.margin, "rel": rel, "cutoff": self.cutoff}
-        against = comparison_of(comparison.scored, by, **options)
-        return replace(against, groups=comparison.groups, cluster=comparison.cluster)
+        return comparison_of(comparison.scored, by, groups=comparison.groups, cluster=comparison.cluster, **options)
 
     def _run(self, topics: Any, qrels: Any) -> Any:
         names = self.distinct if self.tree else self.names

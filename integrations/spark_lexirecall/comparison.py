@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,7 +127,7 @@ def compare(
         for measure_name in measures:
             values[measure_name].append(of_query[measure_name].to_numpy())
     scored = ScoredRuns(judgments, aligned, measures, {name: np.stack(rows) for name, rows in values.items()})
-    result = comparison_of(
+    return comparison_of(
         scored,
         criteria,
         baseline=baseline,
@@ -137,5 +136,6 @@ def compare(
         rel=judgments.threshold if rel is None else rel,
         cutoff=cutoff,
         queries=queries,
+        groups=grouped,
+        cluster=cluster,
     )
-    return replace(result, groups=grouped, cluster=cluster)

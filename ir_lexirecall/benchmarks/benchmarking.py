@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ir_lexirecall._util.errors import check_choice, entry, naming
 from ir_lexirecall._util.progress import progress_bar
@@ -178,12 +177,17 @@ def _of_values(
     results = {}
     for name, table in tables.items():
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
-            found = comparison_of_values(
-                without_column(table, groups), wanted, baseline=baseline, test=test, margin=margin, least=1
-            )
             source = values.get(name) if isinstance(values, Mapping) else values
-            grouped = groups_of(by_collection[name], table.query_ids, source, name)
-            results[name] = replace(found, groups=grouped, cluster=cluster)
+            results[name] = comparison_of_values(
+                without_column(table, groups),
+                wanted,
+                baseline=baseline,
+                test=test,
+                margin=margin,
+                groups=groups_of(by_collection[name], table.query_ids, source, name),
+                cluster=cluster,
+                least=1,
+            )
     first, *others = results.values()
     for name, result in zip(list(results)[1:], others, strict=True):
         if lost := [measure for measure in first.criteria if measure not in result.criteria]:

@@ -171,8 +171,9 @@ def compare(
         table = read_values(values, measures=wanted and wanted.values(), missing=missing)
         grouped, table = groups_of(groups, table.query_ids, values), without_column(table, groups)
         check_groups(tested, grouped, cluster)
-        found = comparison_of_values(table, wanted, baseline=run_name(baseline), test=tested, margin=margin)
-        return replace(found, groups=grouped, cluster=cluster)
+        return comparison_of_values(
+            table, wanted, baseline=run_name(baseline), test=tested, margin=margin, groups=grouped, cluster=cluster
+        )
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
@@ -260,10 +261,19 @@ def compare_runs(
         measures, judgments, runs, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
     )
     result = comparison_of(
-        scored, by, baseline=baseline, test=test, margin=margin, rel=rel, cutoff=cutoff, queries=queries
+        scored,
+        by,
+        baseline=baseline,
+        test=test,
+        margin=margin,
+        rel=rel,
+        cutoff=cutoff,
+        queries=queries,
+        groups=groups,
+        cluster=cluster,
     )
     if predicted is None:
-        return replace(result, groups=groups, cluster=cluster)
+        return result
     by_program = ScoredRuns.from_runs(
         measures, predicted, scored.sources, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
     )
@@ -314,6 +324,8 @@ def comparison_of(
     rel: float = 1,
     cutoff: int | None = None,
     queries: str = "all",
+    groups: QueryGroups | None = None,
+    cluster: bool = False,
 ) -> Comparison:
     """Compare runs that are aligned and scored already with the measures among the criteria."""
     counts = PreferenceCounts(scored.runs, rel, cutoff)
@@ -328,7 +340,9 @@ def comparison_of(
         means = np.array([mean(criterion, row) for row in values])
         criteria[name] = MeasureCriterion(name, values, query_ids, means, smaller_is_better(criterion))
     margins = margins_against(margin, criteria, scored.names, baseline)
-    return Comparison(scored.names, criteria, baseline, test or SignificanceTest(), margins, scored)
+    return Comparison(
+        scored.names, criteria, baseline, test or SignificanceTest(), margins, scored, groups=groups, cluster=cluster
+    )
 
 
 def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:

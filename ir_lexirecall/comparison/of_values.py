@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ir_measures.measures.base import SumAgg
-
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.margins import MarginLike, margins_against
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.evaluation.scored_runs import check_runs
+from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.measures.parsing import by_label, known_measure
-from ir_lexirecall.measures.scoring import smaller_is_better
+from ir_lexirecall.measures.scoring import is_added_up, smaller_is_better
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.significance import SignificanceTest
 
@@ -57,6 +56,8 @@ def comparison_of_values(
     baseline: str | None = None,
     test: SignificanceTest | None = None,
     margin: MarginLike | None = None,
+    groups: QueryGroups | None = None,
+    cluster: bool = False,
     least: int = 2,
 ) -> Comparison:
     """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
@@ -74,10 +75,19 @@ def comparison_of_values(
         smaller = measure is not None and smaller_is_better(measure)
         criteria[label] = MeasureCriterion(label, values, table.query_ids, values.mean(axis=1), smaller)
     margins = margins_against(margin, criteria, table.runs, baseline)
-    return Comparison(table.runs, criteria, baseline, test or SignificanceTest(), margins, given=table)
+    return Comparison(
+        table.runs,
+        criteria,
+        baseline,
+        test or SignificanceTest(),
+        margins,
+        given=table,
+        groups=groups,
+        cluster=cluster,
+    )
 
 
 def _counts(name: str) -> bool:
     """Whether values are numbers of documents or queries, which are summed up."""
     measure = known_measure(name)
-    return measure is not None and isinstance(measure.aggregator(), SumAgg)
+    return measure is not None and is_added_up(measure)

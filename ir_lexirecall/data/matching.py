@@ -79,8 +79,8 @@ def hardly_judged(
 ) -> Iterator[tuple[str, float, float, str]]:
     """Runs with far fewer judged documents than the others: name, its share and the others' median, and what to say of it.
 
-    Where all judged documents are relevant, a small share mostly says that a run is worse: so there only runs without any are named,
-    and those beside runs with more judged documents than others.
+    Where all judged documents are relevant, a small share mostly says that a run is worse: there it is named if it is 0, or if more
+    than half of the other runs' documents are judged.
     """
     only_relevant = not (judgments.grade <= 0).any()
     share = {name: judged_share(run) for name, run in runs.items() if run.depth.any()}

@@ -157,14 +157,14 @@ def _of_columns(
     if chosen is None or chosen not in others:
         named = f"no column {column!r}" if column is not None else "several columns, none of them called group"
         raise ValueError(f"{what} has {named}: it has {shown_names(list(columns))}; name one with column=")
-    if task is not None and collection not in (names := dict.fromkeys(map(id_text, columns[task]))):
-        raise ValueError(
-            f"{what}: no row is of collection {collection!r}; {task} has {shown_names(list(map(str, names)))}"
-        )
+    collections = [] if task is None else list(map(id_text, columns[task]))
+    if task is not None and collection not in collections:
+        names = list(map(str, dict.fromkeys(collections)))
+        raise ValueError(f"{what}: no row is of collection {collection!r}; {task} has {shown_names(names)}")
     ids = list(index if query is None else columns[query])
     pairs = []
     for row, (query_id, name) in enumerate(zip(ids, columns[chosen], strict=True)):
-        if task is not None and id_text(columns[task][row]) != collection:
+        if task is not None and collections[row] != collection:
             continue
         text = id_text(query_id)
         if text is None:

@@ -57,9 +57,8 @@ def _best(duels: Duels, rel: float, weight: Callable[[Floats], Floats]) -> tuple
     for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
         unknown = relaxed & ~win
         win[unknown] = _outcome(duels.only(unknown), rel, weight, choice[unknown[duels.case]]) > 0
-    for size in range(
-        1, _MOST_SHARED + 1
-    ):  # which of the first ``size`` shared ones are relevant, this last one among them
+    # Which of the first ``size`` shared documents are relevant, the last of them among these.
+    for size in range(1, _MOST_SHARED + 1):
         unknown = relaxed & ~win & few & (count >= size)
         some = duels.only(unknown)
         number = np.zeros(len(some.case), dtype=np.int64)
