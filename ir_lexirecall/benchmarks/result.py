@@ -20,7 +20,7 @@ from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
-from ir_lexirecall.significance.deviations import Deviations, best_set, rank_intervals, studentised_deviations
+from ir_lexirecall.significance.deviations import Deviations, best_set, deviations_of_each, rank_intervals
 from ir_lexirecall.significance.intervals import agreeing
 from ir_lexirecall.significance.meta_analysis import NOISE
 
@@ -280,6 +280,7 @@ class Benchmark(Mapping[str, Comparison]):
             for group in _portions(list(similar), _ROWS // (len(self.runs) + len(self._others))):
                 stacked = [np.concatenate(rows) for rows in zip(*(x for _, *both in group for x in both), strict=True)]
                 resamples = self._resampled(stacked, over)
+                self._deviate({name: values for name, values, _ in group}, over)
                 end = 0
                 for name, values, differences in group:
                     start, end = end, end + len(values[0]) + len(differences[0])
@@ -359,17 +360,21 @@ class Benchmark(Mapping[str, Comparison]):
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
         if (by, over) not in self._resampled_deviations:
-            values = [self.criterion(by).sign * x for x in self._units(by, self.values_of(by))]
-            if self.per_task:  # the collections are what is resampled, as queries are of one
-                values = [np.concatenate(values, axis=1)]
-            self._resampled_deviations[by, over] = studentised_deviations(
-                values,
-                "queries" if self.per_task else over,
-                n_resamples=self.test.n_resamples,
-                seed=self.test.seed,
-                progress=self.test.progress,
-            )
+            self._deviate({by: self._units(by, self.values_of(by))}, over)
         return self._resampled_deviations[by, over]
+
+    def _deviate(self, values: Mapping[str, list[Floats]], over: str) -> None:
+        """Compute the deviations of criteria from their values, with the same draws."""
+        if self.per_task:  # the collections are what is resampled, as queries are of one
+            values = {name: [np.concatenate(x, axis=1)] for name, x in values.items()}
+        found = deviations_of_each(
+            [[self.criterion(name).sign * x for x in arrays] for name, arrays in values.items()],
+            "queries" if self.per_task else over,
+            n_resamples=self.test.n_resamples,
+            seed=self.test.seed,
+            progress=self.test.progress,
+        )
+        self._resampled_deviations.update({(name, over): x for name, x in zip(values, found, strict=True)})
 
     @entry
     def best_set(self, by: str | None = None, over: str | None = None, alpha: float | None = None) -> pd.DataFrame:

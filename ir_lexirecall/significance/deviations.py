@@ -20,7 +20,7 @@ from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
 
 _BLOCK = 2**20  # counts of a block of resamples, and differences of one run to all others in it
-_MANY = 2**20  # differences of pairs on queries from which single precision is enough
+_MANY = 2**18  # differences of pairs on queries from which single precision is enough
 _SMALL = 1e-12  # differences whose squares it might not tell from 0
 _FLAT: dict[type, float] = {np.float64: 1e-12, np.float32: 2e-6}  # relative variance that is rounding
 _NOISE = 1e-13  # rounding of a sum, relative to its terms
@@ -72,24 +72,34 @@ def studentised_deviations(
     >>> deviations.t[0].round(1), deviations.above.shape
     (array([0. , 1.6, 7.7]), (3, 999))
     """
+    return deviations_of_each([values], over, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+
+
+def deviations_of_each(
+    criteria: Sequence[Sequence[Floats]], over: str, *, n_resamples: int, seed: int, progress: bool | None = False
+) -> list[Deviations]:
+    """``studentised_deviations`` of the same runs by several criteria: drawn once for all, where the numbers of queries agree."""
     if over not in ("queries", "collections"):
         raise ValueError(f"over must be 'queries' or 'collections', not {over!r}")
-    sample = _Sample.of(values, over)
-    runs = len(sample.mean)
-    above: Any = np.zeros((runs, n_resamples), dtype=sample.precision)
-    beyond = np.zeros_like(above)
-    step = max(64, min(_BLOCK // (8 * runs), 4 * _BLOCK // sample.y.shape[1]))
-    generators = [np.random.default_rng([seed, d]) for d in range(len(values) + 1)]
+    samples = [_Sample.of(values, over) for values in criteria]
+    runs, sizes = len(samples[0].mean), samples[0].sizes
+    least_p = 2.0 ** -int(sizes.sum())
+    found = [Deviations(x.t(), *np.zeros((2, runs, n_resamples), dtype=x.precision), least_p) for x in samples]
+    step = max(64, min(_BLOCK // (8 * runs), 4 * _BLOCK // sizes.sum()))
+    generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
     for start in progress_bar(progress, range(0, n_resamples, step), desc="deviations"):
         some = slice(start, min(start + step, n_resamples))
-        resamples = _resampled(sample, some.stop - some.start, generators)
-        for j in range(runs - 1):
-            t = sample.deviations(j, resamples)
-            _raise(above[j, some], t.max(axis=0))
-            _raise(above[j + 1 :, some], np.negative(t, out=t))
-            _raise(beyond[j, some], np.abs(t, out=t).max(axis=0))
-            _raise(beyond[j + 1 :, some], t)
-    return Deviations(sample.t(), above, beyond, 2.0 ** -sample.y.shape[1])
+        draws = _Draws.following(sizes, over, some.stop - some.start, generators)
+        for sample, deviations in zip(samples, found, strict=True):
+            above, beyond = deviations.above[:, some], deviations.beyond[:, some]
+            moved, count = sample.moved(draws), draws.count.astype(sample.precision, copy=False)
+            for j in range(runs - 1):
+                t = sample.deviations(j, draws, count, moved)
+                _raise(above[j], t.max(axis=0))
+                _raise(above[j + 1 :], np.negative(t, out=t))
+                _raise(beyond[j], np.abs(t, out=t).max(axis=0))
+                _raise(beyond[j + 1 :], t)
+    return found
 
 
 def best_set(deviations: Deviations) -> Floats:
@@ -207,14 +217,25 @@ class _Sample:
         spread[np.abs(spread) <= noise[:, None]] = 0
         return spread
 
-    def deviations(self, j: int, resamples: _Resampled) -> Any:
-        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``."""
+    def moved(self, draws: _Draws) -> Floats:
+        """Mean of each drawn collection minus that of the sample, shape ``(D, S, B)``."""
+        moved = np.empty((len(self.sizes), len(self.mean), len(draws.drawn)))
+        for d, (columns, resample, place, counts) in enumerate(draws.of_collections):
+            factor = np.sqrt(max(self.sizes[d] - 1, 1) / self.sizes[d]) * len(self.sizes)
+            moved[place, :, resample] = counts @ self.y[:, columns].T * factor
+        return moved
+
+    def deviations(self, j: int, draws: _Draws, count: Any, of_runs: Floats) -> Any:
+        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs ``moved``."""
         collections = len(self.sizes)
-        variance = (self._spread(j) ** 2).astype(self.precision) @ resamples.count
-        moved: Any = (resamples.moved[:, j + 1 :] - resamples.moved[:, j : j + 1]).astype(self.precision)
+        variance = (self._spread(j) ** 2).astype(self.precision) @ count
+        moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
+        if not self.over_collections:  # whose means may differ by rounding alone
+            moved = moved.astype(self.precision)
+        weights = (1 / (np.maximum(self.sizes - 1, 1) * collections**2))[draws.drawn.T].astype(self.precision)
         of_mean = np.square(moved[0])
-        of_mean *= resamples.weight[0]
-        for place, weight in zip(moved[1:], resamples.weight[1:], strict=True):
+        of_mean *= weights[0]
+        for place, weight in zip(moved[1:], weights[1:], strict=True):
             of_mean += weight * place**2
         # The square of the mean is the mean of squares where all drawn differences are equal.
         constant = of_mean >= (1 - _FLAT[self.precision]) * variance
@@ -225,7 +246,7 @@ class _Sample:
             effects = self.means[:, j + 1 :] - self.means[:, j : j + 1] - (self.mean[j + 1 :] - self.mean[j])
             # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
             effects *= np.sqrt(collections / max(1, collections - 1))
-            moved += effects[resamples.drawn.T].transpose(0, 2, 1)
+            moved += effects[draws.drawn.T].transpose(0, 2, 1)
             if collections > 1:
                 between = moved.var(axis=0, ddof=1) / collections
                 constant &= between <= noise[:, None] ** 2
@@ -242,45 +263,39 @@ class _Sample:
 
 
 @dataclass(frozen=True)
-class _Resampled:
-    """A block of B resamples.
+class _Draws:
+    """A block of B resamples: what is drawn, by all criteria alike.
 
     Attributes:
-        count: how often each query is drawn, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time.
-        moved: mean of each drawn collection minus that of the sample, shape ``(D, S, B)``.
-        weight: 1 / (D^2 (Q_d - 1)) of each drawn collection, shape ``(D, B)``.
         drawn: the drawn collections, shape ``(B, D)``.
+        of_collections: of each collection its columns, the resamples and places where it is drawn, and how often its queries
+            are drawn there, shape ``(appearances, Q_d)``.
+        count: how often each query is drawn in all, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time.
     """
 
-    count: Any
-    moved: Floats
-    weight: Any
     drawn: Ints
+    of_collections: list[tuple[slice, Ints, Ints, Floats]]
+    count: Any
 
-
-def _resampled(sample: _Sample, size: int, generators: Sequence[np.random.Generator]) -> _Resampled:
-    """The next resamples: what is drawn does not depend on the sizes of blocks."""
-    collections = len(sample.sizes)
-    drawn = np.tile(np.arange(collections), (size, 1))
-    if sample.over_collections:
-        drawn = generators[-1].integers(collections, size=(size, collections))
-    end = np.cumsum(sample.sizes)
-    count = np.zeros((size, end[-1]))
-    moved = np.empty((collections, len(sample.mean), size))
-    for d, queries in enumerate(sample.sizes):
-        columns = slice(end[d] - queries, end[d])
-        resample, place = np.nonzero(drawn == d)
-        draw = generators[d].integers(queries, size=(len(resample), queries))
-        draw += queries * np.arange(len(draw))[:, None]
-        counts = np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
-        factor = np.sqrt(max(queries - 1, 1) / queries) * collections
-        moved[place, :, resample] = counts @ sample.y[:, columns].T * factor
-        for i in range(collections):
-            count[resample[place == i], columns] += counts[place == i]
-    weight = 1 / (np.maximum(sample.sizes - 1, 1) * collections**2)
-    return _Resampled(
-        np.ascontiguousarray(count.T, dtype=sample.precision), moved, weight[drawn.T].astype(sample.precision), drawn
-    )
+    @staticmethod
+    def following(sizes: Ints, over: str, size: int, generators: Sequence[np.random.Generator]) -> _Draws:
+        """The next resamples: they do not depend on the sizes of blocks."""
+        collections = len(sizes)
+        drawn = np.tile(np.arange(collections), (size, 1))
+        if over == "collections":
+            drawn = generators[-1].integers(collections, size=(size, collections))
+        parts = []
+        count = np.zeros((size, sizes.sum()), dtype=np.float32)
+        for d, (queries, end) in enumerate(zip(sizes.tolist(), np.cumsum(sizes).tolist(), strict=True)):
+            columns = slice(end - queries, end)
+            resample, place = np.nonzero(drawn == d)
+            draw = generators[d].integers(queries, size=(len(resample), queries))
+            draw += queries * np.arange(len(draw))[:, None]
+            counts = np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
+            for i in range(collections):
+                count[resample[place == i], columns] += counts[place == i]
+            parts.append((columns, resample, place, counts))
+        return _Draws(drawn, parts, np.ascontiguousarray(count.T))
 
 
 def _raise(largest: Any, t: Any) -> None:
