@@ -7,7 +7,7 @@ equal ones in .80 to .93 of cases instead of .95.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
 
 _BLOCK = 2**20  # counts of a block of resamples, and differences of one run to all others in it
+_ROWS = 64  # of a matrix product: one of few rows costs as much
 _MANY = 2**18  # differences of pairs on queries from which single precision is enough
 _SMALL = 1e-12  # differences whose squares it might not tell from 0
 _FLAT: dict[type, float] = {np.float64: 1e-12, np.float32: 2e-6}  # relative variance that is rounding
@@ -83,8 +84,10 @@ def deviations_of_each(
         raise ValueError(f"over must be 'queries' or 'collections', not {over!r}")
     samples = [_Sample.of(values, over) for values in criteria]
     runs, sizes = len(samples[0].mean), samples[0].sizes
-    least_p = 2.0 ** -int(sizes.sum())
-    found = [Deviations(x.t(), *np.zeros((2, runs, n_resamples), dtype=x.precision), least_p) for x in samples]
+    found = []
+    for sample in samples:
+        nothing: Any = np.zeros((2, runs, n_resamples), dtype=sample.precision)
+        found.append(Deviations(sample.t(), nothing[0], nothing[1], 2.0 ** -int(sizes.sum())))
     step = max(64, min(_BLOCK // (8 * runs), 4 * _BLOCK // sizes.sum()))
     generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
     for start in progress_bar(progress, range(0, n_resamples, step), desc="deviations"):
@@ -92,9 +95,9 @@ def deviations_of_each(
         draws = _Draws.following(sizes, over, some.stop - some.start, generators)
         for sample, deviations in zip(samples, found, strict=True):
             above, beyond = deviations.above[:, some], deviations.beyond[:, some]
-            moved, count = sample.moved(draws), draws.count.astype(sample.precision, copy=False)
-            for j in range(runs - 1):
-                t = sample.deviations(j, draws, count, moved)
+            moved = sample.moved(draws)
+            for j, variance in enumerate(sample.variances(draws)):
+                t = sample.deviations(j, draws, moved, variance)
                 _raise(above[j], t.max(axis=0))
                 _raise(above[j + 1 :], np.negative(t, out=t))
                 _raise(beyond[j], np.abs(t, out=t).max(axis=0))
@@ -225,10 +228,20 @@ class _Sample:
             moved[place, :, resample] = counts @ self.y[:, columns].T * factor
         return moved
 
-    def deviations(self, j: int, draws: _Draws, count: Any, of_runs: Floats) -> Any:
+    def variances(self, draws: _Draws) -> Iterator[Any]:
+        """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
+        count = draws.count.astype(self.precision, copy=False)
+        squares: list[Any] = []
+        for j in range(len(self.mean) - 1):
+            squares.append((self._spread(j) ** 2).astype(self.precision))
+            ends = np.cumsum([len(rows) for rows in squares])
+            if ends[-1] >= _ROWS or len(squares[-1]) == 1:
+                yield from np.split(np.concatenate(squares) @ count, ends[:-1])
+                squares = []
+
+    def deviations(self, j: int, draws: _Draws, of_runs: Floats, variance: Any) -> Any:
         """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs ``moved``."""
         collections = len(self.sizes)
-        variance = (self._spread(j) ** 2).astype(self.precision) @ count
         moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
         if not self.over_collections:  # whose means may differ by rounding alone
             moved = moved.astype(self.precision)
@@ -285,17 +298,21 @@ class _Draws:
         if over == "collections":
             drawn = generators[-1].integers(collections, size=(size, collections))
         parts = []
-        count = np.zeros((size, sizes.sum()), dtype=np.float32)
+        count = np.zeros((sizes.sum(), size), dtype=np.float32)
         for d, (queries, end) in enumerate(zip(sizes.tolist(), np.cumsum(sizes).tolist(), strict=True)):
             columns = slice(end - queries, end)
             resample, place = np.nonzero(drawn == d)
             draw = generators[d].integers(queries, size=(len(resample), queries))
             draw += queries * np.arange(len(draw))[:, None]
             counts = np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
-            for i in range(collections):
-                count[resample[place == i], columns] += counts[place == i]
+            for i in np.unique(place):
+                there = place == i
+                if there.all():
+                    count[columns] = counts.T
+                else:
+                    count[columns, resample[there]] += counts[there].T
             parts.append((columns, resample, place, counts))
-        return _Draws(drawn, parts, np.ascontiguousarray(count.T))
+        return _Draws(drawn, parts, count)
 
 
 def _raise(largest: Any, t: Any) -> None:
