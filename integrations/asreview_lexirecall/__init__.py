@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import ir_lexirecall as irl
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.evaluation.curves import recall_curves
 from ir_lexirecall.io.reviews import Reviews, read_reviews
 
@@ -85,8 +86,6 @@ def _compare(reviews: Reviews, arguments: argparse.Namespace) -> Any:
 
 
 def _evaluate(reviews: Reviews, arguments: argparse.Namespace) -> str:
-    import pandas as pd
-
     tables = {model: irl.evaluate(arguments.measures, reviews.qrels, run) for model, run in reviews.runs.items()}
     table = pd.concat(tables, names=["model", "review"])
     if not arguments.by_review:

@@ -28,6 +28,14 @@ class LazyModule:
         return value
 
 
+if TYPE_CHECKING:
+    import pandas as pandas
+    import polars as polars
+else:  # each takes longer to import than most of what is done without it
+    pandas = LazyModule("pandas")
+    polars = LazyModule("polars")
+
+
 def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a package that imports what it exports when that is first needed (PEP 562).
 

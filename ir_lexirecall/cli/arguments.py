@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import did_you_mean
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
@@ -25,10 +26,6 @@ from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.trec import read_qrels
 from ir_lexirecall.present.text import printable
 
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 merging: Any = LazyModule("ir_lexirecall.judging.merging")
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import (
     Inputs,
     add_allow_empty,
@@ -177,8 +178,6 @@ def _compare_values(options: argparse.Namespace, values: str | list[str], **othe
 
 def _add_pairs(page: Page, result: Comparison) -> None:
     """A row per pair, and per group and pair; for people, what matters most stands first."""
-    import pandas as pd
-
     table = result.table()
     if page.for_people:
         first = [name for name in _FIRST if name in table]

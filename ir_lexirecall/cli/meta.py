@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.cli.arguments import ALLOW_EMPTY, Inputs, add_measures, add_rel, add_runs
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.cli.words import split_measures
@@ -16,8 +17,6 @@ from ir_lexirecall.present.text import format_number
 from ir_lexirecall.significance import TESTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ir_lexirecall import meta
 else:
     meta = LazyModule("ir_lexirecall.meta")

@@ -13,15 +13,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.tables import PLACES, Shown, columns_of, is_p, plain
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Table = "pd.DataFrame | Mapping[str, Sequence[Any]]"
 FORMATS = ("table", "tsv", "csv", "json", "latex", "markdown")

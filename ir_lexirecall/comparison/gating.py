@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice, entry
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.comparison.result import Comparison
@@ -19,9 +20,6 @@ from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.margins import falls_by_more
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
@@ -59,8 +57,6 @@ class Gate:
         By evidence a criterion fails where the verdict is *worse*; by the rule ``'drop'`` where a mean fell by more than the
         margin, or the test finds a preference for the baseline.
         """
-        import pandas as pd
-
         result = self.comparison
         table = result.table()
         table["test"] = [result.test_of(name).name for name in table["criterion"]]

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
 from ir_lexirecall.comparison.testing import margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.measures.scoring import mean
 from ir_lexirecall.significance import SignificanceTest, corrected
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +105,6 @@ def labels_of(groups: QueryGroups, criterion: Criterion) -> tuple[str, ...]:
 
 def stacked_groups(parts: Mapping[str, Iterable[Mapping[str, Any]]]) -> pd.DataFrame:
     """The columns of each criterion and group, one below the other."""
-    import pandas as pd
-
     tables = [
         pd.DataFrame({"criterion": name, **columns}) for name, of_groups in parts.items() for columns in of_groups
     ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
@@ -33,9 +34,6 @@ from ir_lexirecall.significance import (
 )
 from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 from ir_lexirecall.significance.margins import MarginTest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,16 +154,12 @@ class Comparison(Remembers, Readable):
 
     def _frame(self, columns: Any) -> pd.DataFrame:
         """A table with the provenance."""
-        import pandas as pd
-
         table = pd.DataFrame(columns)
         table.attrs.update(self.provenance)
         return table
 
     def _stacked(self, tables: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         """The columns of each criterion, one below the other, under its name."""
-        import pandas as pd
-
         parts = [pd.DataFrame({"criterion": name, **columns}) for name, columns in tables.items()]
         return self._frame(pd.concat(parts, ignore_index=True))
 
@@ -210,8 +204,6 @@ class Comparison(Remembers, Readable):
     @entry
     def per_query(self, by: str | None = None) -> pd.DataFrame:
         """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
-        import pandas as pd
-
         criterion = self.criterion(by)
         values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
         table = pd.DataFrame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
@@ -221,8 +213,6 @@ class Comparison(Remembers, Readable):
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
         """Mean difference (of a preference: mean preference) of the run of the row over that of the column."""
-        import pandas as pd
-
         place = np.arange(len(self.runs))
         a, b = (side.ravel() for side in np.meshgrid(place, place, indexing="ij"))
         means = self.criterion(by).mean_differences(a, b).reshape(len(place), -1)
@@ -494,8 +484,6 @@ class Comparison(Remembers, Readable):
         loser's document there); for recall-paired preferences ``levels_a`` and ``levels_b`` (levels at which each is ahead); for
         measures ``value_a`` and ``value_b``.
         """
-        import pandas as pd
-
         criterion = self.criterion(by)
         pair = self.runs.index(check_choice("run", a, self.runs)), self.runs.index(check_choice("run", b, self.runs))
         if isinstance(criterion, MeasureCriterion):

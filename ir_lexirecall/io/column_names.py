@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from ir_lexirecall._util.lazy import LazyModule
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
+from ir_lexirecall._util.lazy import polars as pl
 
 PYTERRIER = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
 OTHERS = {

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Ints
 from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
 from ir_lexirecall.io.column_names import renaming, theirs, with_our_names
 from ir_lexirecall.io.files import STDIN, parquet_parts
@@ -34,11 +34,6 @@ from ir_lexirecall.io.small_tables import (
     rows_of_dicts,
     with_string_keys,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 
 def is_file(source: Any) -> bool:

@@ -12,20 +12,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from ir_lexirecall._util.errors import and_more, needs
-from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.io.files import content_path
 from ir_lexirecall.io.lines import LONGEST
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _BLOCK = 8 * 2**20  # bytes
 _METADATA_START = b"# ir_metadata.start"

@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.errors import and_more, is_number, naming
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines, trec
 from ir_lexirecall.io.content import first_line, first_text, is_parquet, whole_content
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _MTEB = "mteb_model_meta"
 _MOST_DIGITS = 300

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.errors import entry, is_number
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.json_runs import id_in_json, parsed_json, shown_json, text_of_file
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
@@ -48,8 +41,6 @@ def nugget_qrels(
     0        1     d7  Rome was founded          2     1.0
     1        1     d7          by twins          1     0.5
     """
-    import pandas as pd
-
     weights = {"vital": vital, "okay": okay}
     for name, weight in weights.items():
         if not is_number(weight) or not 0 <= weight < float("inf"):

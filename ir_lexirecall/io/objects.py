@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import shown
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ir_lexirecall._util.lazy import pandas as pd
 
 _REFUSED = {
     "dask": "a Dask table is not computed yet; give its .compute()",
@@ -69,8 +67,6 @@ def _of_hugging_face(data: Any, what: str) -> Any:
 
 def _of_array(array: Any, what: str) -> Any:
     """A structured array as a table."""
-    import pandas as pd
-
     if array.dtype.names is None:
         more = "" if array.ndim == 1 else "; for the k best documents of each query, use ir_lexirecall.io.objects.top_k"
         kind = "a single column" if array.ndim == 1 else f"an array of shape {array.shape}"
@@ -137,8 +133,6 @@ def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Seque
     1       q1      a    0.5
     2       q2      b    0.7
     """
-    import pandas as pd
-
     docs, values = np.asarray(documents), np.asarray(scores)
     if docs.ndim != 2 or docs.shape != values.shape or len(docs) != len(query_ids):
         raise ValueError(

@@ -7,18 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import needs
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.content import check_names, existing_file
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _ROWS = 2**21  # of a Parquet file at a time
 

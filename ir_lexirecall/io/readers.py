@@ -10,9 +10,8 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines, trec
 from ir_lexirecall.io.content import first_line, is_parquet, metadata_header
 from ir_lexirecall.io.files import content_path, parquet_parts, rereadable
@@ -26,11 +25,6 @@ from ir_lexirecall.io.json_runs import (
     table_of_dicts,
     text_of_file,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 _RANKED = ("query_id", "doc_id", "position")
 _BEIR = ("query-id", "corpus-id", "score")

@@ -8,20 +8,13 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.errors import check_text, is_number, naming, shown
-from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.io.column_names import PYTERRIER
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
 """A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util import engine
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.column_names import our_names, renaming
 from ir_lexirecall.io.content import (
     blocks_of_file,
@@ -28,11 +28,6 @@ from ir_lexirecall.io.content import (
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import TEXTS, columns_of_lines, columns_of_table, header_of
 from ir_lexirecall.io.parquet import parquet_batches
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.errors import did_you_mean, entry
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ir_lexirecall._util.lazy import pandas as pd
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
 from ir_lexirecall.present.missing import outer_intervals
@@ -15,8 +16,6 @@ from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ir_lexirecall.comparison import Comparison
 
 _LETTERS = 66  # in a line below the axes

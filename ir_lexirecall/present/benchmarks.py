@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import levelled
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
@@ -28,8 +29,6 @@ from ir_lexirecall.present.words import (
 from ir_lexirecall.significance.meta_analysis import NOISE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ir_lexirecall.benchmarks import Benchmark
 
 

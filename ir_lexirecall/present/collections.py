@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import ASIDE, DOUBTFUL, Note, gravest_first
 from ir_lexirecall.present.words import count, listed
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 def collection_finding(collection: Collection) -> Finding:
     """What the ``summary`` of a collection says."""
-    import pandas as pd
-
     qrels, relevant = collection.qrels, collection.relevant_by_query
     documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
     some = relevant[relevant > 0]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.tables import Shown
 from ir_lexirecall.present.words import count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_NOTES = 5
 _MOST_ROWS = 20

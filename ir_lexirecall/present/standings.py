@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE, turned_verdict
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ir_lexirecall.comparison import Comparison
 
 MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
@@ -90,8 +89,6 @@ class Standing:
         return {str(group): self._beside(rows, reference) for group, rows in table.groupby("group", sort=False)}
 
     def _beside(self, table: pd.DataFrame, reference: str) -> pd.DataFrame:
-        import pandas as pd
-
         turned = table[table["run_a"] == reference].rename(columns=_TURNED)[table.columns]
         turned[_SIGNED] = -turned[_SIGNED]
         turned["verdict"] = [turned_verdict(verdict) for verdict in turned["verdict"]]

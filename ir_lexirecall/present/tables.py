@@ -14,15 +14,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.words import confidence_words, count, interval
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BEST = "*"
 PLACES = 4

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.present.tables import PLACES, cells_of, plain
 from ir_lexirecall.present.text import format_number, format_p
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MEANINGS = {
     "wins": "queries on which run_a is better (losses: run_b, ties: neither, incomparable: a partial order does not say)",

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.errors import needs
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.comparison import Comparison
@@ -36,9 +37,6 @@ from ir_lexirecall.reports.overall import overall_of
 from ir_lexirecall.reports.pairs import heatmaps_of
 from ir_lexirecall.reports.provenance import InputFile, relied_on, settings
 from ir_lexirecall.reports.standings import best_sets, overall_table, rankings_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together
@@ -187,8 +185,6 @@ class Report:
 
 def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
     """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
-    import pandas as pd
-
     if isinstance(result, Benchmark):
         tables = []
         for over in OVER if overall_table(result) is not None else ():

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.columns import run_table
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    from ir_lexirecall._util.lazy import LazyModule
-
-    pl = LazyModule("polars")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion
@@ -22,7 +23,6 @@ from ir_lexirecall.reports.forests import Mark, Scale
 from ir_lexirecall.reports.rewards import Reward, reward
 
 if TYPE_CHECKING:
-    import pandas as pd
     from ir_measures.measures.base import Measure as IRMeasure
 
 LEADS, MAY_BE_BEST = "leads", "may be the best"

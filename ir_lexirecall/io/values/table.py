@@ -6,18 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, did_you_mean, shown_names
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.io.values.cells import Cells, texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,6 @@ class ValueTable:
 
     def table(self) -> pd.DataFrame:
         """The values as a frame: ``run``, ``query_id``, and a column per measure."""
-        import pandas as pd
-
         columns = {name: values.ravel() for name, values in self.values.items()}
         ids = {
             "run": np.repeat(texts(self.runs), len(self.query_ids)),
@@ -85,8 +81,6 @@ def joined(parts: list[Cells]) -> Cells | None:
 
 def arranged(cells: Cells, measures: list[str] | None, missing: str, source: str) -> ValueTable:
     """The cells as arrays; every fault is named."""
-    import pandas as pd
-
     nameless = next((n for n, run in enumerate(cells.run) if run is None), None)
     if nameless is not None:
         raise ValueError(f"{cells.place(nameless)}: there is no run; add a column run, or give {{run: values}}")
