@@ -115,13 +115,7 @@ def aligned(
 ) -> AlignedRun:
     """A list and its test items as a run and judgments of one query (an item listed twice in the test counts once).
 
-    Args:
-        recs: the list.
-        test: the test items.
-        owner: how errors begin.
-        rating_field: the field with their grades; by default, all are 1.
-        aspects: fields with further labels, which the judgments hold as columns.
-        with_ids: call the documents of the judgments by the items' ids, which takes time, not by their numbers.
+    ``with_ids`` calls the documents of the judgments by the items' ids, which takes time, not by their numbers.
 
     >>> run = aligned(ItemList([31, 50, 42], ordered=True), ItemList([42, 77, 31]), "user 7")
     >>> run.rank, run.doc, run.judgments.m()

@@ -29,11 +29,7 @@ from ir_lexirecall.io.small_tables import id_string
 
 
 class SharedJudgments:
-    """The judgments of an experiment, made from its table once; those of a batch are a part of them.
-
-    Args:
-        qrels: the qrels of the experiment with PyTerrier's column names; they are remembered as they are now.
-    """
+    """The judgments of an experiment, made from its table once; those of a batch are a part of them."""
 
     def __init__(self, qrels: pd.DataFrame) -> None:
         self._qrels = pt.model.to_ir_measures(qrels).copy()
@@ -72,10 +68,8 @@ def _equal(a: pd.Series, b: pd.Series) -> bool:
 class Collector:
     """The runs scored so far, identified by how often each of their queries came before.
 
-    Args:
-        judgments: those of the experiment.
-        needed: whether all runs must be rankings of documents; else the collector is blind as soon as one is not.
-        predicted: predicted judgments of more queries, with which whole runs are aligned as well.
+    With ``needed`` all runs must be rankings of documents; without, the collector is blind as soon as one is not.
+    With ``predicted`` judgments of more queries, whole runs are aligned with these as well.
     """
 
     def __init__(self, judgments: SharedJudgments, needed: bool = True, predicted: Judgments | None = None) -> None:
@@ -164,12 +158,7 @@ _current: ContextVar[Collector | None] = ContextVar("pyterrier_lexirecall_collec
 
 @contextmanager
 def collecting(qrels: pd.DataFrame, needed: bool = True, predicted: Judgments | None = None) -> Iterator[Collector]:
-    """Within the ``with`` block (in this thread or task), judge by these qrels and collect what is scored.
-
-    Args:
-        qrels: those of the experiment, with PyTerrier's column names.
-        needed, predicted: as in ``Collector``.
-    """
+    """Within the ``with`` block (in this thread or task), judge by these qrels and collect what is scored."""
     judgments = SharedJudgments(qrels)
     collector = Collector(judgments, needed, predicted)
     token = _current.set(collector)

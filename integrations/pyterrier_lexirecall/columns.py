@@ -105,12 +105,7 @@ def statistics_against(
 ) -> Statistics:
     """Statistics as ``pt.Experiment`` makes them, against another baseline than its own.
 
-    Args:
-        baseline: the place of the baseline among the systems.
-        values: for every measure, the values per query of every system.
-        test: gives the p-value at ``[1]``.
-        correction: a method of statsmodels' ``multipletests``, or None.
-        alpha: of the correction.
+    ``values`` are by measure, of every system, per query; ``baseline`` is the place of the other one among the systems.
 
     >>> values = {"AP": [np.array([0.5, 0.25]), np.array([0.75, 0.25])]}
     >>> columns = statistics_against(1, values, lambda a, b: (0, 0.5), None, 0.05)
@@ -139,11 +134,7 @@ def statistics_against(
 
 @dataclass
 class ColumnBuilder:
-    """The columns of a table, and in which of them larger (``'+'``) or smaller (``'-'``) is better.
-
-    Args:
-        names: of the systems.
-    """
+    """The columns of a table, and in which of them larger (``'+'``) or smaller (``'-'``) is better."""
 
     names: InitVar[Sequence[Any]]
     columns: dict[str, Any] = field(init=False)
@@ -171,10 +162,7 @@ class ColumnBuilder:
 def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str]) -> Any:
     """The table with its best cells marked as ``pt.Experiment(highlight=...)`` marks them.
 
-    Args:
-        table: the table.
-        style: ``'bold'``, ``'color'`` or ``'colour'``; others leave it as it is.
-        better: the columns to be marked: ``'+'`` where larger is better, ``'-'`` where smaller is.
+    In the columns ``better``, larger (``'+'``) or smaller (``'-'``) is.
     """
     last = {"bold": "font-weight: bold", "color": "background-color: lightgreen"}
     tied = {"bold": "font-weight: bold", "color": "background-color: antiquewhite"}

@@ -59,9 +59,7 @@ def _p(test: significance.SignificanceTest, x: Floats) -> float:
 class RecordingTest:
     """A test that keeps the values that ``pt.Experiment`` gives it, for tests against further baselines.
 
-    Args:
-        test: what to call.
-        is_hidden: whether values are those of a measure that the user did not ask for, which the test never sees.
+    It never sees values of a measure that the user did not ask for, as ``is_hidden`` says.
     """
 
     def __init__(self, test: PairedTest, is_hidden: Callable[[Floats], bool]) -> None:
@@ -74,13 +72,7 @@ class RecordingTest:
         return (0.0, 1.0) if self._is_hidden(baseline) else self.test(system, baseline)
 
     def values(self, systems: int, baseline: int, measures: list[str]) -> dict[str, list[Floats]]:
-        """Values per query by measure and system, after ``pt.Experiment`` compared that many systems with the baseline.
-
-        Args:
-            systems: how many there are.
-            baseline: the place of the baseline among them.
-            measures: the measures in the order in which they were compared.
-        """
+        """Values per query by measure and system, after ``pt.Experiment`` compared that many systems with the baseline."""
         calls = iter(self.pairs)
         values: dict[str, list[Floats]] = {measure: [np.zeros(0)] * systems for measure in measures}
         for system in range(systems):

@@ -26,23 +26,13 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 def run_frame(run: Any) -> DataFrame:
-    """A run as the engine reads it: ``query_id``, ``doc_id`` and ``score``, integer ids as strings.
-
-    Raises:
-        ValueError: it is not a Spark DataFrame, or lacks a column.
-        ModuleNotFoundError: PySpark is not installed.
-    """
+    """A run as the engine reads it: ``query_id``, ``doc_id`` and ``score``, integer ids as strings."""
     run_table(_without_rows(run, "run"))
     return _readable(run.select(*RUN_COLUMNS))
 
 
 def qrels_frame(qrels: Any) -> DataFrame:
-    """Qrels as the engine reads them: all their columns, integer ids as strings.
-
-    Raises:
-        ValueError: they are not a Spark DataFrame, or lack a column.
-        ModuleNotFoundError: PySpark is not installed.
-    """
+    """Qrels as the engine reads them: all their columns, integer ids as strings."""
     qrel_table(_without_rows(qrels, "qrels"))
     return _readable(qrels)
 
@@ -85,11 +75,7 @@ def _readable_column(column: Column, field: StructField) -> Column:
 
 
 def bucket_count(session: SparkSession, buckets: int | None) -> int:
-    """The number of buckets, by default as many as partitions that Spark shuffles into.
-
-    Raises:
-        ValueError: it is not an integer of at least 1.
-    """
+    """The number of buckets, by default as many as partitions that Spark shuffles into."""
     if buckets is None:
         partitions = str(session.conf.get(_PARTITIONS))
         return int(partitions) if partitions.isdigit() else 200  # some platforms choose it themselves
@@ -144,11 +130,7 @@ def _named(part: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
-    """What ``by_bucket`` gave, on the driver; ``warns`` of a run that shares no query with the qrels.
-
-    Raises:
-        ValueError: bad input.
-    """
+    """What ``by_bucket`` gave, on the driver; ``warns`` of a run that shares no query with the qrels."""
     import pyarrow.compute as pc
 
     table = frame.toArrow()
@@ -158,11 +140,7 @@ def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
 
 
 def computed(frame: DataFrame) -> DataFrame:
-    """What ``by_bucket`` gave, computed and cached.
-
-    Raises:
-        ValueError: bad input.
-    """
+    """What ``by_bucket`` gave, computed and cached."""
     from pyspark.sql import functions as F
 
     checked = frame.persist()

@@ -156,9 +156,6 @@ class NotText(ValueError):
 def check_text(text: str, what: str) -> str:
     r"""A text that can be written as UTF-8.
 
-    Raises:
-        NotText: it cannot.
-
     >>> check_text("q\udc80", "ids")
     Traceback (most recent call last):
     ir_lexirecall._util.errors.NotText: ids must be Unicode texts, but one is 'q\udc80', with half a character (a lone surrogate)
@@ -235,9 +232,6 @@ def is_integer(value: Any) -> TypeGuard[int]:
 def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
     """A parameter that must be an integer in a range.
 
-    Raises:
-        ValueError: it is not.
-
     >>> check_integer("cutoff", 0)
     Traceback (most recent call last):
     ValueError: cutoff must be an integer of at least 1, not 0
@@ -250,9 +244,6 @@ def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = N
 
 def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
     """A parameter that may be one integer in a range or several.
-
-    Raises:
-        ValueError: it is not, or there are none.
 
     >>> check_integers("m", range(1, 4))
     [1, 2, 3]
@@ -273,9 +264,6 @@ def check_number(
 ) -> float:
     """A parameter that must be a finite number in a range.
 
-    Raises:
-        ValueError: it is not.
-
     >>> check_number("alpha", 2, above=0, below=1)
     Traceback (most recent call last):
     ValueError: alpha must be a number above 0 and below 1, not 2
@@ -294,9 +282,6 @@ def check_number(
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
     """A parameter that must be one of some names.
-
-    Raises:
-        ValueError: it is not; the message lists the names.
 
     >>> check_choice("test", "foo", ["sign", "t"])
     Traceback (most recent call last):

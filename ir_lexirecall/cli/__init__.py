@@ -49,9 +49,6 @@ _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
-    Args:
-        arguments: the words after the program's name; by default those that the program was started with.
-
     Returns:
         The exit code: 0, 1 for bad input or a failure, 3 where ``gate`` finds the candidate worse, 130 if interrupted.
 

@@ -174,12 +174,7 @@ def add_missing(parser: argparse.ArgumentParser, where: str) -> None:
 
 
 def values_of(options: argparse.Namespace) -> str | list[str] | None:
-    """The files of ``--values``; None where qrels and runs are named.
-
-    Raises:
-        ValueError: both are.
-        SystemExit: neither is.
-    """
+    """The files of ``--values``; None where qrels and runs are named."""
     if options.values is None:
         if not options.runs:
             options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
@@ -214,10 +209,7 @@ class Inputs:
     """Qrels and runs that a command line names.
 
     Attributes:
-        source: the qrels: a path, a table with further aspects, or the data set of an id.
         runs: paths of the runs by their names in tables.
-        qrels: what the command line calls the qrels.
-        judged: files of further judgments.
     """
 
     source: str | pl.DataFrame | Collection
@@ -227,14 +219,7 @@ class Inputs:
 
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Inputs:
-        """Name the runs, and find the qrels; what can be read only once is read here.
-
-        Args:
-            options: of the command, with ``resources``, an ``ExitStack`` that removes copies at the end.
-
-        Raises:
-            ValueError: no such file, a run that is named twice, or standard input for two things.
-        """
+        """Name the runs, and find the qrels; what can be read only once is read here."""
         aspects = list(_aspects(options.aspect))
         if [options.qrels, *options.runs, *options.judged, *(path for _, path in aspects)].count(STDIN) > 1:
             raise ValueError("-: standard input can be read only once, for the qrels or for one run")
@@ -248,11 +233,7 @@ class Inputs:
 
     @cached_property
     def judgments(self) -> Judgments:
-        """The judgments, made once.
-
-        Raises:
-            ValueError: there are none.
-        """
+        """The judgments, made once."""
         judgments = Judgments.from_qrels(self.source)
         if len(judgments) == 0:
             raise ValueError(f"{self.qrels}: there are no judgments in it")

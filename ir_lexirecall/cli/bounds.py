@@ -50,11 +50,7 @@ def add_depth(parser: argparse.ArgumentParser) -> None:
 
 
 def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of ``--bounds``.
-
-    Raises:
-        ValueError: one was given without ``--bounds``.
-    """
+    """The options of ``--bounds``."""
     given = {name: getattr(options, name) for name in _OPTIONS if getattr(options, name) is not None}
     if given and not options.bounds:
         raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")

@@ -189,12 +189,7 @@ class Page:
 
 
 def emit(text: str, path: str | None = None) -> None:
-    """Print a text as it is, or write it into a file.
-
-    Raises:
-        OSError: it cannot be written.
-        ValueError: standard output is closed.
-    """
+    """Print a text as it is, or write it into a file."""
     if path is not None:
         with written_whole(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -212,12 +207,7 @@ def emit(text: str, path: str | None = None) -> None:
 
 
 def save_picture(axes: Any, path: str) -> None:
-    """Draw matplotlib axes into a file, whose ending says the format.
-
-    Raises:
-        ValueError: the ending is not that of a picture.
-        OSError: the file cannot be written.
-    """
+    """Draw matplotlib axes into a file, whose ending says the format."""
     ending = Path(path).suffix[1:].lower() or "png"
     with written_whole(path) as temporary, open(temporary, "wb") as stream:
         try:

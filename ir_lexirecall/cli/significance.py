@@ -21,12 +21,7 @@ else:
 
 
 def add_test(parser: argparse.ArgumentParser, *, text: str = "significance test") -> None:
-    """Add the arguments of a significance test.
-
-    Args:
-        parser: what to add them to.
-        text: what the test is for.
-    """
+    """Add the arguments of a significance test."""
     known = SignificanceTest()
     parser.add_argument(
         "--test",

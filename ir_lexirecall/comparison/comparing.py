@@ -299,11 +299,7 @@ def check_options(
     queries: str,
     least: int = 2,
 ) -> None:
-    """Refuse what can be refused before any run is read.
-
-    Raises:
-        ValueError: too few runs, two of one name, an unknown baseline, or an option out of range.
-    """
+    """Refuse what can be refused before any run is read."""
     if rel is not None:
         check_number("rel", rel, above=0)
     if cutoff is not None:

@@ -20,11 +20,8 @@ class MeasureCriterion:
     """A measure: runs differ by its values.
 
     Attributes:
-        name: of the measure, as tables show it.
         values: of S runs on the Q queries that count, shape ``(S, Q)``.
-        query_ids: these queries.
         means: of each run over these queries, shape ``(S,)``; also of counts, which ``evaluate`` adds up.
-        smaller_is_better: whether the smaller value is the better one.
     """
 
     name: str
@@ -75,13 +72,7 @@ class MeasureCriterion:
 
 @dataclass(frozen=True, eq=False)
 class PreferenceCriterion:
-    """A preference: runs differ by which of two rankings is better, query by query.
-
-    Attributes:
-        name: of the criterion, as tables show it.
-        preference: which preference, such as ``'lexirecall'``.
-        preferences: the preferences between all runs.
-    """
+    """A preference: runs differ by which of two rankings is better, query by query."""
 
     name: str
     preference: str

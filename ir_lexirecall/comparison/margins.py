@@ -20,11 +20,7 @@ _PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 def margins_against(
     margin: MarginLike | None, criteria: Mapping[str, Criterion], runs: Sequence[str], baseline: str | None
 ) -> dict[str, float] | None:
-    """The margin of each criterion in its own unit; None where there is none.
-
-    Raises:
-        ValueError: as ``margins_of``, or a margin without a baseline.
-    """
+    """The margin of each criterion in its own unit; None where there is none."""
     if margin is None:
         return None
     if baseline is None:
@@ -34,11 +30,6 @@ def margins_against(
 
 def margins_of(margin: MarginLike, criteria: Mapping[str, Criterion], baseline: int) -> dict[str, float]:
     """The margin of each criterion in its own unit.
-
-    Args:
-        margin: as the user gave it.
-        criteria: the criteria by name.
-        baseline: the place of the baseline among the runs.
 
     Raises:
         ValueError: a margin below 0, not finite, relative to a preference, or for a criterion that is not there; or a

@@ -33,11 +33,7 @@ def check_needs_values_only(**options: Any) -> None:
 
 
 def columns_of(by: Any) -> dict[str, str] | None:
-    """What values the criteria are, by the name of the criterion; None for all.
-
-    Raises:
-        ValueError: a preference.
-    """
+    """What values the criteria are, by the name of the criterion; None for all."""
     if by is None:
         return None
     wanted = {label: str(item) for label, item in by_label(by).items()}

@@ -40,7 +40,8 @@ from ir_lexirecall.significance.margins import MarginTest
 class Comparison(Remembers, Readable):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
-    Methods take ``by``, a criterion (the first one by default), and give plain tables with the provenance in ``attrs``.
+    Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
+    all criteria where there is a column ``criterion``, else those of the first one.
 
     Attributes:
         runs: names of the runs, in order.
@@ -152,11 +153,15 @@ class Comparison(Remembers, Readable):
             "versions": versions(),
         }
 
-    def _frame(self, columns: Any) -> pd.DataFrame:
+    def _frame(self, data: Any, **labels: Any) -> pd.DataFrame:
         """A table with the provenance."""
-        table = pd.DataFrame(columns)
+        table = pd.DataFrame(data, **labels)
         table.attrs.update(self.provenance)
         return table
+
+    def _names(self, by: str | None) -> list[str]:
+        """The criterion that was asked for, or all."""
+        return self.criteria if by is None else [self.criterion(by).name]
 
     def _stacked(self, tables: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         """The columns of each criterion, one below the other, under its name."""
@@ -172,9 +177,6 @@ class Comparison(Remembers, Readable):
         Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the studentised bootstrap. Of a
         preference: the mean preference over all other runs and queries, with an interval that holds its level near -1 and 1.
 
-        Args:
-            by: the criterion; by default all.
-
         >>> from ir_lexirecall import compare, demo
         >>> result = compare("lexirecall/demo", {"bm25": demo.run("bm25"), "ql": demo.run("ql")}, "nDCG@10")
         >>> result.means().round(3)
@@ -182,8 +184,7 @@ class Comparison(Remembers, Readable):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        names = self.criteria if by is None else [self.criterion(by).name]
-        return self._stacked({name: self._means[name] for name in names})
+        return self._stacked({name: self._means[name] for name in self._names(by)})
 
     @cached_property
     def _means(self) -> dict[str, dict[str, Any]]:
@@ -206,19 +207,14 @@ class Comparison(Remembers, Readable):
         """Values of a measure, or mean preferences over all other runs: a row per query (index ``query_id``), a column per run."""
         criterion = self.criterion(by)
         values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
-        table = pd.DataFrame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
-        table.attrs.update(self.provenance)
-        return table
+        return self._frame(values.T.copy(), index=pd.Index(criterion.query_ids, name="query_id"), columns=self.runs)
 
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
         """Mean difference (of a preference: mean preference) of the run of the row over that of the column."""
-        place = np.arange(len(self.runs))
-        a, b = (side.ravel() for side in np.meshgrid(place, place, indexing="ij"))
-        means = self.criterion(by).mean_differences(a, b).reshape(len(place), -1)
-        table = pd.DataFrame(means, index=self.runs, columns=self.runs)
-        table.attrs.update(self.provenance)
-        return table
+        a, b = np.indices((len(self.runs), len(self.runs))).reshape(2, -1)
+        means = self.criterion(by).mean_differences(a, b).reshape(len(self.runs), -1)
+        return self._frame(means, index=self.runs, columns=self.runs)
 
     # -- differences -------------------------------------------------------------------------------
 
@@ -231,8 +227,8 @@ class Comparison(Remembers, Readable):
     def places(self) -> tuple[Ints, Ints]:
         """The runs of every pair by their place among the runs."""
         place = {name: i for i, name in enumerate(self.runs)}
-        a, b = ([place[pair[side]] for pair in self.pairs] for side in (0, 1))
-        return np.array(a, dtype=np.int64), np.array(b, dtype=np.int64)
+        a, b = (np.array([place[pair[side]] for pair in self.pairs], dtype=np.int64) for side in (0, 1))
+        return a, b
 
     @entry
     def table(self, by: str | None = None) -> pd.DataFrame:
@@ -249,15 +245,11 @@ class Comparison(Remembers, Readable):
         tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
         differences are those of the values all the same, and wins and verdicts say who is better.
 
-        Args:
-            by: the criterion; by default all.
-
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
-        names = self.criteria if by is None else [self.criterion(by).name]
-        table = self._stacked({name: self._tested(name) for name in names})
-        return table if any(name == "dominance" for name in names) else table.drop(columns="incomparable")
+        tested = {name: self._tested(name) for name in self._names(by)}
+        return self._stacked(tested).drop(columns=[] if "dominance" in tested else "incomparable")
 
     def _tested(self, name: str) -> dict[str, Any]:
         """The columns of ``table`` for one criterion."""
@@ -327,7 +319,6 @@ class Comparison(Remembers, Readable):
         better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run.
 
         Args:
-            by: the criterion; by default the first one.
             alpha: 1 - confidence; by default that of the comparison.
 
         Raises:
@@ -369,19 +360,16 @@ class Comparison(Remembers, Readable):
             A row per pair: ``run_a``, ``run_b``, ``difference``, ``power``, ``queries``, ``ci_low``, ``ci_high``.
         """
         check_number("difference", difference, above=0)
-        return self._planned(
-            by, {"difference": difference, "power": power}, "queries", queries_for_difference, difference, power
-        )
+        return self._planned(by, power, queries_for_difference, "queries", difference=difference)
 
     @entry
     def queries_for_margin(self, margin: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
         """How many queries like these show, with a probability of ``power``, that a run as good is not worse by more than a margin.
 
-        Returns:
-            A row per pair: ``run_a``, ``run_b``, ``margin``, ``power``, ``queries``, ``ci_low``, ``ci_high``.
+        Columns as in ``queries_needed``, with ``margin`` for the difference.
         """
         check_number("margin", margin, above=0)
-        return self._planned(by, {"margin": margin, "power": power}, "queries", queries_for_margin, margin, power)
+        return self._planned(by, power, queries_for_margin, "queries", margin=margin)
 
     @entry
     def detectable(self, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
@@ -390,21 +378,19 @@ class Comparison(Remembers, Readable):
         Returns:
             A row per pair: ``run_a``, ``run_b``, ``power``, ``difference``, ``ci_low``, ``ci_high``.
         """
-        return self._planned(by, {"power": power}, "difference", detectable_difference, power)
+        return self._planned(by, power, detectable_difference, "difference")
 
-    def _planned(
-        self, by: str | None, settings: dict[str, float], name: str, plan: Any, *numbers: float
-    ) -> pd.DataFrame:
+    def _planned(self, by: str | None, power: float, plan: Any, name: str, **named: float) -> pd.DataFrame:
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
-        check_number("power", settings["power"], above=0, below=1)
+        check_number("power", power, above=0, below=1)
         self._refuse_clusters("planning counts")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
-        parts = [plan(x, *numbers, self.test.alpha) for x in criterion.differences(*self.places)]
+        parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
         ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
-        columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **settings}
+        columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **named, "power": power}
         return self._frame(columns | dict(zip((name, "ci_low", "ci_high"), ends, strict=True)))
 
     def _refuse_clusters(self, what: str) -> None:
@@ -429,17 +415,13 @@ class Comparison(Remembers, Readable):
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
-        names = self.criteria if by is None else [self.criterion(by).name]
-        return self._frame(stacked_groups({name: self._in_groups.means(name) for name in names}))
+        return self._frame(stacked_groups({name: self._in_groups.means(name) for name in self._names(by)}))
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
         """``table`` on the queries of each group: with ``group`` and ``queries``, how many count in it.
 
         ``p_corrected``, and with it ``verdict``, holds for all pairs in all groups together, ``worse_p`` for all criteria, too.
-
-        Args:
-            by: the criterion; by default all.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -453,9 +435,8 @@ class Comparison(Remembers, Readable):
         3   first        8  overlap      -0.366   worse
         7  second        8  overlap      -0.365   worse
         """
-        names = self.criteria if by is None else [self.criterion(by).name]
-        table = self._frame(stacked_groups({name: self._in_groups.pairs[name] for name in names}))
-        return table if any(name == "dominance" for name in names) else table.drop(columns="incomparable")
+        tested = {name: self._in_groups.pairs[name] for name in self._names(by)}
+        return self._frame(stacked_groups(tested)).drop(columns=[] if "dominance" in tested else "incomparable")
 
     @cached_property
     def _in_groups(self) -> InGroups:
@@ -512,7 +493,6 @@ class Comparison(Remembers, Readable):
         whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
 
         Args:
-            by: the criterion; by default all.
             depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
             max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
             unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
@@ -520,8 +500,7 @@ class Comparison(Remembers, Readable):
         Raises:
             ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
         """
-        names = self.criteria if by is None else [self.criterion(by).name]
-        table = of_comparisons.bounds(self, names, depth, max_rel, unretrieved)
+        table = of_comparisons.bounds(self, self._names(by), depth, max_rel, unretrieved)
         if self.cluster and "ci_low" in table:
             table[["ci_low", "ci_high"]] = np.nan  # of independent queries
         table.attrs = {**self.provenance, **table.attrs}
@@ -538,7 +517,6 @@ class Comparison(Remembers, Readable):
 
         Args:
             n: how many at most.
-            by: the criterion; by default the first one.
             depth, max_rel: as in ``bounds``.
         """
         return self._frame(of_comparisons.to_judge(self, n, self.criterion(by).name, depth, max_rel))
@@ -552,7 +530,6 @@ class Comparison(Remembers, Readable):
         the same queries.
 
         Args:
-            by: the criterion; by default the first one.
             alpha: by default the test's.
             seed: of the order.
         """

@@ -17,10 +17,6 @@ _TURNED = {BETTER: WORSE, WORSE: BETTER, WITHIN: WITHIN}
 def two_sided(reject: Bools, gain: Floats) -> list[str]:
     """Verdicts without a margin: better or worse where the corrected test rejects, by the sign of what it estimates.
 
-    Args:
-        reject: of each pair, whether the corrected p is at most alpha.
-        gain: what the test estimates, turned so that it is positive where the first run is better.
-
     >>> two_sided(np.array([True, True, False]), np.array([0.1, -0.2, 0.3]))
     ['better', 'worse', 'undecided']
     """
@@ -53,9 +49,6 @@ def all_pairs(runs: Sequence[str], baseline: str | None) -> list[tuple[str, str]
 @dataclass(frozen=True)
 class Verdicts:
     """The verdicts of one criterion, by pair of runs.
-
-    Attributes:
-        pairs: the verdict on the first run of each pair that was compared, beside the second.
 
     >>> verdicts = Verdicts({("a", "b"): "better"})
     >>> verdicts.on("a", "b"), verdicts.on("b", "a"), verdicts.on("a", "c")

@@ -51,9 +51,6 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
 
     ``first_row`` is the number of its first row, where it is a part of a larger one.
-
-    Raises:
-        ValueError: a column or id is missing, or a score is missing, not a number, or NaN.
     """
     table = _table(run, "run", RUN_COLUMNS, readers.read_run)
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
@@ -62,11 +59,7 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
 
 
 def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
-    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is, unchecked.
-
-    Raises:
-        ValueError: a column or id is missing, or a grade is missing or not a finite number.
-    """
+    """Any qrels as columns ``query_id``, ``doc_id`` (strings), ``relevance`` (float64) and whatever else there is, unchecked."""
     table = _table(qrels, "qrels", QREL_COLUMNS, readers.read_qrels, everything=True)
     columns = {name: _ids(table[name], "qrels") for name in ("query_id", "doc_id")}
     grade = _numbers(table["relevance"], "relevance", "qrels", columns)
@@ -99,13 +92,7 @@ def numeric_column(
 ) -> NDArray[np.float64]:
     """Some rows of a further column of qrels as float64, missing values as NaN.
 
-    Args:
-        values: the column; row: the rows that are wanted.
-        name: its name.
-        ids: query and document of the n-th of these rows.
-
-    Raises:
-        ValueError: a value is there but not a number.
+    ``ids`` gives the query and document of the n-th of these rows, for messages.
     """
     if values.dtype == pl.Null:
         return np.full(len(row), np.nan)

@@ -53,11 +53,7 @@ def first_text(path: str, size: int = 4096) -> str:
 
 
 def whole_content(path: str) -> bytes:
-    """All bytes of a text file, however it is compressed.
-
-    Raises:
-        ValueError: it cannot be read, or a small compressed file holds an enormous text.
-    """
+    """All bytes of a text file, however it is compressed."""
     size = os.path.getsize(existing_file(path))
     blocks, read = [], 0
     with _open(path) as stream:
@@ -169,11 +165,7 @@ def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> byte
 
 
 def blocks_of_file(path: str) -> Iterator[bytes]:
-    """A text file's content in blocks of whole lines, without a byte order mark.
-
-    Raises:
-        ValueError: it cannot be read, or a line is longer than ``LONGEST``.
-    """
+    """A text file's content in blocks of whole lines (no longer than ``LONGEST``), without a byte order mark."""
     position = 0
     with _open(path) as stream:
         block = _read(stream, path, _size_of_block(stream))

@@ -66,23 +66,14 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 class Spooled(str):
-    """The name of something that can be read only once (a pipe, standard input), with a copy of its content.
-
-    Attributes:
-        copy: path of the temporary file that holds the content.
-    """
+    """The name of something that can be read only once (a pipe, standard input), with a copy of its content."""
 
     copy: str
 
 
 @contextlib.contextmanager
 def rereadable(path: str) -> Iterator[str]:
-    """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file.
-
-    Yields:
-        The path itself, or a ``Spooled`` name; ``content_path`` says where to read either. The copy is gone when the block
-        ends.
-    """
+    """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
     if isinstance(path, Spooled) or not _reads_once(path):
         yield path
         return

@@ -79,11 +79,7 @@ def columns_of_lines(block: bytes, fields: Sequence[str], place: Place) -> dict[
 
 
 def text_of(block: bytes, place: Place) -> str:
-    """A block as text.
-
-    Raises:
-        ValueError: it is not UTF-8.
-    """
+    """A block as text; a ``ValueError`` where it is not UTF-8."""
     try:
         return block.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -122,19 +118,10 @@ def columns_of_table(
 ) -> dict[str, list[Any]]:
     """The columns of the rows of a CSV or TSV file, without its header.
 
+    In columns that are ``needed`` no value may be missing; those of them that are not ``TEXTS`` become numbers.
+
     An empty field is a missing value, missing fields at the end are empty, and empty lines do not count. In CSV a field may
     stand in quotation marks, doubled within, and have separators and line breaks.
-
-    Args:
-        block: whole rows.
-        names: of the columns.
-        separator: what parts fields.
-        quote: the quotation mark; None where there is none.
-        needed: columns in which no value may be missing; those that are not ``TEXTS`` become numbers, all others stay texts.
-        place: what to call a line.
-
-    Raises:
-        ValueError: a row has too many fields, lacks a value, is not UTF-8, or holds a value that is not a number.
     """
     rows: list[list[str]] = []
     numbers: list[int] = []

@@ -23,13 +23,6 @@ _CHECKED = 3  # rankings in which hits are looked for
 def readable(data: Any, what: str) -> Any:
     """A run or qrels as a path, a table, a dict of dicts or an iterable of rows: as it is, or what it holds.
 
-    Args:
-        data: what the user gave.
-        what: ``run`` or ``qrels``, for messages.
-
-    Raises:
-        ValueError: it is known what it is, but it cannot be read as it is; the message says what to give.
-
     >>> import numpy as np
     >>> readable({"q": [("a", 2.5), ("b", 1.5)]}, "run")
     {'q': {'a': 2.5, 'b': 1.5}}

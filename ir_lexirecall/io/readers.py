@@ -45,9 +45,6 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
         path: what ``trec.run_batches`` reads, or JSON: predictions of MTEB with a single subset and split, lines of predictions
             as sentence-transformers writes them, or a dict of dicts; or lines ``query document rank`` (MS MARCO, Pyserini); or a
             folder of Parquet files.
-
-    Raises:
-        ValueError: the file is none of them; the message says what it was taken for, and where it fails.
     """
     for part in parquet_parts(path) or [path]:
         with rereadable(part) as file:
@@ -66,11 +63,7 @@ def read_run(path: str) -> pl.DataFrame:
 
 
 def read_qrels(path: str) -> pl.DataFrame:
-    """Qrels: what ``trec.read_qrels`` reads, BEIR's TSV (``query-id``, ``corpus-id``, ``score``), or a dict of dicts as JSON.
-
-    Raises:
-        ValueError: the file is none of them; the message says what it was taken for, and where it fails.
-    """
+    """Qrels: what ``trec.read_qrels`` reads, BEIR's TSV (``query-id``, ``corpus-id``, ``score``), or a dict of dicts as JSON."""
     if parts := parquet_parts(path):
         return trec.stacked([*map(read_qrels, parts)])
     with rereadable(path) as file:
@@ -139,9 +132,6 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
     """The runs in a folder by name: files such as ``bm25.res.gz``, and folders such as ``bm25/run.txt.gz`` (TIREx).
 
     Other files (tables of values, READMEs, hidden ones) are left alone.
-
-    Raises:
-        ValueError: two files of one name.
     """
     runs: dict[str, str] = {}
     for item in sorted(Path(folder).iterdir()):
@@ -178,11 +168,7 @@ def _run_name(name: str) -> str | None:
 
 
 def run_metadata(path: str | os.PathLike[str]) -> str | None:
-    """The ir-metadata of a run: its comment lines on top, or ``ir-metadata.yml`` beside it; None where there is neither.
-
-    Returns:
-        The YAML as text.
-    """
+    """The ir-metadata of a run: its comment lines on top, or ``ir-metadata.yml`` beside it; None where there is neither."""
     file = os.fspath(path)
     if os.path.isfile(content_path(file)) and not is_parquet(file):
         header = metadata_header(file)

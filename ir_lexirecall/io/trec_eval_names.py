@@ -82,9 +82,6 @@ _COUNTS = frozenset(
 def equivalent(name: str) -> Equivalent | None:
     """What a measure of trec_eval is here; None if trec_eval has no such measure.
 
-    Args:
-        name: as it is printed (``P_10``) or asked for (``P.10``).
-
     >>> equivalent("ndcg_cut_10").measure, equivalent("11pt_avg").measure, equivalent("iprec_at_recall.0.1").measure
     ('nDCG@10', 'ElevenPt', 'IPrec_TE@0.1')
     >>> equivalent("iprec_at_recall_0.10").note

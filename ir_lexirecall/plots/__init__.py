@@ -1,4 +1,7 @@
-"""Pictures: tables of results drawn on matplotlib axes."""
+"""Pictures: tables of results drawn on matplotlib axes.
+
+Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax`` (by default new ones), which they return.
+"""
 
 from ir_lexirecall.plots.axes import labels, new_axes
 from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals

@@ -21,11 +21,6 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates against the baseline, with its interval, a row per collection; at the bottom, diamonds, over all.
 
     Filled marks differ significantly, by the verdicts. An interval that cannot be estimated is not drawn.
-
-    Args:
-        result: a benchmark with a baseline.
-        by: the criterion; by default the first one.
-        ax: matplotlib axes; new ones by default.
     """
     criterion, table = result.criterion(by), result.by_collection(by)
     whole = result.overall()
@@ -65,13 +60,7 @@ def forest(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
 
 
 def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = None, *, ax: Any = None) -> Any:
-    """Rank of each run with its interval (thin), and where the resamples put it (thick), best first.
-
-    Args:
-        result: a benchmark.
-        by, ax: as in ``forest``.
-        over: what is a sample, as in ``Benchmark.overall``.
-    """
+    """Rank of each run with its interval (thin), and where the resamples put it (thick), best first."""
     name, overall = result.criterion(by).name, result.overall(over)
     table = ordered(result, overall[overall["criterion"] == name])
     ax = new_axes(ax, (6.0, min(40.0, max(2.5, 0.3 * len(table) + 1))))
@@ -89,10 +78,7 @@ def rank_intervals(result: Benchmark, by: str | None = None, over: str | None = 
 
 
 def critical_differences(result: Benchmark, by: str | None = None, *, ax: Any = None) -> Any:
-    """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference.
-
-    Args: as in ``forest``.
-    """
+    """Mean ranks over collections; a bar joins runs whose mean ranks differ by less than the critical difference."""
     test = result.friedman(by)
     mean_rank, difference = test["mean_rank"], test["critical_difference"]
     ranks = mean_rank.to_numpy()

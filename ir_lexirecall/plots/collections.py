@@ -15,12 +15,7 @@ _MOST_BARS = 30
 
 
 def relevant_documents(collection: Collection, *, ax: Any = None) -> Any:
-    """How many queries have how many relevant documents: a bar for each number, or for a range of numbers.
-
-    Args:
-        collection: the collection.
-        ax: matplotlib axes; new ones by default.
-    """
+    """How many queries have how many relevant documents: a bar for each number, or for a range of numbers."""
     ax = new_axes(ax, (5.0, 2.5))
     numbers = collection.relevant_by_query.to_numpy(np.int64)
     most = int(numbers.max(initial=1))

@@ -22,13 +22,7 @@ _LETTERS = 66  # in a line below the axes
 
 
 def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """Means with their intervals, a row per run, best first; hollow: may be the best as well.
-
-    Args:
-        result: a comparison.
-        by: the criterion; by default the first one.
-        ax: matplotlib axes; new ones by default.
-    """
+    """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
     standing = Standing(result, result.criterion(by).name)
     ranking, runs, quantity = standing.ranking, standing.runs, result.criterion(by).quantity.removesuffix(standing.name)
     several = len(runs) > 1 and not standing.all_alike
@@ -54,8 +48,6 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
 
     A thin line is the interval that holds any judging of the unjudged documents, too, of criteria whose bounds are known.
-
-    Args: as in ``means``.
     """
     standing = Standing(result, result.criterion(by).name)
     reference = result.baseline or standing.runs[0]
@@ -86,10 +78,7 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
 
 
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
-    """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant.
-
-    Args: as in ``means``.
-    """
+    """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
     standing = Standing(result, result.criterion(by).name)
     reference = result.baseline or standing.runs[0]
     tables = standing.in_groups(reference)
@@ -115,13 +104,7 @@ def _of_run(table: pd.DataFrame, run: str) -> Any:
 
 
 def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
-    """Where the relevant documents of a query stand in every ranking, the best run first.
-
-    Args:
-        result: a comparison of rankings.
-        query_id: the query.
-        ax: matplotlib axes; new ones by default.
-    """
+    """Where the relevant documents of a query stand in every ranking, the best run first."""
     if result.scored is None:
         raise ValueError("only values were given: compare runs to see ranks")
     judgments = result.scored.judgments

@@ -32,11 +32,6 @@ _DPI = 110
 def inline(draw: Callable[..., Any], size: tuple[float, float], description: str = "") -> str:
     """A picture as an element of HTML, drawn without a display and without pyplot; empty where matplotlib is not installed.
 
-    Args:
-        draw: draws on the axes that it gets as ``ax``.
-        size: of the picture, in inches.
-        description: for readers who do not see it.
-
     >>> inline(lambda ax: ax.plot([1, 2]), (2, 1)).startswith('<img alt="" ')
     True
     """

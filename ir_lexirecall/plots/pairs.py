@@ -38,11 +38,6 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
 
     The colours are the verdicts: blue is better, orange worse, also where the smaller value of a measure is better; the deeper,
     the larger the difference.
-
-    Args:
-        result: a comparison.
-        by: the criterion; by default the first one.
-        ax: matplotlib axes; new ones by default.
     """
     criterion, verdicts = result.criterion(by), result.verdicts_by(by)
     order = list(result.ranking(criterion.name)["run"])
@@ -83,12 +78,6 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
     at the bottom); for the others a bar as high as the preference, or the gain by a measure. Ties are dots. Of more than
     60 queries, those with the largest differences are named.
-
-    Args:
-        result: a comparison.
-        a, b: names of two of its runs.
-        by: the criterion; by default the first one.
-        ax: matplotlib axes; new ones by default.
     """
     criterion, table = result.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())

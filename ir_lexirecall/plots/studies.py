@@ -45,9 +45,6 @@ def plot(table: Any, ax: Any = None) -> Any:
         table: what a function of ``ir_lexirecall.meta`` gave, or some of its rows; ``attrs["function"]`` names that function.
         ax: matplotlib axes; new ones by default.
 
-    Returns:
-        The axes.
-
     Raises:
         ValueError: the table is not a study.
     """

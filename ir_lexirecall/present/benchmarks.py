@@ -90,12 +90,7 @@ def _on_leaders(result: Benchmark) -> Iterator[Note]:
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
-    """What a benchmark says.
-
-    Args:
-        result: the benchmark.
-        over: what is a sample, as in ``overall``. On a single collection, a benchmark says what its comparison says.
-    """
+    """What a benchmark says; on a single collection (``over`` queries) what its comparison says."""
     over = result.sample(over)
     if len(result) == 1 and over == "queries":
         return comparison_finding(next(iter(result.values())))

@@ -19,12 +19,9 @@ class Finding:
     """What a result says. ``str()`` is the text that ``summary()`` gives.
 
     Attributes:
-        sentences: what was compared, who leads, what differs.
-        notes: what to be careful about, the gravest first.
         ranking: best first: ``run``, the quantity that ranks, its interval ``ci_low``, ``ci_high``, further means; of a
             collection or study another short table; or None.
         marks: for each row of the ranking: ``=`` may be the best as well; with a baseline ``+`` better and ``-`` worse than it.
-        title: what the ranking shows.
         names: names of measures in it, which texts show in short where they are long; see ``in_short``.
         explained: what these short names stand for.
     """
@@ -93,12 +90,6 @@ class Finding:
 
 def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MOST_ROWS) -> str:
     """A finding as HTML for a notebook: the sentences, the caveats, the ranking, a picture.
-
-    Args:
-        finding: what to show.
-        picture: an element of HTML.
-        caption: small print.
-        most: rows of the ranking that are shown; the rest is counted.
 
     >>> print(html(Finding(["<b> leads."])))
     <div><p>&lt;b&gt; leads.</p></div>

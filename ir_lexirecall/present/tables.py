@@ -35,15 +35,7 @@ _PREAMBLE = "% needs \\usepackage{booktabs}"
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it is shown: texts of cells, not yet escaped.
-
-    Attributes:
-        head: its name.
-        cells: the texts.
-        numeric: whether they are numbers, which align on the right.
-        marks: beside each cell, or none.
-        is_p: whether they are p-values, whose decimal points are aligned.
-    """
+    """A column as it is shown: texts of cells, not yet escaped."""
 
     head: str
     cells: list[str]
@@ -106,11 +98,6 @@ class Column:
 class Shown:
     """A table for people.
 
-    Attributes:
-        columns: as they are shown.
-        title: what the table shows.
-        notes: what stands below it.
-
     >>> import pandas as pd
     >>> shown = Shown.from_frame(pd.DataFrame({"run": ["bm25", "ql"], "LR": [0.25, 0.5]}), {"LR": ["", "*+"]})
     >>> print(shown.text()[0])
@@ -141,12 +128,7 @@ class Shown:
     ) -> Shown:
         """A plain frame, or columns by name, as a table; ``ci_low`` and ``ci_high`` become one interval.
 
-        Args:
-            table: its columns are shown in order, its index is not.
-            marks: for some columns, a mark for every row.
-            places: decimal places.
-            title, notes: what the table shows, and what stands below it.
-            confidence: of intervals; by default that of the frame's ``attrs``.
+        Its index is not shown. ``marks`` has, for some columns, a mark for every row; ``confidence`` is by default that of ``attrs``.
         """
         given = columns_of(table)
         confidence = confidence_words(getattr(table, "attrs", {})) if confidence is None else confidence

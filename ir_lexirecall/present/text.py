@@ -242,10 +242,6 @@ def _prefix(text: str, columns: int) -> str:
 def text_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
     """A table for terminals: the head and the rows, columns two blanks apart.
 
-    Args:
-        rows: the texts of the cells, the head's first; see ``printable``.
-        align: ``'left'`` or ``'right'`` for each column.
-
     >>> print(text_table([["run", "LR"], ["bm25", "0.5"], ["ql", "10.5"]], ["left", "right"]))
     run     LR
     bm25   0.5
@@ -302,10 +298,6 @@ def latex_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
 
 def align_points(cells: Sequence[str], blank: Callable[[int], str] = lambda digits: " " * digits) -> list[str]:
     """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
-
-    Args:
-        cells: texts of numbers; those without a point stay as they are.
-        blank: what takes the room of a number of digits.
 
     >>> align_points(["0.0703", "0.125", "-"])
     ['0.0703', '0.125 ', '-']

@@ -116,10 +116,6 @@ def p_words(p: float) -> str:
 def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int) -> str:
     """How differences were tested, in a few words.
 
-    Args:
-        tests: of each criterion.
-        comparisons: how many p-values of a criterion are corrected together.
-
     >>> from ir_lexirecall.significance import SignificanceTest
     >>> how_tested({"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}, 10)
     "paired t-test for AP, sign test for lexirecall; Holm's correction for 10 comparisons, p <= 0.05"

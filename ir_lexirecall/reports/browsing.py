@@ -45,7 +45,6 @@ class Sources:
 
     Attributes:
         runs: runs by name: they know the documents without judgment.
-        texts, queries: texts by document id (or a collection that has them), and by query id.
         collection: what the judgments are called: a data set's texts are used where they are on this machine already.
     """
 
@@ -75,13 +74,8 @@ def browser_data(
 ) -> BrowserData | None:
     """Pack what the query browser shows; None where there is nothing to browse.
 
-    Args:
-        result: the result.
-        sources: where it finds texts and unjudged documents.
-        details: how many pairs of runs at most, those of the best runs first; None: as many as fit.
-        progress: show a progress bar over the pairs; by default on a terminal only.
-        collection: its name, where there are several.
-        parts: among how many collections the room of the page is divided.
+    ``details``: how many pairs of runs at most, those of the best runs first; None: as many as fit. ``parts``: among how many
+    collections the room of the page is divided.
     """
     counted = _counted(result)
     if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:

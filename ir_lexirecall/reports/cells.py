@@ -81,9 +81,7 @@ class Table:
 def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Table], str]:
     """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
 
-    Args:
-        tables: the name of each, the table, and how many of its columns name a row.
-        room: cells of all tables together.
+    ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
     """
     shown, left_out = {}, []
     for name, table, keys in tables:

@@ -57,7 +57,6 @@ class Mark:
     """A number with an interval, drawn: places on a scale, None for what is not finite.
 
     Attributes:
-        value, low, high: places of the number and of the ends of its interval.
         inner: places of the ends of a narrower interval.
         kind: how it is drawn: ``'leads'``, ``'may'`` (be the best), ``'rest'``; ``'better'``, ``'worse'``, ``'undecided'``, with
             ``'all'`` over collections; or plain.

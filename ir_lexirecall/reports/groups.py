@@ -17,12 +17,8 @@ class GroupForest:
     """What holds in each group by one criterion.
 
     Attributes:
-        name: of the criterion.
         reference: the baseline, or the leader.
         forest: for every other run, best first, rows of group, what the test estimates, its mark, and the corrected p.
-        scale: of all marks.
-        estimate, confidence: what the test estimates, and the confidence of its intervals.
-        smaller_is_better: whether the smaller value is the better one.
     """
 
     name: str

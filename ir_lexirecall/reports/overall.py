@@ -25,8 +25,6 @@ class Overall:
         mean_ranks: rows of run, mean rank and its mark, and for each bar whether it passes the run.
         forest: with a baseline, for every other run rows of collection, what the test estimates there, and its mark; the last
             one the macro difference, with its corrected p.
-        estimate: what the test estimates on a collection.
-        forest_scale: of the marks of all forests.
     """
 
     ranking: Ranking

@@ -36,8 +36,6 @@ class Heatmap:
     """Every run against every other by one criterion.
 
     Attributes:
-        quantity: what the numbers are.
-        said: how many pairs differ, and how that was tested.
         rows: a row per run, best first, a cell per run, None on the diagonal; None where there are too many runs.
     """
 

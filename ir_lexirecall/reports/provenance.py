@@ -29,11 +29,7 @@ class InputFile:
 
     @classmethod
     def from_source(cls, what: str, source: str) -> InputFile:
-        """Look at a source; what is no file is listed as it is.
-
-        Raises:
-            OSError: the file cannot be read.
-        """
+        """Look at a source; what is no file is listed as it is."""
         if not os.path.isfile(source):
             return cls(what, source)
         digest = hashlib.sha256()

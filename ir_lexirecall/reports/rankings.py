@@ -83,11 +83,8 @@ def _unjudged(judgments: Judgments, source: RunLike, queries: Ints) -> list[list
 def numbered_documents(
     judgments: Judgments, rankings: Mapping[str, ShownRanking], queries: Ints
 ) -> tuple[list[list[str]], list[list[float | None]], dict[str, Ints]]:
-    """A number, within its query, for every document that some ranking shows or that is judged.
-
-    Returns:
-        For each query the ids of its documents, and their grades (None: no judgment); for each ranking the numbers of its
-        documents.
+    """For each query the ids of its documents, shown or judged, and their grades (None: no judgment); for each ranking the
+    places, among these ids, of its documents.
     """
     first = np.searchsorted(judgments.query, queries)
     spans = zip(first.tolist(), np.searchsorted(judgments.query, queries, side="right").tolist(), strict=True)

@@ -20,13 +20,7 @@ _FOUND = 3  # relevant documents of the query of the second curve
 
 @dataclass(frozen=True)
 class Reward:
-    """Two curves, by the rank of a relevant document: the query's only one, and the last of three.
-
-    Attributes:
-        only, last: points of the curves, in the units of the picture.
-        top, bottom: the largest and the smallest number of the vertical axis.
-        ranks: places of some ranks on the horizontal axis.
-    """
+    """Two curves, by the rank of a relevant document: the query's only one, and the last of three."""
 
     only: str
     last: str

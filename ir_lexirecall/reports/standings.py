@@ -37,7 +37,6 @@ class RankedRun:
         rank: over collections, the interval of its rank in words, and its mark.
         difference: to the reference, a row of a table with verdicts, and its mark; None of the reference itself.
         others: means by the other criteria, and whether the run leads by them.
-        notes: caveats that concern it.
     """
 
     place: int
@@ -56,14 +55,10 @@ class Standings:
     """How runs stand by a criterion, whether on one collection or over several.
 
     Attributes:
-        criterion: the criterion, as on the first collection.
-        quantity: what the means are.
         table: ``run``, ``mean``, ``ci_low``, ``ci_high``, best first; over collections also the interval of ranks.
         leaders, best: the runs that lead, and those that may be the best.
         against: a row for every run that was compared with the reference; None where nothing is compared.
         reference: the run that the others are compared with: the leader, or the baseline; empty where nothing is compared.
-        how: how differences were tested.
-        estimate: what the differences are: it depends on the test.
         outer: the depth, and the ends of the intervals that hold any judging of unjudged documents, too; None where not known.
     """
 
@@ -90,11 +85,6 @@ class Ranking:
 
     Attributes:
         is_baseline: whether the reference is the baseline.
-        scale, difference_scale, rank_scale: of the marks.
-        others: names of the other criteria.
-        confidence: of the intervals.
-        said: what the criterion is (title, meaning, use); None where nobody says.
-        picture: what the measure rewards.
     """
 
     standings: Standings

@@ -32,7 +32,6 @@ class Cells:
 
     Attributes:
         run, query_id, measure: arrays of texts, as long as ``value``.
-        value: NaN where there is none.
         place: what messages call the n-th one.
         per_task: whether the queries are tasks or collections.
     """
@@ -100,7 +99,6 @@ class Table:
     """The columns of a file or frame.
 
     Attributes:
-        columns: by name.
         what: what messages call the table.
         place: what they call its n-th row; by default by its number.
         index: ids of queries where no column has them; by default, numbers of rows.
@@ -120,11 +118,7 @@ class Table:
         return next((names[name] for name in aliases if name in names), None)
 
     def by_collection(self) -> dict[str, Table] | None:
-        """The rows of each collection; None where no column names collections beside one of queries.
-
-        Raises:
-            ValueError: a row has no collection.
-        """
+        """The rows of each collection; None where no column names collections beside one of queries."""
         column = self.named(TASK_NAMES)
         if column is None or self.named(QUERY_NAMES) is None:
             return None
@@ -157,9 +151,6 @@ class Table:
             one_run: whether the table is that of a single run, so that columns are measures; None where their names say so.
             column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
             measures: the columns to take; by default, all with numbers.
-
-        Raises:
-            ValueError: values that are no numbers, or nothing that can be told as a table of values.
         """
         return _cells_of_table(self, one_run, column, measures)
 

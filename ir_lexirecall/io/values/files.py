@@ -40,14 +40,7 @@ _LINES = {
 
 
 def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
-    """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out.
-
-    Args:
-        path: the file, possibly compressed, a pipe, or ``-``.
-
-    Raises:
-        ValueError: no known format, or something in it that cannot be read; the message names the line.
-    """
+    """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
             table = trec.stacked([*parquet_batches(file)])
@@ -212,11 +205,7 @@ def _is_record(content: Mapping[str, Any]) -> bool:
 
 
 def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> Cells:
-    """Scores of MTEB's results, a file ``MODEL/REVISION/TASK.json`` each: the mean over its splits and subsets.
-
-    Raises:
-        ValueError: no such file, or one without ``measure``.
-    """
+    """Scores of MTEB's results, a file ``MODEL/REVISION/TASK.json`` each: the mean over its splits and subsets."""
     rows: list[tuple[str, str, float, str]] = []
     for file in sorted(Path(folder).rglob("*.json")):
         if file.name == "model_meta.json":

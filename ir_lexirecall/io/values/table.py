@@ -124,9 +124,6 @@ def names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> lis
 
     >>> names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
     ['map', 'P@5']
-
-    Raises:
-        ValueError: a measure is not there.
     """
     ours = {known.measure: name for name in names if (known := equivalent(name)) is not None}
     for name in wanted:
