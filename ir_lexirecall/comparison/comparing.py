@@ -350,7 +350,13 @@ def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
     Raises:
         ValueError: no criterion, an unknown one, or a name of one's own that means something else.
     """
-    named = dict(by) if isinstance(by, Mapping) else {_name(item): item for item in _several(by)}
+    named = (
+        dict(by)
+        if isinstance(by, Mapping)
+        else {
+            _name(item): item for item in ([by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by)
+        }
+    )
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
     if isinstance(by, Mapping):
@@ -381,10 +387,6 @@ def _meant_by(label: Any, item: Any) -> str:
     except ValueError:
         return ""
     return "another measure" if other.NAME != own.NAME else ""
-
-
-def _several(by: Any) -> Iterable[Any]:
-    return [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
 
 
 def _name(criterion: Any) -> str:

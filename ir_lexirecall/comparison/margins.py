@@ -20,28 +20,24 @@ _PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 def margins_against(
     margin: MarginLike | None, criteria: Mapping[str, Criterion], runs: Sequence[str], baseline: str | None
 ) -> dict[str, float] | None:
-    """The margin of each criterion in its own unit; None where there is none."""
+    """The margin of each criterion in its own unit; None where there is none.
+
+    Raises:
+        ValueError: a margin without a baseline, below 0, not finite, relative to a preference, or for a criterion that is not
+            there; or a criterion without a margin.
+    """
     if margin is None:
         return None
     if baseline is None:
         raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
-    return margins_of(margin, criteria, runs.index(baseline))
-
-
-def margins_of(margin: MarginLike, criteria: Mapping[str, Criterion], baseline: int) -> dict[str, float]:
-    """The margin of each criterion in its own unit.
-
-    Raises:
-        ValueError: a margin below 0, not finite, relative to a preference, or for a criterion that is not there; or a
-            criterion without a margin.
-    """
     if not isinstance(margin, Mapping):
         margin = dict.fromkeys(criteria, margin)
     for name in margin:
         check_choice("criterion of a margin", str(name), criteria)
     if lacking := [name for name in criteria if name not in margin]:
         raise ValueError(f"no margin for {lacking[0]}; give one for every criterion, or one number for all")
-    return {name: _margin(name, criterion, margin[name], baseline) for name, criterion in criteria.items()}
+    place = runs.index(baseline)
+    return {name: _margin(name, criterion, margin[name], place) for name, criterion in criteria.items()}
 
 
 def _margin(name: str, criterion: Criterion, margin: float | str, baseline: int) -> float:

@@ -63,11 +63,13 @@ def comparison_of_values(
     check_runs(dict.fromkeys(table.runs), least)
     if baseline is not None:
         check_choice("baseline", baseline, table.runs)
+    known = {name: known_measure(name) for name in table.values}
     if wanted is None:
-        wanted = {name: name for name in table.values if not _counts(name)} or {name: name for name in table.values}
+        counts = [name for name, measure in known.items() if measure is not None and is_added_up(measure)]
+        wanted = {name: name for name in known if name not in counts or len(counts) == len(known)}
     criteria: dict[str, Criterion] = {}
     for label, name in wanted.items():
-        values, measure = table.values[name], known_measure(name)
+        values, measure = table.values[name], known[name]
         smaller = measure is not None and smaller_is_better(measure)
         criteria[label] = MeasureCriterion(label, values, table.query_ids, values.mean(axis=1), smaller)
     margins = margins_against(margin, criteria, table.runs, baseline)
@@ -81,9 +83,3 @@ def comparison_of_values(
         groups=groups,
         cluster=cluster,
     )
-
-
-def _counts(name: str) -> bool:
-    """Whether values are numbers of documents or queries, which are summed up."""
-    measure = known_measure(name)
-    return measure is not None and is_added_up(measure)

@@ -45,7 +45,7 @@ def is_defined(criterion: Criterion) -> bool:
 
 def _on_queries(result: Comparison) -> Iterator[Note]:
     queries = len(result.query_ids)
-    preferences = _preferences(result)
+    preferences = next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
     if preferences is not None and (excluded := queries - len(preferences.query_ids)):
         has, takes = ("has", "takes") if excluded == 1 else ("have", "take")
         rel = f" (rel={preferences.preferences.rel:g})"
@@ -67,11 +67,6 @@ def _on_queries(result: Comparison) -> Iterator[Note]:
         if median < 3:
             documents = "document" if median == 1 else "documents"
             yield Note(f"Half of the queries have at most {median:g} relevant {documents}: few levels to compare.")
-
-
-def _preferences(result: Comparison) -> PreferenceCriterion | None:
-    """A preference among the criteria."""
-    return next((c for c in result.by.values() if isinstance(c, PreferenceCriterion)), None)
 
 
 def _on_pairs(result: Comparison) -> Iterator[Note]:

@@ -16,6 +16,7 @@ from ir_lexirecall.present.tables import BEST, PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import format_number
 from ir_lexirecall.present.words import (
     FEW_NAMES,
+    MOST_NAMES,
     confidence_words,
     count,
     how_tested,
@@ -162,35 +163,25 @@ def _best(standings: Sequence[Standing]) -> str:
     if not some:
         return ""
     confidence = confidence_words(some[0].ranking.attrs)
-    if len(standings) == 1:
-        (standing,) = some
-        others = [run for run in standing.may_be_best if run not in standing.leaders]
-        if not others:
-            none = "No other run" if len(standing.leaders) == 1 else "No run beside these"
-            return f"{none} may be the best ({confidence} confidence)."
-        every = "Every other run" if len(others) == len(standing.runs) - len(standing.leaders) else listed(others)
-        return f"{every} may be the best as well ({confidence} confidence)."
 
-    def who(standing: Standing) -> str:
+    def who(standing: Standing, every: str, others_than: str, most: int = MOST_NAMES) -> str:
         others = [run for run in standing.may_be_best if run not in standing.leaders]
         rest = len(standing.runs) - len(standing.leaders)
-        return "no other run" if not others else "every other run" if len(others) == rest else listed(others, FEW_NAMES)
+        return others_than if not others else every if len(others) == rest else listed(others, most)
 
-    parts = [f"by {listed(names)}, {level}" for level, names in _grouped(some, who).items()]
+    if len(standings) == 1:
+        none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
+        said = who(some[0], "Every other run", none)
+        return f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."
+    parts = [
+        f"by {listed(names)}, {level}"
+        for level, names in _grouped(some, lambda s: who(s, "every other run", "no other run", FEW_NAMES)).items()
+    ]
     sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
     if len(_grouped(standings, lambda standing: tuple(standing.leaders))) == 1:
         return sentence
     everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
-    return f"{sentence} {best_everywhere(everywhere)}"
-
-
-def best_everywhere(runs: Sequence[str]) -> str:
-    """Which runs may be the best by every criterion.
-
-    >>> best_everywhere(["bm25"]), best_everywhere([])
-    ('bm25 may be the best by every criterion.', 'No run may be the best by every criterion.')
-    """
-    return f"{listed(runs) if runs else 'No run'} may be the best by every criterion."
+    return f"{sentence} {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
 
 
 def _against_baseline(result: Comparison, standings: Sequence[Standing]) -> str:
@@ -298,29 +289,16 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
             signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
         cells = [format_number(float(criterion.means[place]), places) for place in order]
         columns.append(Column(name, cells, numeric=True, marks=signs if any(signs) else ()))
-    return Shown(columns, _paper_title(result), _paper_notes(result, names))
-
-
-def _paper_title(result: Comparison) -> str:
-    where = f" of {result.source}" if result.source else ""
-    return f"Means on {count(len(result.query_ids), result.unit)}{where}."
-
-
-def _paper_notes(result: Comparison, names: Sequence[str]) -> list[str]:
     notes = (
-        ["Bold: the best of its column."]
-        if any(BEST in sign for signs in marks_of(result).values() for sign in signs)
-        else []
+        ["Bold: the best of its column."] if any(BEST in sign for column in columns for sign in column.marks) else []
     )
     if len(result.runs) > 1 and names:
-        how = how_compared(result, names)
-        raised = (
-            f"+, -: significantly better, worse than {result.baseline}"
-            if result.baseline is not None
-            else "Raised: significantly better than the runs of these letters"
-        )
-        notes.append(f"{raised} ({how}).")
-    return notes
+        raised = "Raised: significantly better than the runs of these letters"
+        if result.baseline is not None:
+            raised = f"+, -: significantly better, worse than {result.baseline}"
+        notes.append(f"{raised} ({how_compared(result, names)}).")
+    where = f" of {result.source}" if result.source else ""
+    return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
 
 
 def letter(place: int) -> str:

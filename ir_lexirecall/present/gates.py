@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
@@ -115,14 +116,18 @@ def _criteria(gate: Gate) -> Shown:
         "verdict": words,
     }
     tests = {name: result.test_of(name) for name in result.criteria}
-    notes = [f"{how_tested(tests, 1)}; worse: one-sided, corrected over {count(len(table), 'criterion')}."]
-    return Shown.from_frame(columns, notes=[note.replace("criterions", "criteria") for note in notes])
+    criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
+    return Shown.from_frame(columns, notes=[f"{how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."])
 
 
-def gate_dict(gate: Gate, most: int = _MOST_LOST) -> dict[str, Any]:
-    """All that a gate says as plain Python, for JSON."""
-    rows = gate.table.to_dict(orient="records")
-    return {
+def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
+    """All that a gate says, in JSON."""
+
+    def records(table: pd.DataFrame) -> list[dict[str, Any]]:
+        rows = table.to_dict(orient="records")
+        return [{str(name): plain(value) for name, value in row.items()} for row in rows]
+
+    facts = {
         "baseline": gate.baseline,
         "candidate": gate.candidate,
         "rule": gate.rule,
@@ -131,19 +136,12 @@ def gate_dict(gate: Gate, most: int = _MOST_LOST) -> dict[str, Any]:
         "undecided": gate.undecided,
         "alpha": gate.comparison.test.alpha,
         "correction": gate.comparison.test.counted_correction,
-        "criteria": [{str(name): plain(value) for name, value in row.items()} for row in rows],
-        "lost": [
-            {str(name): plain(value) for name, value in row.items()}
-            for row in gate.lost(most).to_dict(orient="records")
-        ],
+        "criteria": records(gate.table),
+        "lost": records(gate.lost(most)),
         "lost_queries": len(gate.lost()),
         "diagnostics": gate.comparison.diagnostics,
     }
-
-
-def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
-    """``gate_dict`` as JSON."""
-    return json.dumps(gate_dict(gate, most), indent=1)
+    return json.dumps(facts, indent=1)
 
 
 def criterion_facts(gate: Gate) -> dict[str, str]:

@@ -146,10 +146,8 @@ class Shown:
 
         Names are shortened in the middle, then columns left out from the last on.
         """
-        columns = [
-            column.drawn(texts.printable, lambda cell, sign, room: cell + sign.ljust(room), " ".__mul__)
-            for column in self.columns
-        ]
+        drawn = (texts.printable, lambda cell, sign, room: cell + sign.ljust(room), " ".__mul__)
+        columns = [column.drawn(*drawn) for column in self.columns]
         shown, left_out = (columns, "") if width is None else _fitted(columns, width)
         return texts.text_table(*_rows(shown)), left_out
 

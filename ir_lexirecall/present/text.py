@@ -247,17 +247,12 @@ def text_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
     bm25   0.5
     ql    10.5
     """
-    widths = column_widths(rows)
-    lines = (map(pad, row, widths, align) for row in rows)
+    lines = (map(pad, row, _widths(rows), align) for row in rows)
     return "\n".join("  ".join(line).rstrip() for line in lines)
 
 
-def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Columns of a terminal that each column of a table takes.
-
-    >>> column_widths([["run", "LR"], ["bm25", "0.5"]])
-    [4, 3]
-    """
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Columns of a terminal that each column of a table takes."""
     return [max(map(width, column)) for column in zip(*rows, strict=True)]
 
 
@@ -269,7 +264,7 @@ def markdown_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
     |:-----|----:|
     | bm25 | 0.5 |
     """
-    widths = [max(3, columns) for columns in column_widths(rows)]
+    widths = [max(3, columns) for columns in _widths(rows)]
     marks = [
         ":" + "-" * (n + 1) if way == "left" else "-" * (n + 1) + ":" for n, way in zip(widths, align, strict=True)
     ]
@@ -289,7 +284,7 @@ def latex_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
     \bottomrule
     \end{tabular}
     """
-    widths = column_widths(rows)
+    widths = _widths(rows)
     head, *body = (" & ".join(map(pad, row, widths, align)) + " \\\\" for row in rows)
     columns = "".join(way[0] for way in align)
     rules = ["\\toprule", head, "\\midrule", *body, "\\bottomrule"]

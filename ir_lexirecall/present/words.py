@@ -22,7 +22,6 @@ _TESTS = {
     "randomisation": "randomisation test",
     "tukey": "randomised Tukey HSD test",
 }
-_GENITIVE = "'s"
 _CORRECTIONS = {
     "holm": "Holm's",
     "bonferroni": "Bonferroni's",
@@ -122,7 +121,8 @@ def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int) -> str:
     """
     by_test: dict[str, list[str]] = {}
     for name, test in tests.items():
-        by_test.setdefault(test_words(test), []).append(name)
+        units = "" if test.groups is None else " with groups of queries as units"
+        by_test.setdefault(_TESTS[str(test.name)] + units, []).append(name)
     several = len(by_test) > 1
     words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
     first = next(iter(tests.values()))
@@ -138,20 +138,6 @@ def correction_words(method: str) -> str:
     ("Holm's correction", 'fdr_tsbh correction')
     """
     return f"{_CORRECTIONS.get(method, method)} correction"
-
-
-def corrected_words(method: str) -> str:
-    """A correction for several comparisons, as what p-values are.
-
-    >>> corrected_words("holm"), corrected_words("fdr_bh"), corrected_words("fdr_tsbh")
-    ('Holm-corrected', 'Benjamini-Hochberg-corrected', 'fdr_tsbh-corrected')
-    """
-    return f"{_CORRECTIONS.get(method, method).replace(' and ', '-').removesuffix(_GENITIVE)}-corrected"
-
-
-def test_words(test: SignificanceTest) -> str:
-    """The name of a test in a sentence."""
-    return _TESTS[str(test.name)] + ("" if test.groups is None else " with groups of queries as units")
 
 
 def estimate_words(test: SignificanceTest) -> str:
