@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import ir_measures
@@ -96,29 +97,24 @@ def Experiment(
     ``pt.Experiment`` gives it.
 
     Args:
-        retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics: as in
-            ``pt.Experiment``.
+        retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics, highlight, round,
+            verbose, validate, save_mode, save_format, precompute_prefix, plan: as in ``pt.Experiment``.
         eval_metrics: as in ``pt.Experiment``; texts may also be measures as they print, such as ``"nDCG@10"``.
         baseline: as in ``pt.Experiment``, or a list of places or names: the columns of the statistics and of the preferences
             then end with the baseline's name, as in ``AP p-value (bm25)``.
-        test: as in ``ir_lexirecall.compare``: by default ``'t'`` for measures and ``'sign'`` for preferences; one that is named is
-            used for both. Or a function as ``pt.Experiment`` takes it, which then tests the measures.
+        test: as in ``ir_lexirecall.compare``; or a function as ``pt.Experiment`` takes it, which then tests the measures.
         correction: as in ``pt.Experiment``: of p-values against a baseline; by default there are no columns of it. The verdicts
             of the ``Comparison`` are corrected by it, or by Holm's.
         correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the intervals.
-        highlight, round, verbose, validate, save_mode, save_format, precompute_prefix, plan: as in ``pt.Experiment``.
         save_dir: as in ``pt.Experiment``, whose own numbers its files keep (against the first baseline).
         preferences: names of preferences (``'lexirecall'``, ``'rpp'``, ... as in ``ir_lexirecall.compare``). None or an empty
             list: none; then systems need not rank documents, and where one does not, there is no ``Comparison``.
         margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds the columns
             `` verdict``, `` worse p-value`` and `` within p-value``.
-        rel, cutoff: as in ``ir_lexirecall.compare``, for preferences.
-        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names or a file;
-            ``qrels`` are those of people, for a random sample of at least 10 topics. All topics are run at once, so that it
-            goes with neither ``batch_size`` nor ``filter_by_qrels``.
-        groups: as in ``ir_lexirecall.compare``: the group of each topic; a name is that of a column of the topics, or of the
-            qrels. ``Comparison.group_table`` then compares the systems in each group.
-        cluster: as in ``ir_lexirecall.compare``: the p-values of all columns are then those of groups.
+        rel, cutoff, cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
+        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names or a file.
+            All topics are run at once, so that it goes with neither ``batch_size`` nor ``filter_by_qrels``.
+        groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels.
         return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
@@ -162,7 +158,8 @@ def Experiment(
         )
     if isinstance(retr_systems, Mapping):
         names, systems = list(retr_systems), list(retr_systems.values())
-        baseline = _place_of(baseline, names)
+        if isinstance(baseline, str):
+            baseline = names.index(check_choice("baseline", baseline, [n for n in names if isinstance(n, str)]))
     else:
         if not isinstance(retr_systems, list):
             raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
@@ -170,23 +167,26 @@ def Experiment(
         names = [str(system) for system in systems] if names is None else list(names)
         if len(names) != len(systems):
             raise ValueError("names should be the same length as retr_systems")
+    several = isinstance(baseline, (list, tuple))
+    baselines: Any = _several_places(baseline, names) if several else [] if baseline is None else [baseline]
     experiment = _Experiment(
         systems,
         names,
-        [readable(metric) for metric in eval_metrics],
-        preferences,
-        baseline,
-        tested,
-        test if callable(test) else None,
-        correction,
-        margin,
-        rel,
-        cutoff,
-        _read(predicted, pt.io.read_qrels),
-        groups,
-        cluster,
-        highlight,
-        {
+        metrics=[readable(metric) for metric in eval_metrics],
+        preferences=preferences,
+        baselines=baselines,
+        several=several,
+        test=tested,
+        function=test if callable(test) else None,
+        correction=correction,
+        margin=margin,
+        rel=rel,
+        cutoff=cutoff,
+        predicted=_read(predicted, pt.io.read_qrels),
+        groups=groups,
+        cluster=cluster,
+        highlight=highlight,
+        options={
             "perquery": perquery,
             "dataframe": dataframe,
             "batch_size": batch_size,
@@ -206,14 +206,7 @@ def Experiment(
     return (result, comparison) if return_comparison else result
 
 
-def _place_of(baseline: Any, names: list[Any]) -> Any:
-    """The place of a baseline that is given by its name; others pass through."""
-    if not isinstance(baseline, str):
-        return baseline
-    return names.index(check_choice("baseline", baseline, [name for name in names if isinstance(name, str)]))
-
-
-def _several_places(baselines: Sequence[Any], names: list[Any]) -> list[int]:
+def _several_places(baselines: Any, names: list[Any]) -> list[int]:
     """The places of baselines that are given by place or name."""
     places = []
     for baseline in baselines:
@@ -237,65 +230,45 @@ def _read(source: Any, reader: Any) -> Any:
 
 def _is_comparable(measure: IRMeasure | None) -> bool:
     """Whether a measure's values follow from where the judged documents stand: not of a user's function of other columns."""
-    if measure is None:
-        return False
-    known = ir_measures.measures.registry.get(measure.NAME)
-    return is_native(measure) or type(known) is type(measure)
+    return measure is not None and (
+        is_native(measure) or type(ir_measures.measures.registry.get(measure.NAME)) is type(measure)
+    )
 
 
+@dataclass
 class _Experiment:
-    """One call of ``pt.Experiment``, with a measure hidden in it that makes every run seen."""
+    """One call of ``pt.Experiment``, with a measure hidden in it that makes every run seen.
 
-    def __init__(
-        self,
-        systems: list[Any],
-        names: list[Any],
-        metrics: list[Any],
-        preferences: list[str],
-        baseline: Any,
-        test: SignificanceTest,
-        function: PairedTest | None,
-        correction: str | None,
-        margin: MarginLike | None,
-        rel: float | None,
-        cutoff: int | None,
-        predicted: pd.DataFrame | None,
-        groups: GroupsLike | None,
-        cluster: bool,
-        highlight: str | None,
-        options: dict[str, Any],
-    ) -> None:
-        self.systems = systems
-        self.names = names
+    Attributes are what ``Experiment`` was called with, in the end; ``options`` are those of ``pt.Experiment``.
+    """
+
+    systems: list[Any]
+    names: list[Any]
+    metrics: list[Any]
+    preferences: list[str]
+    baselines: list[int]
+    several: bool
+    test: SignificanceTest
+    function: PairedTest | None
+    correction: str | None
+    margin: MarginLike | None
+    rel: float | None
+    cutoff: int | None
+    predicted: pd.DataFrame | None
+    groups: GroupsLike | None
+    cluster: bool
+    highlight: str | None
+    options: dict[str, Any]
+
+    def __post_init__(self) -> None:
         # The tree plan runs the systems in an order of its own: distinct names tell whose result is whose.
-        unique = len(set(map(str, names))) == len(names)
-        self.distinct = [str(name) if unique else f"{i}: {name}" for i, name in enumerate(names)]
-        self.metrics = metrics
-        self.preferences = preferences if len(systems) > 1 else []
-        self.needs_rankings = bool(preferences)
-        self.test = test
-        self.function = function
-        self.recorded = RecordingTest(paired_test(function or test), EXECUTION.has_values)
-        self.correction = correction
-        self.margin = margin
-        self.rel = rel
-        self.cutoff = cutoff
-        self.predicted = predicted
-        self.groups = groups
-        self.cluster = cluster
-        self.highlight = highlight
-        self.as_dataframe = options["dataframe"]
-        self.perquery = options["perquery"]
-        self.tree = options["plan"] == "tree"
-        self.several = isinstance(baseline, (list, tuple))
-        self.baselines = [] if baseline is None else _several_places(baseline, names) if self.several else [baseline]
-        self.options = {
-            **options,
-            "baseline": self.baselines[0] if self.baselines else None,
-            "test": self.recorded,
-            "correction": correction,
-            "correction_alpha": test.alpha,
-        }
+        unique = len(set(map(str, self.names))) == len(self.names)
+        self.distinct = [str(name) if unique else f"{i}: {name}" for i, name in enumerate(self.names)]
+        self.needs_rankings = bool(self.preferences)
+        self.preferences = self.preferences if len(self.systems) > 1 else []
+        self.recorded = RecordingTest(paired_test(self.function or self.test), EXECUTION.has_values)
+        self.as_dataframe, self.perquery = self.options["dataframe"], self.options["perquery"]
+        self.tree = self.options["plan"] == "tree"
 
     def run(self, topics: Any, qrels: Any) -> tuple[Any, Comparison | None]:
         """The result as the user asked for it, and the comparison of the systems."""
@@ -306,17 +279,23 @@ class _Experiment:
             with keeping_errors_of("pyterrier"):
                 result = self._run(topics, qrels)
             runs = None if collector.blind else collector.runs(len(self.systems))
-        if runs is None:
-            return self._finished(self._without_groups(result), None), None
-        order = self._execution_order(result)
-        by_name = self._by_name(runs, order)
-        for (name, run), system in zip(by_name.items(), self.systems, strict=True):
-            given = system if isinstance(system, pd.DataFrame) else None
-            if run.depth.any():
-                check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
-        comparison = self._compared(collector.judgments, by_name)
+        comparison = None
+        if runs is not None:
+            # Runs are in the order in which they were scored, which the values of the hidden measure say.
+            order = np.argsort(self._execution_means(result), kind="stable") if self.tree else np.arange(len(runs))
+            places = np.argsort(order).tolist()
+            by_name = {name: runs[place] for name, place in zip(self.distinct, places, strict=True)}
+            for (name, run), system in zip(by_name.items(), self.systems, strict=True):
+                given = system if isinstance(system, pd.DataFrame) else None
+                if run.depth.any():
+                    check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
+            comparison = self._compared(collector.judgments, by_name)
         if comparison is None:
-            return self._finished(self._without_groups(result), None), None
+            if self.groups is not None:
+                raise ValueError(
+                    "groups are compared by rankings: name a preference, a measure of rankings, or no groups"
+                )
+            return self._finished(result, None), None
         if comparison.scored is not None:
             comparison.scored.warn_of_hardly_judged()
         table = topics if isinstance(self.groups, str) and self.groups in topics else qrels
@@ -325,20 +304,9 @@ class _Experiment:
         if predicted is not None:
             if not len(predicted):
                 raise ValueError("predicted holds no judgments of the topics")
-            by_program = self._compared(predicted, self._by_name(collector.by_program, order))
-            comparison = replace(comparison, predicted=by_program)
+            by_program = {name: collector.by_program[i] for name, i in zip(self.distinct, places, strict=True)}
+            comparison = replace(comparison, predicted=self._compared(predicted, by_program))
         return self._finished(result, comparison), comparison
-
-    def _without_groups(self, result: Any) -> Any:
-        """A result without a comparison, if no groups were asked for."""
-        if self.groups is not None:
-            raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
-        return result
-
-    def _by_name(self, runs: list[AlignedRun], order: list[int]) -> dict[str, AlignedRun]:
-        """Runs in the order in which they were scored by the names of their systems, in the order of these."""
-        by_system = {self.distinct[system]: runs[j] for j, system in enumerate(order)}
-        return {name: by_system[name] for name in self.distinct}
 
     def _judged(self, topics: Any, qrels: Any) -> pd.DataFrame:
         """The qrels by which ``pt.Experiment`` judges."""
@@ -360,41 +328,52 @@ class _Experiment:
             if np.isfinite(of_runs).all():
                 scored[name] = of_runs
         measures = {name: measures[name] for name in scored}
-        by: dict[str, str | IRMeasure] = {**measures, **{name: name for name in self.preferences}}
-        if not by or not len(judgments):
+        if not (measures or self.preferences) or not len(judgments):
             return None
+        baseline = self.baselines[0] if self.baselines else None
+        return self._comparison(ScoredRuns(judgments, runs, measures, scored), baseline)
+
+    def _comparison(self, scored: ScoredRuns, baseline: int | None) -> Comparison:
         return comparison_of(
-            ScoredRuns(judgments, runs, measures, scored),
-            by,
-            baseline=self.distinct[self.baselines[0]] if self.baselines else None,
+            scored,
+            {**scored.measures, **{name: name for name in self.preferences}},
+            baseline=None if baseline is None else self.distinct[baseline],
             test=self.test,
             margin=self.margin,
-            rel=judgments.threshold if self.rel is None else self.rel,
+            rel=scored.judgments.threshold if self.rel is None else self.rel,
             cutoff=self.cutoff,
         )
 
     def _against(self, comparison: Comparison, baseline: int) -> Comparison:
-        """The comparison with a baseline."""
-        name = self.distinct[baseline]
-        if name == comparison.baseline or self.margin is None:
-            return comparison.with_baseline(name)
+        """The comparison with a baseline, by whose mean a margin may go."""
+        if self.distinct[baseline] == comparison.baseline or self.margin is None:
+            return comparison.with_baseline(self.distinct[baseline])
         assert comparison.scored is not None
-        by = {c: comparison.scored.measures.get(c, c) for c in comparison.criteria}
-        rel = comparison.scored.judgments.threshold if self.rel is None else self.rel
-        options: Any = {"baseline": name, "test": self.test, "margin": self.margin, "rel": rel, "cutoff": self.cutoff}
-        return comparison_of(comparison.scored, by, groups=comparison.groups, cluster=comparison.cluster, **options)
+        against = self._comparison(comparison.scored, baseline)
+        return replace(against, groups=comparison.groups, cluster=comparison.cluster)
 
     def _run(self, topics: Any, qrels: Any) -> Any:
-        names = self.distinct if self.tree else self.names
-        metrics = [*self.metrics, EXECUTION]
+        run = partial(
+            _plain_experiment,
+            self.systems,
+            topics,
+            qrels,
+            [*self.metrics, EXECUTION],
+            names=self.distinct if self.tree else self.names,
+            baseline=self.baselines[0] if self.baselines else None,
+            test=self.recorded,
+            correction=self.correction,
+            correction_alpha=self.test.alpha,
+            **self.options,
+        )
         save_dir = self.options["save_dir"]
         if save_dir is None:
-            return _plain_experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
+            return run()
         before = summaries.columns(save_dir)
         with warnings.catch_warnings():
             # The files have never held the hidden measure; whether the others differ is said below.
             warnings.filterwarnings("ignore", message="Evaluation measures differ")
-            result = _plain_experiment(self.systems, topics, qrels, metrics, names=names, **self.options)
+            result = run()
         summaries.remove_measure(save_dir, _HIDDEN)
         now = self._columns_on_disk(save_dir)
         if before is not None and before != now:
@@ -408,27 +387,19 @@ class _Experiment:
     def _columns_on_disk(self, save_dir: str) -> set[str]:
         """The columns of this experiment's rows in ``aggregated.csv``."""
         measures = summaries.measures(save_dir, [str(name) for name in self.names])
-        count = 0 if not self.baselines else 3 if self.correction is None else len(STATISTICS)
+        kinds = self._statistics_of_pyterrier if self.baselines else ()
         time = {TIME} & {metric for metric in self.metrics if isinstance(metric, str)}
-        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in STATISTICS[:count])}
-
-    def _execution_order(self, result: Any) -> list[int]:
-        """The systems in the order in which they were scored."""
-        if not self.tree:
-            return list(range(len(self.systems)))
-        return [int(system) for system in np.argsort(self._execution_means(result), kind="stable")]
+        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in kinds)}
 
     def _execution_means(self, result: Any) -> list[float]:
-        if self.perquery:
-            rows = result[1] if self.perquery == "both" else result
-            if self.as_dataframe:
-                rows = rows[rows["measure"] == _HIDDEN]
-                means = rows.groupby("name", sort=False)["value"].mean()
-                return [float(means[name]) for name in self.distinct]
+        """The mean of the hidden measure for each system."""
+        if not self.perquery:
+            return list(result[_HIDDEN]) if self.as_dataframe else [result[n][_HIDDEN] for n in self.distinct]
+        rows = result[1] if self.perquery == "both" else result
+        if not self.as_dataframe:
             return [float(np.nanmean([row[_HIDDEN] for row in rows[s].values()])) for s in range(len(self.systems))]
-        if self.as_dataframe:
-            return [float(value) for value in result[_HIDDEN]]
-        return [float(result[name][_HIDDEN]) for name in self.distinct]
+        means = rows[rows["measure"] == _HIDDEN].groupby("name", sort=False)["value"].mean()
+        return [means[name] for name in self.distinct]
 
     # -- what is given back ------------------------------------------------------------------------
 
@@ -451,25 +422,29 @@ class _Experiment:
             table.add(
                 name, self._rounded(name, means[name]) if name in means else result[name], "-" if is_cost else "+"
             )
+        kinds = [*self._statistics_of_pyterrier, *([] if self.margin is None else WITH_MARGIN)]
         for baseline in self.baselines:
             statistics = self._statistics(result, comparison, baseline)
             for name in measures:
-                table.add_statistics(name, statistics, self._kinds, self._suffix(baseline))
+                table.add_statistics(name, statistics, kinds, self._suffix(baseline))
         known = {f"{name} {kind}" for name in [*measures, _HIDDEN] for kind in STATISTICS} | {_HIDDEN}
         for name in result:
             if name not in known and name not in table.columns:  # whatever else PyTerrier may have to say
                 table.add(name, result[name])
-        if comparison is not None:
-            for baseline in self.baselines or [None]:
-                self._add_preferences(table, comparison, baseline)
+        for against, preference, means_over in self._mean_preferences(comparison):
+            name, end = f"pref:{preference}", self._suffix(against)
+            table.add(f"{name}{end}", self._rounded(name, means_over), "+")
+            if comparison is not None and against is not None:
+                statistics = statistics_in(self._against(comparison, against), preference)
+                table.add_statistics(preference, statistics, kinds, end, title=name)
         frame = pd.DataFrame(table.columns)
         frame.attrs["comparison"] = comparison
         return highlighted(frame, self.highlight, table.better)
 
     @property
-    def _kinds(self) -> list[str]:
-        """The statistics that were asked for."""
-        return [*STATISTICS[: 3 if self.correction is None else None], *([] if self.margin is None else WITH_MARGIN)]
+    def _statistics_of_pyterrier(self) -> tuple[str, ...]:
+        """The statistics that ``pt.Experiment`` gives."""
+        return STATISTICS[: 3 if self.correction is None else None]
 
     def _means(self, comparison: Comparison | None) -> dict[str, list[float]]:
         """The means of the measures that the comparison has; counts are added up, as PyTerrier does."""
@@ -497,30 +472,23 @@ class _Experiment:
         if self.cluster and (others := [name for name, _ in statistics if name not in (*comparison.measures, _HIDDEN)]):
             raise ValueError(f"{others[0]} cannot be tested with groups as units; leave it or cluster=True out")
         for name in comparison.measures:
-            ours = statistics_in(against, name)
-            by_function = {key: column for key, column in statistics.items() if key[0] == name and self.function}
-            tested = {key: column for key, column in by_function.items() if key[1] not in ("+", "-")}
-            statistics |= ours | tested
+            p_by_function = {
+                key: column
+                for key, column in statistics.items()
+                if self.function and key[0] == name and key[1] not in ("+", "-")
+            }
+            statistics |= statistics_in(against, name) | p_by_function
         return statistics
 
-    def _add_preferences(self, table: ColumnBuilder, comparison: Comparison, baseline: int | None) -> None:
-        """The columns of all preferences; with a baseline, as PyTerrier names those of measures."""
-        against = None if baseline is None else self._against(comparison, baseline)
-        for preference in self.preferences:
-            name, end = f"pref:{preference}", self._suffix(baseline)
-            table.add(
-                f"{name}{end}", self._rounded(name, self._mean_preferences(comparison, preference, baseline)), "+"
-            )
-            if against is not None:
-                table.add_statistics(preference, statistics_in(against, preference), self._kinds, end, title=name)
-
-    def _mean_preferences(self, comparison: Comparison, preference: str, baseline: int | None) -> list[float]:
-        """Each system's mean preference over the baseline, or over all others."""
-        if baseline is None:
-            means: list[float] = comparison.criterion(preference).means.tolist()
-        else:
-            means = comparison.matrix(preference)[self.distinct[baseline]].tolist()
-        return means
+    def _mean_preferences(self, comparison: Comparison | None) -> Iterator[tuple[int | None, str, list[float]]]:
+        """For each baseline and preference: these, and each system's mean preference over the baseline, or all others."""
+        baselines: Sequence[int | None] = self.baselines or [None]
+        for baseline, preference in product(baselines, self.preferences) if comparison is not None else ():
+            assert comparison is not None
+            if baseline is None:
+                yield baseline, preference, comparison.criterion(preference).means.tolist()
+            else:
+                yield baseline, preference, comparison.matrix(preference)[self.distinct[baseline]].tolist()
 
     def _rounded(self, name: str, numbers: Sequence[float]) -> list[float]:
         places = self.options["round"]
@@ -529,20 +497,13 @@ class _Experiment:
         return [number if places is None else round(number, places) for number in numbers]
 
     def _averages_dict(self, means: dict[str, dict[str, float]], comparison: Comparison | None) -> dict[str, Any]:
-        order = measure_columns(self.metrics)
         compared = self._means(comparison)
-        added: dict[str, list[float]] = {}
-        for baseline in self.baselines or [None]:
-            for preference in self.preferences if comparison is not None else []:
-                assert comparison is not None
-                column = f"pref:{preference}{self._suffix(baseline)}"
-                added[column] = self._mean_preferences(comparison, preference, baseline)
+        added = {f"pref:{p}{self._suffix(b)}": over for b, p, over in self._mean_preferences(comparison)}
         finished = {}
         for system, (name, distinct) in enumerate(zip(self.names, self.distinct, strict=True)):
-            row = means[distinct if self.tree else name]
-            known = {measure: column[system] for measure, column in compared.items()}
-            finished[name] = {measure: known.get(measure, row[measure]) for measure in order if measure in row}
-            finished[name] |= {column: values[system] for column, values in added.items()}
+            row = means[distinct if self.tree else name] | {m: column[system] for m, column in compared.items()}
+            finished[name] = {measure: row[measure] for measure in measure_columns(self.metrics) if measure in row}
+            finished[name] |= {column: of_systems[system] for column, of_systems in added.items()}
         return finished
 
     def _rows(self, rows: Any, comparison: Comparison | None) -> Any:
@@ -566,9 +527,9 @@ class _Experiment:
             pd.DataFrame(
                 {
                     "name": own_names[system],
-                    "qid": table.index.tolist(),
+                    "qid": table.index,
                     "measure": name,
-                    "value": table[system].to_numpy(),
+                    "value": self._rounded(name, table[system].tolist()),
                 }
             )
             for name, table in values.items()
@@ -576,9 +537,6 @@ class _Experiment:
         ]
         if further:
             added = pd.concat(further, ignore_index=True)
-            added["value"] = [
-                self._rounded(name, [v])[0] for name, v in zip(added["measure"], added["value"], strict=True)
-            ]
             added.index += rows.index.max() + 1
             rows = pd.concat([rows, added])
         rows = _in_order(rows, [*order, *values])
