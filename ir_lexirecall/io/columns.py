@@ -100,7 +100,11 @@ def numeric_column(
         return values.cast(pl.Float64).to_numpy()[row]
     items = values.to_list()
     picked = [items[i] for i in row.tolist()]
-    bad = [n for n, value in enumerate(picked) if not is_plain_number(value) and not _is_missing(value)]
+    bad = [
+        n
+        for n, value in enumerate(picked)
+        if not is_plain_number(value) and (isinstance(value, str) or str(value) not in _MISSING)
+    ]
     if bad:
         query_id, doc_id = ids(bad[0])
         raise ValueError(
@@ -108,10 +112,6 @@ def numeric_column(
             f"{and_more(len(bad) - 1)}"
         )
     return np.array([_as_float(value) if is_plain_number(value) else np.nan for value in picked], dtype=np.float64)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (not isinstance(value, str) and str(value) in _MISSING)
 
 
 def id_pairs(data: TableLike, what: str) -> list[tuple[str, str]]:

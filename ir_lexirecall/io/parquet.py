@@ -51,7 +51,8 @@ def _reading_parquet(path: str) -> Iterator[None]:
     except (Exception, pl.exceptions.PanicException) as error:
         if str(error).startswith(path):
             raise
-        raise ValueError(f"{path} cannot be read as Parquet: {_first_sentence(error)}") from None
+        why = str(error).partition("\n")[0] or type(error).__name__  # without the advice for programmers that follows
+        raise ValueError(f"{path} cannot be read as Parquet: {why}") from None
 
 
 def _of_arrow(table: Any) -> pl.DataFrame:
@@ -98,8 +99,3 @@ total = rows.select(polars.len()).collect().item()
 for start in range(0, max(total, 1), int(step)):
     rows.slice(start, int(step)).collect()
 """
-
-
-def _first_sentence(error: BaseException) -> str:
-    """Without the advice for programmers that follows."""
-    return str(error).partition("\n")[0] or type(error).__name__

@@ -152,96 +152,110 @@ class Table:
             column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
             measures: the columns to take; by default, all with numbers.
         """
-        return _cells_of_table(self, one_run, column, measures)
-
-
-def _cells_of_table(source: Table, one_run: bool | None, column: str | None, measures: Sequence[str] | None) -> Cells:
-    table, what, where, index = source.columns, source.what, source.where, source.index
-    names = {name.lower(): name for name in map(str, table)}
-    known = {
-        role: source.named(aliases)
-        for role, aliases in (
-            ("run", RUN_NAMES),
-            ("query", QUERY_NAMES),
-            ("task", TASK_NAMES),
-            ("sample", SAMPLE_NAMES),
-        )
-    }
-    if known["run"] is None and known["query"] is not None and "name" in names:
-        known["run"] = names["name"]  # PyTerrier's
-    if one_run:
-        known["run"] = None
-    query = known["query"] or known["task"] or (known["sample"] if known["sample"] != known["run"] else None)
-    if query is None and index is None and not one_run:
-        raise ValueError(
-            f"{what} has no column that names queries, such as query_id: it has {shown_names(list(names.values()))}"
-        )
-    rows = len(next(iter(table.values()), []))
-    ids = (
-        texts(map(id_text, table[query]))
-        if query is not None
-        else texts(map(id_text, range(rows) if index is None else index))
-    )
-    if known["query"] is None and known["task"] is None and len(set(ids)) < rows:
-        ids = texts(map(str, range(rows)))  # texts of samples that occur again
-    missing = next((row for row, query_id in enumerate(ids) if query_id is None), None)
-    if missing is not None:
-        raise ValueError(f"{where(missing)}: there is no {query}")
-    per_task = query is not None and query == known["task"]
-    roles = {known["run"], query}
-    others = [name for name in table if name not in roles]
-    measure = next((names[name] for name in MEASURE_NAMES if names.get(name) in others), None)
-    value = next((names[name] for name in VALUE_NAMES if names.get(name) in others), None)
-    run = None if known["run"] is None else texts(table[known["run"]])
-    if measure is not None and value is not None:
-        kept = np.flatnonzero(
-            [q not in SUMMARY and not TEXT.match(str(m)) for q, m in zip(ids, table[measure], strict=True)]
-        )
-        column_of = np.asarray(_floats(table[value], value, where, rows=kept), dtype=np.float64)
-        labels = texts(map(str, table[measure]))[kept]
-        runs = texts([None] * rows) if run is None else run
-        return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
-    numeric = _numeric(table, others, measures, what, where)
-    if not numeric:
-        raise ValueError(f"{what}: {_without_values(table, others, where)}")
-    kept = np.flatnonzero([q not in SUMMARY for q in ids])
-    wide = run is None and not one_run
-    if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
-        if one_run is not None:
+        table, what, where, index = self.columns, self.what, self.where, self.index
+        names = {name.lower(): name for name in map(str, table)}
+        run_column, task, sample = (self.named(aliases) for aliases in (RUN_NAMES, TASK_NAMES, SAMPLE_NAMES))
+        query = self.named(QUERY_NAMES)
+        if run_column is None and query is not None:
+            run_column = names.get("name")  # PyTerrier's
+        if one_run:
+            run_column = None
+        of_samples = query is None and task is None
+        query = query or task or (sample if sample != run_column else None)
+        if query is None and index is None and not one_run:
             raise ValueError(
-                f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
-                "{run: table}, or add a column run"
+                f"{what} has no column that names queries, such as query_id: it has {shown_names(list(names.values()))}"
             )
-        wide = False
-    height = len(kept)
-    if (
-        not wide
-        and run is None
-        and column is not None
-        and len(numeric) == 1
-        and next(iter(numeric)).lower() in VALUE_NAMES
-    ):
-        numeric = {column: next(iter(numeric.values()))}
-    names_of = np.repeat(texts(numeric), height)
-    runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))
-    return Cells(
-        _strings(runs),
-        np.tile(ids[kept], len(numeric)),
-        np.full(height * len(numeric), column or "value", dtype=object) if wide else names_of,
-        np.concatenate([values[kept] for values in numeric.values()]),
-        lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
-        per_task,
-    )
+        rows = len(next(iter(table.values()), []))
+        ids = texts(map(id_text, table[query] if query is not None else range(rows) if index is None else index))
+        if of_samples and len(set(ids)) < rows:
+            ids = texts(map(str, range(rows)))  # texts of samples that occur again
+        missing = next((row for row, query_id in enumerate(ids) if query_id is None), None)
+        if missing is not None:
+            raise ValueError(f"{where(missing)}: there is no {query}")
+        per_task = query is not None and query == task
+        others = [name for name in table if name not in (run_column, query)]
+        measure = next((names[name] for name in MEASURE_NAMES if names.get(name) in others), None)
+        value = next((names[name] for name in VALUE_NAMES if names.get(name) in others), None)
+        run = None if run_column is None else texts(table[run_column])
+        if measure is not None and value is not None:
+            kept = np.flatnonzero(
+                [q not in SUMMARY and not TEXT.match(str(m)) for q, m in zip(ids, table[measure], strict=True)]
+            )
+            column_of = np.asarray(self._floats(value, kept), dtype=np.float64)
+            labels = texts(map(str, table[measure]))[kept]
+            runs = texts([None] * rows) if run is None else run
+            return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
+        numeric = self._numeric(others, measures)
+        if not numeric:
+            raise ValueError(f"{what}: {self._without_values(others)}")
+        kept = np.flatnonzero([q not in SUMMARY for q in ids])
+        wide = run is None and not one_run
+        if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
+            if one_run is not None:
+                raise ValueError(
+                    f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
+                    "{run: table}, or add a column run"
+                )
+            wide = False
+        height = len(kept)
+        only = next(iter(numeric)) if len(numeric) == 1 else ""
+        if not wide and run is None and column is not None and only.lower() in VALUE_NAMES:
+            numeric = {column: numeric[only]}
+        names_of = np.repeat(texts(numeric), height)
+        runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))
+        return Cells(
+            _strings(runs),
+            np.tile(ids[kept], len(numeric)),
+            np.full(height * len(numeric), column or "value", dtype=object) if wide else names_of,
+            np.concatenate([values[kept] for values in numeric.values()]),
+            lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
+            per_task,
+        )
 
-
-def _without_values(table: Mapping[str, Sequence[Any]], names: Sequence[str], where: Callable[[int], str]) -> str:
-    """Why there are no values in some columns of a table."""
-    has = f"it has {shown_names(list(map(str, table)))}"
-    cells = ((row, name, value) for name in names for row, value in enumerate(table[name]) if value is not None)
-    row, name, value = next(cells, (0, None, None))
-    if name is None:
+    def _without_values(self, names: Sequence[str]) -> str:
+        """Why there are no values in some columns."""
+        has = f"it has {shown_names(list(map(str, self.columns)))}"
+        for name in names:
+            for row, value in enumerate(self.columns[name]):
+                if value is not None:
+                    where = f"{self.where(row)}, column {name!r}"
+                    return f"no column holds values: {has}, with {shown(value)} ({where}); write numbers as 0.5"
         return f"there are no values in it: {has}"
-    return f"no column holds values: {has}, with {shown(value)} ({where(row)}, column {name!r}); write numbers as 0.5"
+
+    def _numeric(self, names: Sequence[str], measures: Sequence[str] | None) -> dict[str, NDArray[np.float64]]:
+        """The columns of numbers among some, or those that are asked for."""
+        if measures is not None:
+            if lacking := [name for name in measures if name not in self.columns]:
+                has = shown_names(list(map(str, self.columns)))
+                raise ValueError(f"{self.what} has no column {lacking[0]!r}: it has {has}")
+            return {name: self._floats(name) for name in measures}
+        columns = {}
+        for name in names:
+            values = self.columns[name]
+            kind = _kind(values)
+            if kind in "fiu" or (kind not in "bM" and any(as_float(value) is not None for value in values)):
+                columns[str(name)] = self._floats(name)
+        return columns
+
+    def _floats(self, name: str, rows: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """A column as floats, NaN where there is nothing."""
+        values = self.columns[name]
+        if _kind(values) in "fiu":
+            array = np.asarray(values, dtype=np.float64)
+            return array if rows is None else array[rows]
+        places = range(len(values)) if rows is None else rows.tolist()
+        several = list(values)
+        floats = [np.nan if several[i] is None or several[i] != several[i] else as_float(several[i]) for i in places]
+        if bad := [row for row, value in zip(places, floats, strict=True) if value is None]:
+            found = shown(several[bad[0]])
+            raise ValueError(f"{self.where(bad[0])}: {name} is {found}, not a number{and_more(len(bad) - 1)}")
+        return np.array(floats, dtype=np.float64)
+
+
+def _kind(values: Any) -> str:
+    """NumPy's kind of values, ``O`` of what is no array."""
+    return str(getattr(getattr(values, "dtype", None), "kind", "O"))
 
 
 def _strings(values: NDArray[Any]) -> NDArray[Any]:
@@ -254,43 +268,3 @@ def id_text(value: Any) -> str | None:
         return None
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
     return str(int(value) if whole or is_integer(value) else value)
-
-
-def _numeric(
-    table: Mapping[str, Sequence[Any]],
-    names: Sequence[str],
-    measures: Sequence[str] | None,
-    what: str,
-    where: Callable[[int], str],
-) -> dict[str, NDArray[np.float64]]:
-    """The columns of numbers among some, or those that are asked for."""
-    if measures is not None:
-        lacking = [name for name in measures if name not in table]
-        if lacking:
-            raise ValueError(f"{what} has no column {lacking[0]!r}: it has {shown_names(list(map(str, table)))}")
-        return {name: _floats(table[name], name, where) for name in measures}
-    columns = {}
-    for name in names:
-        values = table[name]
-        kind = getattr(getattr(values, "dtype", None), "kind", "O")
-        if kind in "fiu" or (kind not in "bM" and any(as_float(value) is not None for value in values)):
-            columns[str(name)] = _floats(values, str(name), where)
-    return columns
-
-
-def _floats(
-    values: Sequence[Any], name: str, where: Callable[[int], str], rows: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    """A column as floats, NaN where there is nothing."""
-    if getattr(getattr(values, "dtype", None), "kind", "O") in "fiu":
-        array = np.asarray(values, dtype=np.float64)
-        return array if rows is None else array[rows]
-    places = range(len(values)) if rows is None else rows.tolist()
-    several = list(values)
-    floats = [
-        np.nan if several[row] is None or several[row] != several[row] else as_float(several[row]) for row in places
-    ]
-    bad = [row for row, value in zip(places, floats, strict=True) if value is None]
-    if bad:
-        raise ValueError(f"{where(bad[0])}: {name} is {shown(several[bad[0]])}, not a number{and_more(len(bad) - 1)}")
-    return np.array(floats, dtype=np.float64)

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,7 @@ def _content_of_json(text: str, path: str) -> Cells | Table:
         content = json.loads(text)
         if not content:
             raise ValueError(f"{path}: there are no values in it")
-        if isinstance(content, dict) and not _is_record(content):
+        if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
             return cells_of_dicts(content, path)
         records, places = ([content], ["1"]) if isinstance(content, dict) else (content, None)
         word = "record"
@@ -193,14 +193,6 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_dict(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_record(content: Mapping[str, Any]) -> bool:
-    return not any(isinstance(value, (dict, list)) for value in content.values())
-
-
 # -- folders of results -------------------------------------------------------------------------------------
 
 
@@ -221,7 +213,9 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
         if not isinstance(content, dict) or not {"task_name", "scores"} <= content.keys():
             continue
         splits = list(content["scores"].values()) if isinstance(content["scores"], dict) else []
-        if not splits or any(not isinstance(split, list) or not all(map(_is_dict, split)) for split in splits):
+        if not splits or any(
+            not isinstance(split, list) or not all(isinstance(item, dict) for item in split) for split in splits
+        ):
             raise ValueError(
                 f"{file}: expected scores by split, each a list of objects, got {shown(content['scores'])}"
             )
@@ -244,8 +238,3 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
         lambda n: rows[n][3],
         True,
     )
-
-
-def value_files(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """The files of values in a folder, one per run, hidden ones left out."""
-    yield from sorted(file for file in Path(folder).iterdir() if file.is_file() and not file.name.startswith("."))

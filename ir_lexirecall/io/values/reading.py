@@ -149,15 +149,11 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
     )
 
 
-def _names_runs(cells: Cells) -> bool:
-    return any(run is not None for run in cells.run)
-
-
 def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:
     """The cells in a file, or in the files of a folder."""
     if not os.path.isdir(path):
         return _file_cells([path], column)
-    several = list(files.value_files(path))
+    several = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
     if not several or any(file.is_dir() for file in Path(path).iterdir()):
         return [files.mteb_cells(path, column or "main_score")]
     return _file_cells(several, column)
@@ -176,7 +172,7 @@ def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> 
             _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
         )  # one is the query's
         cells = content.cells(one_run=shared or None, column=column) if isinstance(content, Table) else content
-        if not _names_runs(cells):
+        if all(run is None for run in cells.run):
             by_name.append(run_name(path))
             cells = _named(cells, by_name[-1])
         several.append(cells)
