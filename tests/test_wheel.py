@@ -30,6 +30,7 @@ PACKAGES = {
     "pytest_lexirecall",
     "pyterrier_lexirecall",
     "sentence_transformers_lexirecall",
+    "shell_lexirecall",
     "spark_lexirecall",
 }
 BUILD = "import sys; sys.path.insert(0, '.ci'); from clean_build import build_wheel; build_wheel({!r})"

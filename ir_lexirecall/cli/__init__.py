@@ -17,7 +17,7 @@ from ir_lexirecall import __version__
 from ir_lexirecall._util.errors import called
 from ir_lexirecall._util.lazy import LazyModule
 
-output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: --version needs nothing, and an error little
+output: Any = LazyModule("ir_lexirecall.cli.output")  # found late: an error needs little
 text: Any = LazyModule("ir_lexirecall.present.text")
 _EXPECTED = (ValueError, OSError, ModuleNotFoundError, CalledProcessError, RuntimeError)
 _OPTIONS = {
@@ -42,7 +42,6 @@ _COMMANDS = {
     "meta": "meta",
 }
 """The commands, and the modules that have them."""
-_VERSION = f"ir-lexirecall {__version__}"
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 
 
@@ -79,9 +78,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    if words == ["--version"] and sys.stdout is not None:
-        print(_VERSION, flush=True)
-        return 0
     from ir_lexirecall.cli.words import with_lists
 
     try:
@@ -105,7 +101,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
     )
-    parser.add_argument("--version", action="version", version=_VERSION)
+    parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
     for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
         add = f"add_{name.replace('-', '_')}"

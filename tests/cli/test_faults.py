@@ -183,6 +183,14 @@ def test_a_full_disk_is_an_error(words: tuple[str, ...], folder: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "ir-lexirecall: standard output: No space left on device\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="without /dev/full")
+def test_a_version_that_cannot_be_printed_is_an_error() -> None:
+    start = [sys.executable, "-c", "from shell_lexirecall import main; raise SystemExit(main())", "--version"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(start, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "ir-lexirecall: standard output: No space left on device\n")
+
+
 def test_closed_output_is_an_error(folder: Path) -> None:
     command = " ".join(f"'{word}'" for word in program(*EVAL))
     done = subprocess.run(["bash", "-c", f"{command} >&-"], cwd=folder, capture_output=True, text=True, check=False)
