@@ -119,11 +119,9 @@ def _measures(options: argparse.Namespace) -> None:
     lines: list[str] = []
 
     def add(text: str, indent: int = 0, further: int = 4) -> None:
-        lines.append(
-            textwrap.fill(
-                text, width, initial_indent=" " * indent, subsequent_indent=" " * further, break_on_hyphens=False
-            )
-        )
+        first, others = " " * indent, " " * further
+        shown = textwrap.fill(text, width, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
+        lines.append(shown)
 
     for name, measure in REGISTRY.items():
         if name != measure.NAME:
@@ -132,10 +130,8 @@ def _measures(options: argparse.Namespace) -> None:
         add(f"{name}{f' (also {aliases[0]})' if aliases else ''}: {measure.SHORT_DESC}")
         add(measure.ABOUT.plain, 4, 6)
         for key, param in measure.SUPPORTED_PARAMS.items():
-            if param.required:
-                how = "required"
-            else:
-                how = "optional" if param.default is None else f"default {param.default!r}"
+            default = "optional" if param.default is None else f"default {param.default!r}"
+            how = "required" if param.required else default
             written = f"@{key}" if key == measure.AT_PARAM else key
             add(f"{written:<11} {param.kind:<7} {how:<21} {param.desc}", 4, 16)
         lines.append("")

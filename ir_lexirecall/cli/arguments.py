@@ -193,15 +193,15 @@ def add_rel(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_allow_empty(parser: argparse.ArgumentParser) -> None:
-    """Add ``--allow-empty``."""
-    parser.add_argument("--allow-empty", **ALLOW_EMPTY)
-
-
 ALLOW_EMPTY: dict[str, Any] = {
     "action": "store_true",
     "help": "take runs that have no query, or no document, in common with the qrels",
 }
+
+
+def add_allow_empty(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-empty``."""
+    parser.add_argument("--allow-empty", **ALLOW_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -285,10 +285,7 @@ def _qrels(source: str, columns: str | None, aspects: Sequence[tuple[str, str]])
     """The qrels that the command line names: a file or an id, and files of further aspects."""
     if not (columns or aspects):
         return source
-    if columns:
-        table = qrel_table(read_qrels(source, columns=[name.strip() for name in columns.split(",")]))
-    else:
-        table = qrel_table(source)
+    table = qrel_table(read_qrels(source, columns=[n.strip() for n in columns.split(",")]) if columns else source)
     if not aspects:
         return table
     parts = [("relevance", table), *((name, qrel_table(path)) for name, path in aspects)]

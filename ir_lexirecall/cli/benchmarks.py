@@ -105,7 +105,7 @@ _KINDS = {str: "a text", dict: "a table", list: "a list", bool: "true or false",
 def _benchmark(options: argparse.Namespace) -> None:
     source = Path(options.source)
     if options.values:
-        asked: dict[str, Any] = {"values": options.source, "by": None, "collections": {}, "runs": {}}
+        asked: dict[str, Any] = {"values": options.source, "collections": {}, "runs": {}}
     elif source.is_dir():
         asked = dict(zip(("collections", "runs"), _from_folder(source), strict=True))
     elif source.suffix.lower() == ".toml":
@@ -114,30 +114,21 @@ def _benchmark(options: argparse.Namespace) -> None:
         raise ValueError(f"{source}: expected a folder or a .toml file")
     else:
         raise ValueError(f"{source}: there is no such folder or file")
-    over = options.over or asked.pop("over", None)
-    asked.pop("over", None)
-    by = asked.pop("by", list(STANDARD))
+    over, by, margin = (asked.pop(name, None) for name in ("over", "by", "margin"))
+    over = options.over or over
+    if by is None and not options.values:
+        by = list(STANDARD)
     if options.measures or options.preference:
         by = criteria_of(options)
-    margin = asked.pop("margin", None)
-    settings = {
-        name: asked.pop(name) for name in ("test", "correction", "alpha", "n_resamples", "seed") if name in asked
-    }
-    for name, value in settings.items():
-        if not any(
-            word.partition("=")[0] == f"--{name.replace('_', '-')}" for word in options.words
-        ):  # the command line has the last word
+    named = {word.partition("=")[0] for word in options.words}  # the command line has the last word
+    for name in [name for name in ("test", "correction", "alpha", "n_resamples", "seed") if name in asked]:
+        value = asked.pop(name)
+        if f"--{name.replace('_', '-')}" not in named:
             setattr(options, name, value)
-    if options.baseline is not None:
-        asked["baseline"] = options.baseline
-    if options.allow_empty:
-        asked["allow_empty"] = True
-    if options.missing is not None:
-        asked["missing"] = options.missing
     if options.groups is not None:
-        asked["groups"] = options.resources.enter_context(rereadable(options.groups))  # once for each collection
-    if options.cluster:
-        asked["cluster"] = True
+        options.groups = options.resources.enter_context(rereadable(options.groups))  # once for each collection
+    given = ("baseline", "allow_empty", "missing", "groups", "cluster")
+    asked |= {name: getattr(options, name) for name in given if getattr(options, name) not in (None, False)}
     collections, runs = asked.pop("collections"), asked.pop("runs")
     if isinstance(runs, str):
         runs = runs_in_folder(runs, list(collections))
@@ -194,10 +185,7 @@ def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -
     width = terminal_width(page.options)
     kept = len(columns)
     while True:
-        shown = {
-            name: Shown([_some(column, places) for column in columns[:kept]]).text(width)
-            for name, places in rows.items()
-        }
+        shown = {name: Shown([_some(c, places) for c in columns[:kept]]).text(width) for name, places in rows.items()}
         if kept == 2 or not any(left_out for _, left_out in shown.values()):
             break
         kept -= 1

@@ -71,14 +71,8 @@ def add_bounds_of_runs(page: Page, scored: ScoredRuns, options: dict[str, Any], 
         for title, array in ends.items():
             columns[title] = array.ravel().tolist() if by_query else [aggregate(measure, row) for row in array]
     page.add_table(columns)
-    page.add_sentence(
-        f"low, high: the least and the largest value that any judging can make of it ({_down_to(options)})"
-    )
-
-
-def _down_to(options: dict[str, Any]) -> str:
-    depth = options["depth"]
-    return "documents down to the cutoff, else all" if depth is None else f"depth {depth}"
+    depth = "documents down to the cutoff, else all" if options["depth"] is None else f"depth {options['depth']}"
+    page.add_sentence(f"low, high: the least and the largest value that any judging can make of it ({depth})")
 
 
 def add_bounds_of_pairs(page: Page, result: Comparison, options: dict[str, Any]) -> None:

@@ -96,6 +96,8 @@ def add_report(commands: Any) -> None:
 
 
 _FIRST = [
+    "group",
+    "queries",
     "criterion",
     "run_a",
     "run_b",
@@ -111,6 +113,7 @@ _FIRST = [
     "rho",
     "n_effective",
 ]
+"""Columns that matter most to people."""
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -178,23 +181,18 @@ def _compare_values(options: argparse.Namespace, values: str | list[str], **othe
 
 def _add_pairs(page: Page, result: Comparison) -> None:
     """A row per pair, and per group and pair; for people, what matters most stands first."""
-    table = result.table()
-    if page.for_people:
-        first = [name for name in _FIRST if name in table]
-        table = table[[*first, *(name for name in table.columns if name not in first)]]
-        page.add_sentence("Pairs:")
-    in_groups = result.group_table() if result.grouped else None
-    if in_groups is None or page.for_people:
+    tables = {"Pairs:": result.table()}
+    if result.grouped:
+        tables["Pairs in groups of queries:"] = result.group_table()
+    if result.grouped and not page.for_people:  # one table: rows of all queries have no group
+        whole, in_groups = tables.values()
+        tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
+    for title, table in tables.items():
+        if page.for_people:
+            page.add_sentence(title)
+            first = [name for name in _FIRST if name in table]
+            table = table[[*first, *(name for name in table.columns if name not in first)]]
         page.add_table(table, confidence=confidence_words(result.provenance))
-    if in_groups is None:
-        return
-    if page.for_people:
-        first = [name for name in ["group", "queries", *_FIRST] if name in in_groups]
-        page.add_sentence("Pairs in groups of queries:")
-        in_groups = in_groups[[*first, *(name for name in in_groups.columns if name not in first)]]
-    else:  # one table: rows of all queries have no group
-        in_groups = pd.concat([table, in_groups], ignore_index=True)[list(in_groups.columns)]
-    page.add_table(in_groups, confidence=confidence_words(result.provenance))
 
 
 def _report(options: argparse.Namespace) -> None:

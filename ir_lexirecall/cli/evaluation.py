@@ -122,13 +122,13 @@ def _trec_names(options: argparse.Namespace) -> list[str]:
     return ["official"] if options.measures is None else split_measures(options.measures)
 
 
-def _tag(run: str, path: Any) -> str:
+def _tag(run: str, path: str) -> str:
     """What a run calls itself in TREC's format; its name where it is in another one, or a pipe."""
-    fields = first_line(path).split() if isinstance(path, str) and os.path.isfile(path) and not is_parquet(path) else []
+    fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
     return fields[-1] if len(fields) == 6 else run
 
 
-def _trec_lines(scored: ScoredRuns, paths: Mapping[str, Any], options: argparse.Namespace) -> str:
+def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.Namespace) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``."""
     text = ""
     geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,18 +45,16 @@ def _value(text: str) -> Any:
         return text
 
 
-def _group(text: str) -> tuple[str, str]:
-    name, mark, group = text.partition("=")
-    if not mark:
-        raise argparse.ArgumentTypeError(f"{text!r} must look like RUN=GROUP")
-    return name, group
+def _parted(mark: str, form: str) -> Callable[[str], tuple[str, str]]:
+    """Reads two names with a mark between them."""
 
+    def parse(text: str) -> tuple[str, str]:
+        first, found, second = text.partition(mark)
+        if not found:
+            raise argparse.ArgumentTypeError(f"{text!r} must look like {form}")
+        return first, second
 
-def _contrast(text: str) -> tuple[str, str]:
-    first, mark, second = text.partition(":")
-    if not mark:
-        raise argparse.ArgumentTypeError(f"{text!r} must look like MEASURE:MEASURE")
-    return first, second
+    return parse
 
 
 def _integer(text: str) -> dict[str, Any]:
@@ -67,13 +65,30 @@ def _integers(text: str) -> dict[str, Any]:
     return {"type": int, "nargs": "+", "metavar": "N", "help": text}
 
 
+def _fractions(default: str) -> dict[str, Any]:
+    return {"type": float, "nargs": "+", "metavar": "F", "help": f"of labels to remove ({default})"}
+
+
+def _significance(test: str, correction: str) -> dict[str, Any]:
+    return {
+        "test": {"choices": TESTS, "help": f"significance test (default: {test})"},
+        "correction": {"metavar": "NAME", "help": f"for several comparisons; 'none' for none ({correction})"},
+        "alpha": {"type": float, "metavar": "X", "help": "significance level (default: 0.05)"},
+    }
+
+
 _MEASURES = ("targets", "target", "among")
 _SEED = {"seed": _integer("random seed (default: 0)")}
 _AGGREGATE = {"action": "store_true", "help": "sums or means instead of single values"}
 _EMPTY = {"allow_empty": ALLOW_EMPTY}
 _PREFERENCES = {"cutoff": _integer("of preferences: what is ranked below counts as not retrieved"), **_EMPTY}
 _TWO_WAY = {
-    "contrasts": {"type": _contrast, "nargs": "+", "metavar": "A:B", "help": "measures to subtract, B from A"},
+    "contrasts": {
+        "type": _parted(":", "MEASURE:MEASURE"),
+        "nargs": "+",
+        "metavar": "A:B",
+        "help": "measures to subtract, B from A",
+    },
     "n_resamples": _integer("of the bootstrap (default: 2000)"),
     "alpha": {"type": float, "metavar": "X", "help": "1 - confidence of the intervals (default: 0.05)"},
     **_SEED,
@@ -82,7 +97,12 @@ _TWO_WAY = {
 
 
 def _groups(default: str = "") -> dict[str, Any]:
-    return {"type": _group, "nargs": "+", "metavar": "RUN=GROUP", "help": f"who made each run{default}"}
+    return {
+        "type": _parted("=", "RUN=GROUP"),
+        "nargs": "+",
+        "metavar": "RUN=GROUP",
+        "help": f"who made each run{default}",
+    }
 
 
 STUDIES = {
@@ -111,7 +131,7 @@ STUDIES = {
         "Ties and agreement after relevance labels are removed",
         "qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
         {
-            "fractions": {"type": float, "nargs": "+", "metavar": "F", "help": "of labels to remove (0.1 to 0.9)"},
+            "fractions": _fractions("0.1 to 0.9"),
             "policy": {"help": "which labels go: 'random' (the default), 'pool' or 'frequency'"},
             "n_samples": _integer("how often to draw (default: 10)"),
             "aggregate": _AGGREGATE,
@@ -123,9 +143,7 @@ STUDIES = {
         "Share of pairs of runs whose difference a test finds significant",
         "qrels.txt *.run -m LR AP lexirecall --test t",
         {
-            "test": {"choices": TESTS, "help": "significance test (default: bootstrap)"},
-            "correction": {"metavar": "NAME", "help": "for several comparisons; 'none' for none (the default)"},
-            "alpha": {"type": float, "metavar": "X", "help": "significance level (default: 0.05)"},
+            **_significance("bootstrap", "the default"),
             "n_resamples": _integer("of tests that resample (default: 10000)"),
             **_SEED,
             **_PREFERENCES,
@@ -150,9 +168,7 @@ STUDIES = {
         "qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
         {
             "qrels_b": {"required": True, "metavar": "FILE", "help": "qrels of the other judge, on the same queries"},
-            "test": {"choices": TESTS, "help": "significance test (default: t for measures, sign for preferences)"},
-            "correction": {"metavar": "NAME", "help": "for several comparisons; 'none' for none (default: holm)"},
-            "alpha": {"type": float, "metavar": "X", "help": "significance level (default: 0.05)"},
+            **_significance("t for measures, sign for preferences", "default: holm"),
             "cutoff": _PREFERENCES["cutoff"],
             "n_resamples": _integer("resamples of the queries, for the range of tau (default: 1000)"),
             **_SEED,
@@ -163,11 +179,7 @@ STUDIES = {
     "left-out": Study(
         "What a group of runs loses whose documents were not pooled",
         "qrels.txt *.run -m lexirecall AP --groups bm25=ours ql=theirs",
-        {
-            "groups": _groups() | {"required": True},
-            "depth": _integer("of the pool (default: 10)"),
-            **_TWO_WAY,
-        },
+        {"groups": _groups() | {"required": True}, "depth": _integer("of the pool (default: 10)"), **_TWO_WAY},
     ),
     "orientation": Study(
         "Recall or precision orientation of measures",
@@ -193,12 +205,7 @@ STUDIES = {
         "Decisions that survive missing labels, with intervals over queries and groups of runs",
         "qrels.txt *.run -m lexirecall AP --fractions 0.5 --contrasts lexirecall:AP",
         {
-            "fractions": {
-                "type": float,
-                "nargs": "+",
-                "metavar": "F",
-                "help": "of labels to remove (0.2, 0.5 and 0.8)",
-            },
+            "fractions": _fractions("0.2, 0.5 and 0.8"),
             "policies": {
                 "nargs": "+",
                 "metavar": "POLICY",

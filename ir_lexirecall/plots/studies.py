@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,13 +29,31 @@ _MEASURES = ("measure", "measure_a", "measure_b", "target")  # columns of their 
 _RESULTS = {"holds": 1.0, "fails": -1.0, "not applicable": 0.0}
 
 
+Draw: TypeAlias = Callable[[Any, Any], Any]
+"""Draws a study on axes, which it returns."""
+
+
 class Drawing(NamedTuple):
     """How a study is drawn: the function, the title, and the columns whose names are the rows and columns of the picture."""
 
-    draw: Callable[[Any, Any], Any]
+    draw: Draw
     title: str
     rows: str = ""
     columns: str = ""
+
+
+_DRAWN: dict[str, Drawing] = {}
+"""How each study is drawn, by the name of its function."""
+
+
+def _draws(title: str, rows: str = "", columns: str = "") -> Callable[[Draw], Draw]:
+    """Registers a function as that which draws the study of its name."""
+
+    def register(draw: Draw) -> Draw:
+        _DRAWN[draw.__name__.lstrip("_")] = Drawing(draw, title, rows, columns)
+        return draw
+
+    return register
 
 
 def plot(table: Any, ax: Any = None) -> Any:
@@ -75,7 +93,7 @@ def _bars_of(ax: Any, names: Sequence[str], values: Any, meaning: str) -> Any:
     return ax
 
 
-def _bars(column: str, meaning: str) -> Callable[[Any, Any], Any]:
+def _bars(column: str, meaning: str) -> Draw:
     """Draws a column as a bar per measure, the largest on top."""
 
     def draw(table: Any, ax: Any) -> Any:
@@ -95,7 +113,7 @@ def _lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], x: str, y: str, **sty
     return ax
 
 
-def _curves(x: str, y: str, across: str, up: str) -> Callable[[Any, Any], Any]:
+def _curves(x: str, y: str, across: str, up: str) -> Draw:
     """Draws a column against a column of whole numbers, a line per measure."""
 
     def draw(table: Any, ax: Any) -> Any:
@@ -118,7 +136,7 @@ def _grid(
     return ax
 
 
-def _matrix(column: str, meaning: str, lowest: float = -1, cmap: str = "RdBu") -> Callable[[Any, Any], Any]:
+def _matrix(column: str, meaning: str, lowest: float = -1, cmap: str = "RdBu") -> Draw:
     """Draws a table of pairs of measures as a matrix of one of its columns, which reaches up to 1."""
 
     def draw(table: Any, ax: Any) -> Any:
@@ -138,6 +156,7 @@ def _matrix(column: str, meaning: str, lowest: float = -1, cmap: str = "RdBu") -
 # -- studies -----------------------------------------------------------------------------------------
 
 
+@_draws("How often runs tie, over all queries", "measure")
 def _ties(table: Any, ax: Any) -> Any:
     """Share of tied pairs over all queries, a bar per measure."""
     totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum()
@@ -151,6 +170,7 @@ _TIE_AXES = {
 }
 
 
+@_draws("How likely two random rankings tie")
 def _tie_probabilities(table: Any, ax: Any) -> Any:
     """Tie probability against the number that varies: n, the depth, or else m."""
     x = next((name for name in ("depth", "n") if table[name].nunique() > 1), "m")
@@ -170,6 +190,7 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
     return _lines(ax, lines, meaning, "probability of a tie")
 
 
+@_draws("What the last relevant document is worth (recall, solid), and the first one (precision, dashed)")
 def _orientation(table: Any, ax: Any) -> Any:
     """Precision orientation (dashed) and recall orientation (solid) against m."""
     several = table["n"].nunique() > 1
@@ -183,6 +204,7 @@ def _orientation(table: Any, ax: Any) -> Any:
     return _lines(ax, [], "relevant documents m", "orientation")
 
 
+@_draws("What the worst-off user gets, on average over the queries", "", "run")
 def _worst_case(table: Any, ax: Any) -> Any:
     """Mean over queries of what the worst-off user gets, a group of bars per run."""
     best_known = table["user"].fillna(table["closed_form"])
@@ -195,12 +217,14 @@ def _worst_case(table: Any, ax: Any) -> Any:
     return _lines(ax, [], "run", "mean value of the worst-off user")
 
 
+@_draws("What the worst-off provider gets, on average over the queries", "run")
 def _provider_exposure(table: Any, ax: Any) -> Any:
     """Mean over queries of the least exposure of a provider, a bar per run."""
     least = table.groupby(["run", "query_id"], sort=False)["exposure"].min().groupby("run", sort=False).mean()
     return _bars_of(ax, least.index.tolist(), least, "mean exposure of the worst-off provider")
 
 
+@_draws("The row's ranking is better (>), worse (<), equal (=) or not comparable (?)", "ranking_a", "ranking_a")
 def _partial_order(table: Any, ax: Any) -> Any:
     """A matrix: whether the row's ranking is better, equal, worse or not comparable with the column's."""
     names = list(dict.fromkeys([*table["ranking_a"], *table["ranking_b"]]))
@@ -218,6 +242,7 @@ def _partial_order(table: Any, ax: Any) -> Any:
     return ax
 
 
+@_draws("What measures guarantee: + holds, − fails, n/a does not apply", "property", "measure")
 def _axioms(table: Any, ax: Any) -> Any:
     """Measures in columns, properties in rows: what holds is blue, what fails red, the rest grey."""
     matrix = table.assign(colour=table["result"].map(_RESULTS)).pivot(
@@ -232,12 +257,14 @@ def _axioms(table: Any, ax: Any) -> Any:
     return ax
 
 
+@_draws("Properties by source")
 def _properties(table: Any, ax: Any) -> Any:
     """Number of properties of each source."""
     counts = table["source"].value_counts(sort=False)
     return _bars_of(ax, counts.index.tolist(), counts, "properties")
 
 
+@_draws("The value that correlates best is marked")
 def _fit(table: Any, ax: Any) -> Any:
     """The correlation at every value tried, the best one marked."""
     ax.plot(table["value"], table["correlation"], ".-", color=FIRST)
@@ -248,6 +275,7 @@ def _fit(table: Any, ax: Any) -> Any:
     return ax
 
 
+@_draws("The sooner a curve falls, the more pairs of runs the measure tells apart")
 def _achieved_significance(table: Any, ax: Any) -> Any:
     """Achieved significance levels, largest first: the sooner a curve falls, the more the measure tells apart."""
     lines = [
@@ -259,6 +287,7 @@ def _achieved_significance(table: Any, ax: Any) -> Any:
     return _lines(ax, lines, "pairs of runs, by p-value", f"achieved significance level ({table.attrs['test']})")
 
 
+@_draws("What incomplete judgments change: agreement (solid), ties (dashed)")
 def _degrade(table: Any, ax: Any) -> Any:
     """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
     groups = table.groupby("measure", sort=False)
@@ -270,6 +299,7 @@ def _degrade(table: Any, ax: Any) -> Any:
     return _lines(ax, [], f"fraction of relevant labels removed ({table.attrs['policy']})", "share of decisions")
 
 
+@_draws("Recall by rank, over all queries")
 def _simulate_rankings(table: Any, ax: Any) -> Any:
     """Relevant documents found by rank, on average over the queries."""
     m = table.attrs["m"]
@@ -280,6 +310,7 @@ def _simulate_rankings(table: Any, ax: Any) -> Any:
     return _lines(ax, lines, "rank", "recall", drawstyle="steps-post")
 
 
+@_draws("The best value that any ranking of these documents has")
 def _reachable_maximum(table: Any, ax: Any) -> Any:
     """The largest value reached on every query, in rising order, a line per measure."""
     groups = table.groupby("measure", sort=False)
@@ -287,6 +318,7 @@ def _reachable_maximum(table: Any, ax: Any) -> Any:
     return _lines(ax, lines, "queries, by what can be reached", "largest value of any ranking")
 
 
+@_draws("How well one half of the queries predicts the other", "measure", "target")
 def _split_half(table: Any, ax: Any) -> Any:
     """Kendall's tau of the measure (row) on one half with the target (column) on the other."""
     names, targets = (list(dict.fromkeys(table[column])) for column in ("measure", "target"))
@@ -305,6 +337,7 @@ _CONCLUSIONS = {
 }
 
 
+@_draws("What two judges conclude about pairs of runs")
 def _judges(table: Any, ax: Any) -> Any:
     """Pairs of runs by what two judges conclude, a bar per measure and threshold."""
     names = [f"{measure}, grade ≥ {rel:g}" for measure, rel in zip(table["measure"], table["rel"], strict=True)]
@@ -320,72 +353,30 @@ def _judges(table: Any, ax: Any) -> Any:
     return ax
 
 
-_HOLDS = "What measures guarantee: + holds, − fails, n/a does not apply"
-_DRAWN = {
-    "achieved_significance": Drawing(
-        _achieved_significance, "The sooner a curve falls, the more pairs of runs the measure tells apart"
-    ),
+_of_pairs = _matrix("agreement", "agreement of the row with the column", lowest=0, cmap="Blues")
+_kendall = _matrix("kendall", "Kendall's tau")
+_shares = _bars("share", "share of pairs of runs with a significant difference")
+_balance = _curves("n", "B", "length of the ranking n", "balancing index B(n)")
+_labels = _curves("rank", "mean", "rank in the best run", "mean sum of labels")
+_DRAWN |= {
     "agreement": Drawing(
-        _matrix("agreement", "agreement of the row with the column", lowest=0, cmap="Blues"),
-        "Of the pairs that the row decides, how many the column decides alike",
-        "measure_a",
-        "measure_a",
+        _of_pairs, "Of the pairs that the row decides, how many the column decides alike", "measure_a", "measure_a"
     ),
-    "axioms": Drawing(_axioms, _HOLDS, "property", "measure"),
     "balancing_index": Drawing(
-        _curves("n", "B", "length of the ranking n", "balancing index B(n)"),
-        "How many documents of the lowest relevant grade outweigh one of the top grade",
+        _balance, "How many documents of the lowest relevant grade outweigh one of the top grade"
     ),
-    "best_run_labels": Drawing(
-        _curves("rank", "mean", "rank in the best run", "mean sum of labels"),
-        "What the best run by each measure shows at each rank",
-    ),
-    "check": Drawing(_axioms, _HOLDS, "property", "measure"),
-    "correlation": Drawing(
-        _matrix("kendall", "Kendall's tau"),
-        "How alike measures order the runs: Kendall's tau",
-        "measure_a",
-        "measure_a",
-    ),
-    "degrade": Drawing(_degrade, "What incomplete judgments change: agreement (solid), ties (dashed)"),
-    "discriminative_power": Drawing(
-        _bars("share", "share of pairs of runs with a significant difference"),
-        "How many pairs of runs each measure tells apart",
-        "measure",
-    ),
-    "fit": Drawing(_fit, "The value that correlates best is marked"),
-    "judges": Drawing(_judges, "What two judges conclude about pairs of runs"),
+    "best_run_labels": Drawing(_labels, "What the best run by each measure shows at each rank"),
+    "check": _DRAWN["axioms"],
+    "correlation": Drawing(_kendall, "How alike measures order the runs: Kendall's tau", "measure_a", "measure_a"),
+    "discriminative_power": Drawing(_shares, "How many pairs of runs each measure tells apart", "measure"),
     "left_out": Drawing(missing_labels.left_out, "What a group of runs loses that the pool left out", "measure"),
-    "orientation": Drawing(
-        _orientation, "What the last relevant document is worth (recall, solid), and the first one (precision, dashed)"
-    ),
-    "partial_order": Drawing(
-        _partial_order,
-        "The row's ranking is better (>), worse (<), equal (=) or not comparable (?)",
-        "ranking_a",
-        "ranking_a",
-    ),
     "per_query_kendall": Drawing(
-        _matrix("kendall", "Kendall's tau"),
-        "How alike measures order the runs of a query: mean Kendall's tau",
-        "measure_a",
-        "measure_a",
+        _kendall, "How alike measures order the runs of a query: mean Kendall's tau", "measure_a", "measure_a"
     ),
-    "properties": Drawing(_properties, "Properties by source"),
-    "provider_exposure": Drawing(
-        _provider_exposure, "What the worst-off provider gets, on average over the queries", "run"
-    ),
-    "reachable_maximum": Drawing(_reachable_maximum, "The best value that any ranking of these documents has"),
-    "simulate_rankings": Drawing(_simulate_rankings, "Recall by rank, over all queries"),
-    "split_half": Drawing(_split_half, "How well one half of the queries predicts the other", "measure", "target"),
     "stability": Drawing(
         missing_labels.stability, "Which decisions survive missing labels, by which labels are missing"
     ),
-    "tie_probabilities": Drawing(_tie_probabilities, "How likely two random rankings tie"),
-    "ties": Drawing(_ties, "How often runs tie, over all queries", "measure"),
     "unanimity": Drawing(
         _bars("unanimity", "unanimity"), "Agreement with what all other measures say together, in bits", "measure"
     ),
-    "worst_case": Drawing(_worst_case, "What the worst-off user gets, on average over the queries", "", "run"),
 }
-"""How each study is drawn, by the name of its function."""

@@ -77,16 +77,8 @@ PARTLY_JUDGED = [
     ". . . . . . . . . 1",
 ]
 ASPECTS = {"relevance": 2, "quality": 2}
-FAMILIES = {
-    "RBU": COVERED,
-    "IA": COVERED,
-    "D_nDCG": COVERED,
-    "DSharp": COVERED,
-    "EU": COVERED,
-    "CT": COVERED,
-    "SRR": COVERED,
-}
-FAMILIES |= {"TOMA": JUDGED, "CAM": JUDGED, "MM": JUDGED}
+FAMILIES = dict.fromkeys(("RBU", "IA", "D_nDCG", "DSharp", "EU", "CT", "SRR"), COVERED)
+FAMILIES |= dict.fromkeys(("TOMA", "CAM", "MM"), JUDGED)
 OF_COLLECTIONS = ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")  # that need its size
 FAMILIES |= dict.fromkeys(("IPrec_TE", "ElevenPt", "RelP", *OF_COLLECTIONS), BINARY)
 FAMILIES |= {"Unjudged": PARTLY_JUDGED, "TSE": BINARY, "LexiRecall": BINARY}
@@ -139,9 +131,8 @@ def plain(ax: Any) -> Any:
     for side in ax.spines.values():
         side.set_visible(False)
     ax.tick_params(length=0, colors=INK, labelsize=9)
-    ax.title.set_color(INK)
-    ax.xaxis.label.set_color(INK)
-    ax.yaxis.label.set_color(INK)
+    for words in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        words.set_color(INK)
     return ax
 
 
@@ -166,11 +157,10 @@ def rewards(name: str) -> Drawing:
     texts = [f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order]
     what = {
         id(BINARY): "1 is relevant",
-        id(GRADED): "grades",
         id(COVERED): "letters are subtopics",
-        id(PARTLY_JUDGED): "grades",
+        id(JUDGED): "grades for relevance and quality",
     }
-    about = what.get(id(rankings), "grades for relevance and quality")
+    about = what.get(id(rankings), "grades")
     dot = "judged" if rankings is PARTLY_JUDGED else "relevant"
     return Drawing(
         figure, f"{len(cells)} rankings ({about}, a dot is not {dot}), best first by {measure}: " + "; ".join(texts)
@@ -323,12 +313,8 @@ def overview(_: str = "") -> Drawing:
     left.set_yticks([0.5, 2.0], list(names))
     left.set_xticks([i - 0.5 for i in (1, 5, 10)], ["1", "5", "10"])
     left.set_xlabel("rank (coloured: relevant; orange: decides)")
-    left.set_title(
-        "One query, five relevant documents in both:\nthe last one decides, A shows it earlier",
-        fontsize=9,
-        color=INK,
-        loc="left",
-    )
+    said = "One query, five relevant documents in both:\nthe last one decides, A shows it earlier"
+    left.set_title(said, fontsize=9, color=INK, loc="left")
     plain(right)
     table = result.table()
     table = table[table["criterion"] == "lexirecall"].reset_index(drop=True)
@@ -337,15 +323,8 @@ def overview(_: str = "") -> Drawing:
         for count, colour in ((row["wins"], BLUES["2"]), (row["ties"], EMPTY), (row["losses"], ACCENT)):
             right.barh(y, count, left=start, color=colour, height=0.7)
             if count:
-                right.text(
-                    start + count / 2,
-                    y,
-                    str(count),
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if colour != EMPTY else INK,
-                )
+                ink = "white" if colour != EMPTY else INK
+                right.text(start + count / 2, y, str(count), ha="center", va="center", fontsize=8, color=ink)
             start += count
     right.set_yticks(range(len(table)), table["run_a"])
     right.invert_yaxis()
@@ -358,12 +337,7 @@ def overview(_: str = "") -> Drawing:
     )
 
 
-DRAWINGS: dict[str, Callable[[str], Drawing]] = {
-    "rewards": rewards,
-    "means": means,
-    "pair": pair,
-    "overview": overview,
-}
+DRAWINGS: dict[str, Callable[[str], Drawing]] = {"rewards": rewards, "means": means, "pair": pair, "overview": overview}
 
 
 def main() -> None:
