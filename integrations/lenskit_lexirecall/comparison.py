@@ -62,16 +62,10 @@ def compare(
         runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
             beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        by: Criteria, as in ``ir_lexirecall.compare``: preferences such as ``'lexirecall'`` (more relevant items, then the
-            earlier last one, then the one before it, ...), any measures, or several of these in a list.
-        baseline: Compare every other run with this one, instead of all pairs.
-        test, correction, alpha, margin, cutoff, queries, judged_only: As in ``ir_lexirecall.compare``.
+        by, baseline, test, correction, alpha, margin, cutoff, queries, cluster, judged_only, exclude, rules, allow_empty,
+            n_resamples, seed, progress: As in ``ir_lexirecall.compare``; item lists have no rules of a collection's own.
         rel: As in ``ir_lexirecall.compare``; other than 1, it needs ``rating_field``.
-        groups: The group of each user: a mapping, a table with ``user_id`` and one more column, a column indexed by user, or
-            a file. ``Comparison.group_table`` then compares the runs in each group.
-        cluster: As in ``ir_lexirecall.compare``.
-        exclude, allow_empty, n_resamples, seed, progress: As in ``ir_lexirecall.compare``.
-        rules: As in ``ir_lexirecall.compare``; item lists have no rules of a collection's own.
+        groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
             lack. A run is called by its value, values of several fields joined by ``/``.
         rating_field: The field of the test items that holds their grades; by default, all test items are relevant.
@@ -175,15 +169,12 @@ def _check_user_key(owner: str, run: ItemListCollection, user_key: Sequence[str]
 def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str | Sequence[str] | None) -> list[str]:
     """The key fields that identify the run."""
     others = [field for field in key_fields if field not in user_key]
-    if run_key is None:
-        fields = others
-    else:
-        fields = [run_key] if isinstance(run_key, str) else list(run_key)
-        if unknown := [field for field in fields if field not in others]:
-            raise ValueError(
-                f"run_key: {unknown[0]!r} is no key field of runs that could identify a run; there are "
-                f"{', '.join(others) or 'none'} beside those of the test collection"
-            )
+    fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
+    if unknown := [field for field in fields if field not in others]:
+        raise ValueError(
+            f"run_key: {unknown[0]!r} is no key field of runs that could identify a run; there are "
+            f"{', '.join(others) or 'none'} beside those of the test collection"
+        )
     if not fields:
         raise ValueError(
             f"runs: no key field identifies the run, for {', '.join(key_fields)} identify the test lists; give several "
@@ -211,8 +202,7 @@ def _by_user(lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], own
 def _qrels_table(users: _Lists, rating_field: str | None) -> pl.DataFrame:
     """The test items with their grades."""
     grade = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
-    rows, _ = _rows(users)
-    return rows.with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
+    return _rows(users)[0].with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
 
 
 def _run_table(name: str, lists: _Lists, users: _Lists) -> pl.DataFrame:

@@ -141,17 +141,8 @@ class LexiRecall(_LensKitMetric):
     ``Metric(ir_lexirecall.LexiRecall)``. A better list never gets a smaller number; but lists that share their whole tail
     can get the same one: ``compare`` compares exactly.
 
-    Args:
-        n: The maximum recommendation list length: what is ranked below counts as not recommended (``cutoff`` of
-            ``ir_lexirecall.LexiRecall``).
-        rating_field: As in ``Metric``.
-        params: Parameters of ``ir_lexirecall.LexiRecall``: ``form``, ``eps``, ``rel``; its ``n``, the number of items that
-            can be recommended, is ``n_items`` here.
-
-    Raises:
-        ValueError: as for ``Metric``.
-
-    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, doi 10.1145/3728373.
+    Arguments, errors and source as in ``TSE``; the ``params`` are those of ``ir_lexirecall.LexiRecall`` (``form``, ``eps``,
+    ``rel``).
 
     >>> test = ItemList(["x", "y"])
     >>> for recs in (["x", "y"], ["x", "a", "y"], ["a", "x", "y"], ["x"], ["a"]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,8 @@ def Benchmark(
             set that gives either, or yields pipelines or pairs of a pipeline and its name.
         collections: a list of data sets (ids with or without ``irds:``, or PyTerrier's objects), a mapping of names to these
             or to pairs of topics and qrels, or a suite of SuiteEval.
-        by: criteria, as in ``ir_lexirecall.benchmark``.
-        baseline: name of the pipeline that all others are compared with.
-        test, correction, alpha, margin, rel, cutoff, queries, groups, cluster, judged_only, exclude, rules, allow_empty: as in
-            ``ir_lexirecall.benchmark``.
-        n_resamples, seed, progress: as in ``ir_lexirecall.benchmark``.
+        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, groups, cluster, judged_only, exclude, rules,
+            allow_empty, n_resamples, seed, progress: as in ``ir_lexirecall.benchmark``, of pipelines.
         save_dir: where runs are kept; by default nowhere.
         experiment: options of ``pt.Experiment``, such as ``batch_size``.
 
@@ -88,8 +85,7 @@ def Benchmark(
     with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
         saved = Path(folder if save_dir is None else save_dir)
         runs = {}
-        bar = progress_bar(progress, data.items(), total=len(data), desc="data sets")
-        for name, source in bar:
+        for name, source in progress_bar(progress, data.items(), total=len(data), desc="data sets"):
             place = saved / name.replace("/", "-").lower()
             place.mkdir(parents=True, exist_ok=True)
             runs[name] = _run_all(_named(pipelines, source), source, place, dict(experiment or {}))
@@ -148,9 +144,7 @@ def _data_sets(collections: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _name_of(source: Any) -> str:
-    if isinstance(source, str):
-        return source.removeprefix(_PREFIX)
-    return str(_id_of(source) or source)
+    return source.removeprefix(_PREFIX) if isinstance(source, str) else str(_id_of(source) or source)
 
 
 def _id_of(source: Any) -> str | None:
@@ -160,8 +154,7 @@ def _id_of(source: Any) -> str | None:
 
 
 def _topics_and_qrels(source: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    topics, qrels = source if isinstance(source, (tuple, list)) else (source.get_topics(), source.get_qrels())
-    return topics, qrels
+    return tuple(source) if isinstance(source, (tuple, list)) else (source.get_topics(), source.get_qrels())
 
 
 def _judgments(source: Any, rules: bool) -> QrelsLike:
@@ -181,8 +174,7 @@ def _named(pipelines: Any, source: Any) -> dict[str, Any]:
     if isinstance(pipelines, pt.Transformer):
         pipelines = [pipelines]
     elif callable(pipelines):
-        function: Callable[[Any], Any] = pipelines
-        pipelines = function(source)
+        pipelines = pipelines(source)
     if isinstance(pipelines, Mapping):
         pairs: Sequence[tuple[Any, Any]] = list(pipelines.items())
     elif isinstance(pipelines, Iterable):

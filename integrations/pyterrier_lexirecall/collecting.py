@@ -73,7 +73,7 @@ class Collector:
     """
 
     def __init__(self, judgments: SharedJudgments, needed: bool = True, predicted: Judgments | None = None) -> None:
-        self._judgments = judgments
+        self._shared = judgments
         self._needed = needed
         self.predicted = predicted
         self.by_program: list[AlignedRun] = []
@@ -101,7 +101,7 @@ class Collector:
     @property
     def judgments(self) -> Judgments:
         """The judgments of all queries."""
-        return self._judgments.whole
+        return self._shared.whole
 
     def runs(self, systems: int) -> list[AlignedRun]:
         """The run of each system in the order scored, over all queries.
@@ -111,7 +111,7 @@ class Collector:
         Raises:
             ValueError: a run was judged by other qrels than the others.
         """
-        whole = self._judgments.whole
+        whole = self.judgments
         parts: list[list[tuple[Ints, ...]]] = [[] for _ in range(systems)]
         depth = np.zeros((systems, len(whole)), dtype=np.int64)
         for run, ordinal in self._seen:
@@ -128,8 +128,8 @@ class Collector:
         return [_joined(whole, columns, depth[system]) for system, columns in enumerate(parts)]
 
     def _check(self, part: Judgments) -> None:
-        known = self._judgments.whole.place.keys()
-        if not known >= set(part.query_ids) or not _same_judgments(part, self._judgments.part(part.query_ids)):
+        known = self.judgments.place.keys()
+        if not known >= set(part.query_ids) or not _same_judgments(part, self._shared.part(part.query_ids)):
             raise ValueError("the qrels changed while the experiment ran")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -132,16 +132,12 @@ def statistics_against(
     return columns
 
 
-@dataclass
 class ColumnBuilder:
     """The columns of a table, and in which of them larger (``'+'``) or smaller (``'-'``) is better."""
 
-    names: InitVar[Sequence[Any]]
-    columns: dict[str, Any] = field(init=False)
-    better: dict[str, str] = field(init=False, default_factory=dict)
-
-    def __post_init__(self, names: Sequence[Any]) -> None:
-        self.columns = {"name": list(names)}
+    def __init__(self, names: Sequence[Any]) -> None:
+        self.columns: dict[str, Any] = {"name": list(names)}
+        self.better: dict[str, str] = {}
 
     def add(self, name: str, values: Any, better: str | None = None) -> None:
         """Add a column."""
@@ -164,18 +160,31 @@ def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str
 
     In the columns ``better``, larger (``'+'``) or smaller (``'-'``) is.
     """
-    last = {"bold": "font-weight: bold", "color": "background-color: lightgreen"}
-    tied = {"bold": "font-weight: bold", "color": "background-color: antiquewhite"}
-    style = "color" if style == "colour" else style
-    if style not in last:
+    colours = ("background-color: lightgreen", "background-color: antiquewhite")
+    known = {"bold": ("font-weight: bold",) * 2, "color": colours, "colour": colours}
+    if style not in known:
         return table
+    last, tied = known[style]
 
     def marks(column: pd.Series) -> list[str]:
         cells = [""] * len(column)
         if column.name in better:
             best = np.flatnonzero(column == (column.max() if better[column.name] == "+" else column.min()))
             for row in best:
-                cells[row] = last[style] if row == best[-1] else tied[style]
+                cells[row] = last if row == best[-1] else tied
         return cells
 
     return table.style.apply(marks, axis=0)
+
+
+def in_order(rows: pd.DataFrame, measures: list[str]) -> pd.DataFrame:
+    """Rows by name and query as ``pt.Experiment`` sorts them, and then by system and measure.
+
+    The index numbers the rows system by system, which tells systems of the same name apart; the new one numbers them anew.
+    """
+    place = {name: i for i, name in enumerate(measures)}
+    keys = rows[["name", "qid", "measure"]].sort_index()
+    keys = keys.assign(
+        system=keys.groupby(["name", "qid", "measure"], dropna=False).cumcount(), place=keys["measure"].map(place)
+    )
+    return rows.loc[keys.sort_values(["name", "qid", "system", "place"]).index].reset_index(drop=True)

@@ -25,15 +25,9 @@ class LexiRecallRerankingEvaluator(CrossEncoderRerankingEvaluator):  # type: ign
     Args:
         samples: as ``CrossEncoderRerankingEvaluator`` takes them: dicts of ``query``, ``positive`` and ``negative`` or
             ``documents``.
-        measures: measures or strings, as in ``evaluate``.
-        primary: the measure that selects the best model; by default the first one.
-        alpha: 1 - confidence of the intervals.
+        measures, primary, alpha: as in ``LexiRecallEvaluator``, and so are the attributes ``primary_metric``, ``per_query`` (a
+            row per sample) and ``intervals``.
         options: anything else that ``CrossEncoderRerankingEvaluator`` takes (``name``, ``at_k``, ...).
-
-    Attributes:
-        primary_metric: name of the metric that selects the best model.
-        per_query: values of the last call, a row per sample (index ``query_id``), a column per measure.
-        intervals: means of the last call with studentised bootstrap intervals: ``measure``, ``mean``, ``ci_low``, ``ci_high``.
 
     Raises:
         ValueError: an unknown measure, a ``primary`` that is none of them, or no samples.

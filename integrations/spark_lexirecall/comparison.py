@@ -72,18 +72,14 @@ def compare(
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
-        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, judged_only: as in ``ir_lexirecall.compare``.
-        groups, cluster: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
-        exclude: as in ``ir_lexirecall.compare``; it is sent to every worker.
-        rules: as in ``ir_lexirecall.compare``; a DataFrame has no rules of a collection's own.
-        allow_empty, n_resamples, seed, progress: as in ``ir_lexirecall.compare``.
+        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, cluster, judged_only, exclude, rules, allow_empty,
+            n_resamples, seed, progress: as in ``ir_lexirecall.compare``; ``exclude`` is sent to every worker, and a DataFrame has
+            no rules of a collection's own.
+        groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
         buckets: as in ``evaluate``.
 
-    Returns:
-        ``Comparison``: means, tables, verdicts, explanations, pictures.
-
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown criterion, baseline, test or correction.
+        ValueError: as ``ir_lexirecall.compare``.
         ModuleNotFoundError: PySpark is not installed.
 
     Example::
