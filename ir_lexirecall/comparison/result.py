@@ -15,15 +15,14 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
+from ir_lexirecall.comparison.judged import Judged
 from ir_lexirecall.comparison.readable import Readable
 from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_intervals, one_sided_tests, pair_columns
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
-from ir_lexirecall.judging import of_comparisons
-from ir_lexirecall.judging.left_open import LeftOpen, left_open
-from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
+from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.preferences.explanation import explain
 from ir_lexirecall.significance import (
     SignificanceTest,
@@ -37,7 +36,7 @@ from ir_lexirecall.significance.margins import MarginTest
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Remembers, Readable):
+class Comparison(Remembers, Readable, Judged):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
@@ -264,14 +263,6 @@ class Comparison(Remembers, Readable):
             return columns | self._with_margin[criterion.name]
         return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
 
-    def left_open(self, by: str) -> LeftOpen | None:
-        """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
-        return self.cached(("left open", by), lambda: left_open(self, by))
-
-    def powered(self, by: str) -> PredictionPowered:
-        """What human and predicted judgments say of every pair together."""
-        return self.cached(("powered", by), lambda: of_comparisons.powered(self, by))
-
     @cached_property
     def _with_margin(self) -> dict[str, dict[str, Any]]:
         """The columns that a margin adds, by criterion; what says *worse* is corrected over all criteria and pairs."""
@@ -384,7 +375,7 @@ class Comparison(Remembers, Readable):
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", power, above=0, below=1)
-        self._refuse_clusters("planning counts")
+        self.refuse_clusters("planning counts")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
@@ -392,10 +383,6 @@ class Comparison(Remembers, Readable):
         ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
         columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **named, "power": power}
         return self._frame(columns | dict(zip((name, "ci_low", "ci_high"), ends, strict=True)))
-
-    def _refuse_clusters(self, what: str) -> None:
-        if self.cluster:
-            raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
@@ -477,65 +464,6 @@ class Comparison(Remembers, Readable):
         winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
         columns = {"query_id": criterion.query_ids, "winner": pd.Series(winner, dtype=object), "preference": ways}
         return self._frame(columns | decided)
-
-    # -- what judgments could change ---------------------------------------------------------------
-
-    @entry
-    def bounds(
-        self, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None, unretrieved: int = 0
-    ) -> pd.DataFrame:
-        """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
-
-        An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
-        retrieved at the same rank cancels. Of a preference: ``certain_wins`` (queries on which ``run_a`` can win under some judging and
-        ``run_b`` cannot), ``certain_losses``, ``open`` (either can), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
-        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too (missing with ``cluster=True``). ``exact``:
-        whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
-
-        Args:
-            depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
-            max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
-            unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
-
-        Raises:
-            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
-        """
-        table = of_comparisons.bounds(self, self._names(by), depth, max_rel, unretrieved)
-        if self.cluster and "ci_low" in table:
-            table[["ci_low", "ci_high"]] = np.nan  # of independent queries
-        table.attrs = {**self.provenance, **table.attrs}
-        return table
-
-    @entry
-    def to_judge(
-        self, n: int = 100, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None
-    ) -> pd.DataFrame:
-        """The n unjudged documents whose judgment decides most between the runs, by one criterion.
-
-        Columns: ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), ``rank_NAME`` for every run. Documents that
-        cannot change who is better are left out: judging all of them leaves nothing open.
-
-        Args:
-            n: how many at most.
-            depth, max_rel: as in ``bounds``.
-        """
-        return self._frame(of_comparisons.to_judge(self, n, self.criterion(by).name, depth, max_rel))
-
-    @entry
-    def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:
-        """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
-
-        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries; missing: never), ``queries``, and ``e``, the
-        evidence then: decided where it reached 1 / alpha. It does not cure an order that is not random, nor asking again on
-        the same queries.
-
-        Args:
-            alpha: by default the test's.
-            seed: of the order.
-        """
-        self._refuse_clusters("the sequential test looks at")
-        alpha = self.test.alpha if alpha is None else alpha
-        return self._frame(of_comparisons.sequential(self, self.criterion(by).name, alpha, seed))
 
     def __str__(self) -> str:
         return self.summary()

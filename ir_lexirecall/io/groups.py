@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,7 +16,7 @@ from ir_lexirecall.io import trec
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.content import is_parquet, whole_content
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import text_of
+from ir_lexirecall.io.lines import csv_rows, text_of
 from ir_lexirecall.io.parquet import parquet_batches
 from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, id_text
 from ir_lexirecall.io.values.frames import columns_of_frame
@@ -201,14 +199,8 @@ def _rows(text: str, path: str) -> list[tuple[int, list[str]]]:
     """The fields of every line with its number, between tabs, commas, semicolons or, where there are none, blanks; comments left out."""
     first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
     separator = next((mark for mark in ("\t", ",", ";") if mark in first), None)
-    if separator is None:
-        found = [(n, line.split()) for n, line in enumerate(text.split("\n"), start=1)]
-    else:
-        reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True, strict=True)
-        try:
-            found = [(reader.line_num, [field.strip() for field in row]) for row in reader]
-        except csv.Error as error:
-            raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    lines: Iterable[tuple[int, list[str]]] = ((n, line.split()) for n, line in enumerate(text.split("\n"), start=1))
+    found = lines if separator is None else csv_rows(text, path, separator, skipinitialspace=True)
     return [(n, row) for n, row in found if any(row) and not row[0].startswith("#")]
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -201,3 +203,15 @@ def header_of(line: str, separator: str, quote: str | None) -> list[str]:
     row = line.rstrip("\r\n")
     fields = _quoted_fields(row, separator, quote) if quote else row.split(separator)
     return row.split(separator) if fields is None or None in fields else [str(field) for field in fields]
+
+
+def csv_rows(text: str, path: str, separator: str = ",", **options: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV text that are not empty, their fields without blanks around, each with the number of its last line."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True, **options)
+    try:
+        for row in reader:
+            fields = [field.strip() for field in row]
+            if any(fields):
+                yield reader.line_num, fields
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None

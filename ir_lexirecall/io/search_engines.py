@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +11,7 @@ from typing import Any, TypeAlias
 from ir_lexirecall._util.errors import and_more, entry, is_integer, shown, shown_names
 from ir_lexirecall.io.content import first_line, whole_content
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import as_float
+from ir_lexirecall.io.lines import as_float, csv_rows
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """The path of a JSON file, or what was read from it."""
@@ -298,30 +296,23 @@ def _from_csv(path: str) -> list[_Row]:
         text = whole_content(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
-    reader, lines = csv.reader(io.StringIO(text), strict=True), text.count("\n") + 1
+    last = text.count("\n") + 1
+    lines = csv_rows(text, path)
+    header = next(lines, None)
+    if header is None:
+        return []
+    names = [_column_name(name) for name in header[1]]
+    places = tuple(_column(names, known, path) for known in (_QUERIES, _DOCUMENTS, _RATINGS))
     rows: list[_Row] = []
-    places: tuple[int, ...] = ()
-    names: list[str] = []
-    try:
-        for row in reader:
-            if not any(field.strip() for field in row):
-                continue
-            if not names:
-                names = [_column_name(name) for name in row]
-                places = tuple(_column(names, known, path) for known in (_QUERIES, _DOCUMENTS, _RATINGS))
-                continue
-            if len(row) == 1 and places[0] == 0 and (reader.line_num < lines or text.endswith("\n")):
-                continue  # a query without ratings, as Quepid writes it; not a line that is cut off
-            if len(row) != len(names):
-                raise ValueError(f"{path}, line {reader.line_num}: {len(row)} fields where {len(names)} are expected")
-            query_id, doc_id, rating = (row[place].strip() for place in places)
-            if not query_id or not doc_id:
-                raise ValueError(
-                    f"{path}, line {reader.line_num}: there is no {'query' if not query_id else 'document'}"
-                )
-            rows.append((query_id, doc_id, rating or None, f"{path}, line {reader.line_num}"))
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    for line, row in lines:
+        if len(row) == 1 and places[0] == 0 and (line < last or text.endswith("\n")):
+            continue  # a query without ratings, as Quepid writes it; not a line that is cut off
+        if len(row) != len(names):
+            raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+        query_id, doc_id, rating = (row[place] for place in places)
+        if not query_id or not doc_id:
+            raise ValueError(f"{path}, line {line}: there is no {'query' if not query_id else 'document'}")
+        rows.append((query_id, doc_id, rating or None, f"{path}, line {line}"))
     return rows
 
 

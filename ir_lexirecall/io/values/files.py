@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +13,7 @@ from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io import trec
 from ir_lexirecall.io.content import is_parquet, whole_content
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import as_float, number, text_of
+from ir_lexirecall.io.lines import as_float, csv_rows, number, text_of
 from ir_lexirecall.io.parquet import parquet_batches
 from ir_lexirecall.io.values.cells import (
     QUERY_NAMES,
@@ -132,28 +129,18 @@ def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | No
 
 
 def _table_of_text(text: str, separator: str, path: str) -> Table:
-    reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
-    columns: list[list[Any]] = []
-    lines: list[int] = []
-    names: list[str] = []
-    try:
-        for row in reader:
-            if not any(field.strip() for field in row):
-                continue
-            if not names:
-                names, columns = [name.strip() for name in row], [[] for _ in row]
-                continue
-            if len(row) != len(names):
-                raise ValueError(f"{path}, line {reader.line_num}: {len(row)} fields where {len(names)} are expected")
-            lines.append(reader.line_num)
-            for values, field in zip(columns, row, strict=True):
-                values.append(field.strip() or None)
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    lines = csv_rows(text, path, separator)
+    _, names = next(lines)
+    rows = []
+    for line, row in lines:
+        if len(row) != len(names):
+            raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+        rows.append((line, row))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-    return Table(dict(zip(names, columns, strict=True)), path, lambda row: f"{path}, line {lines[row]}")
+    columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
+    return Table(columns, path, lambda row: f"{path}, line {rows[row][0]}")
 
 
 def _content_of_json(text: str, path: str) -> Cells | Table:
