@@ -44,7 +44,7 @@ def exit_code(*arguments: str) -> int:
 
 def program(*arguments: str) -> list[str]:
     """The words that start the command line as a program."""
-    return [sys.executable, "-m", "ir_lexirecall", *arguments]
+    return [sys.executable, "-c", "from shell_lexirecall import run; run()", *arguments]
 
 
 def read_terminal(terminal: int, blocks: list[bytes]) -> None:

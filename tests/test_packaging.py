@@ -38,7 +38,7 @@ def test_names() -> None:
     project = pyproject()["project"]
     assert project["name"] == "ir-lexirecall"
     assert "version" in project["dynamic"]
-    assert project["scripts"] == {"ir-lexirecall": "shell_lexirecall:main"}
+    assert project["scripts"] == {"ir-lexirecall": "shell_lexirecall:run"}
     assert project["entry-points"]["pyterrier.modules"] == {"lexirecall": "pyterrier_lexirecall"}
     assert (ROOT / project["readme"]).is_file()
     assert all((ROOT / name).is_file() for name in project["license-files"])

@@ -21,9 +21,7 @@ from tabulate import tabulate
 
 DEPTH, JUDGED = 1000, 30
 OURS = [
-    sys.executable,
-    "-m",
-    "ir_lexirecall",
+    str(Path(sys.executable).with_name("ir-lexirecall")),
     "eval",
     "qrels.txt",
     "a.run",

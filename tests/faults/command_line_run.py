@@ -22,8 +22,8 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = [sys.executable, "-m", "ir_lexirecall"]
-RUNS = [str(path) for path in sorted((ROOT / "ir_lexirecall" / "demo" / "runs").iterdir())]
+PROGRAM = [sys.executable, "-c", "from shell_lexirecall import run; run()"]
+RUNS = [str(path) for path in sorted((ROOT / "ir_lexirecall" / "data" / "demo" / "runs").iterdir())]
 ENDS = {".html": "</html>", ".svg": "</svg>", ".tsv": "\n"}
 COMMANDS = [
     ("report", "lexirecall/demo", *RUNS[:2], "-m", "LR", "AP", "-o", "old.html"),
