@@ -31,9 +31,11 @@ class LazyModule:
 if TYPE_CHECKING:
     import pandas as pandas
     import polars as polars
+    from scipy import special as special
+    from scipy import stats as stats
 else:  # each takes longer to import than most of what is done without it
-    pandas = LazyModule("pandas")
-    polars = LazyModule("polars")
+    pandas, polars = LazyModule("pandas"), LazyModule("polars")
+    special, stats = LazyModule("scipy.special"), LazyModule("scipy.stats")
 
 
 def exports(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -72,6 +74,7 @@ class Remembers:
 
 if TYPE_CHECKING:
     from functools import cached_property as cached_property
+
 else:
 
     class cached_property(functools.cached_property):

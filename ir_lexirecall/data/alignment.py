@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall._util.errors import and_more, entry, naming, warn
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.threads import one_ahead
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
 from ir_lexirecall.data.judgments import Judgments
@@ -25,11 +25,6 @@ from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.objects import readable
 from ir_lexirecall.io.readers import run_batches
 from ir_lexirecall.io.small_tables import RUN_COLUMNS, TableLike, nested_dicts, packed_numbers
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.lazy import LazyModule, cached_property
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import polars as pl
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.errors import check_integer, did_you_mean, entry
 from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data import demo
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
@@ -166,8 +164,6 @@ class Collection:
     @cached_property
     def queries(self) -> pd.DataFrame:
         """The queries: ``query_id`` and the data set's further fields, such as ``text``."""
-        import pandas as pd
-
         table = self._queries()
         return pd.DataFrame({"query_id": self.qrels["query_id"].unique()}) if table is None else table
 
@@ -343,7 +339,6 @@ def _downloading(dataset_id: str) -> Iterator[None]:
 
 def _from_ir_datasets(dataset_id: str) -> Collection:
     import ir_datasets
-    import pandas as pd
 
     if dataset_id not in ir_datasets.registry:
         try:

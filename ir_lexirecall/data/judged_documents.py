@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, ranges
 from ir_lexirecall._util.errors import and_more, shown
-from ir_lexirecall._util.lazy import LazyModule, Remembers, cached_property
+from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aspects import AspectGrades, AspectRows
 from ir_lexirecall.data.lookup import Lookup
 from ir_lexirecall.data.qrels import ASPECT_COLUMNS
 from ir_lexirecall.io.columns import numeric_column
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _SMALL = 2**17  # judged documents
 
@@ -161,8 +155,6 @@ class JudgedDocuments(Remembers):
         Where several aspects were judged, providers without a notion of them keep a document's last row: that is made
         the one with the highest grade, as in ``grade`` (rows of named aspects: that of ``relevance``).
         """
-        import pandas as pd
-
         table = self.aspect_rows
         row = np.arange(len(table))
         if self.relevance_is_named:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.errors import entry, naming
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.data.collection import Collection, Rules, load
 from ir_lexirecall.data.judged_documents import JudgedDocuments
@@ -21,11 +21,6 @@ from ir_lexirecall.data.qrels import read_qrels
 from ir_lexirecall.io.columns import id_pairs, is_file
 from ir_lexirecall.io.objects import readable
 from ir_lexirecall.io.small_tables import TableLike, id_string
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an

@@ -6,19 +6,12 @@ Keys are tables with the columns ``query`` (position in the judgments) and ``doc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Ints
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    from ir_lexirecall._util.lazy import LazyModule
-
-    pl = LazyModule("polars")
+from ir_lexirecall._util.lazy import polars as pl
 
 Hashes = NDArray[np.uint64]
 _ROOMY = 3  # 2^3 places for each row keep the share of rows that meet another one at 6%

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,14 @@ from numpy.typing import NDArray
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
 from ir_lexirecall._util.errors import naming
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, checked_batches
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.tie_rule import as_32_bits, sort_key
 from ir_lexirecall.io.columns import changes, run_table
 from ir_lexirecall.io.files import rereadable
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 Ranks = NDArray[np.signedinteger[Any]]
 _DEEPEST = np.iinfo(np.int32).max

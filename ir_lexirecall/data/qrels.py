@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.io.columns import changes, qrel_columns
 from ir_lexirecall.io.small_tables import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
-
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts

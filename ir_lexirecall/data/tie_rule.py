@@ -8,19 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
-from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.judgments import Judgments
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ir_measures.providers.base import Evaluator
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import NotText, called, check_text
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import Judgments
@@ -218,8 +219,6 @@ def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
     if kinds is str:
         if hasattr(dtype, "categories"):
             return _column_is(dtype.categories, kinds)
-        import pandas as pd
-
         if str(dtype) != "object":
             return bool(pd.api.types.is_string_dtype(dtype))
         return pd.api.types.infer_dtype(column, skipna=False) == "string"

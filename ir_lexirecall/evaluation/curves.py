@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import read_run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @entry
@@ -39,8 +37,6 @@ def recall_curves(
     >>> table[["rank", "share", "recall"]].to_numpy().tolist()
     [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
     """
-    import pandas as pd
-
     judgments = Judgments.from_qrels(qrels)
     frames = []
     for name, run in runs.items():

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, overload
+from typing import Literal, overload
 
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, shown
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
@@ -18,9 +19,6 @@ from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate as aggregated
 from ir_lexirecall.measures.scoring import is_native, values
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @overload
@@ -109,8 +107,6 @@ def evaluate(
     AP     0.4167
     dtype: float64
     """
-    import pandas as pd
-
     parsed = _parsed(measures, qrels, run)
     if "query_id" in parsed:
         raise ValueError(f"'query_id' is the name of the table's index; call {parsed['query_id']} otherwise")

@@ -9,7 +9,7 @@ from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -17,6 +17,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, warn
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -28,9 +29,6 @@ from ir_lexirecall.evaluation.tie_ranges import tie_range
 from ir_lexirecall.io.readers import run_metadata
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PATHS = (str, os.PathLike)
 _DEEPEST = 2**31 - 1
@@ -150,16 +148,12 @@ class ScoredRuns:
     @cached_property
     def per_query(self) -> pd.DataFrame:
         """Values, a row per run and query (index ``run``, ``query_id``), a column per measure."""
-        import pandas as pd
-
         index = pd.MultiIndex.from_product([self.names, self.judgments.query_ids], names=["run", "query_id"])
         return pd.DataFrame({name: array.ravel() for name, array in self.values.items()}, index=index)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """Aggregates as each measure defines them (a mean; for counts a sum), a row per run, a column per measure."""
-        import pandas as pd
-
         index = pd.Index(self.names, name="run")
         columns = {
             name: [aggregate(measure, row) for row in self.values[name]] for name, measure in self.measures.items()

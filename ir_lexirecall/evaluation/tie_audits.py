@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.provenance import versions
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
@@ -17,9 +17,6 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.evaluation.tie_ranges import tie_warning
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import aggregate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @entry
@@ -66,8 +63,6 @@ def tie_audit(
     0  constant      RR     0.5    0.5      1.0             1                    1
     1    sorted      RR     1.0    1.0      1.0             0                    1
     """
-    import pandas as pd
-
     check_runs(runs, 1)
     scored = ScoredRuns.from_runs(
         parse_measures(measures), qrels, runs, exclude=exclude, rules=rules, allow_empty=allow_empty, progress=progress

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import shown_names, warn
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging import lexicographic, recall_paired
 from ir_lexirecall.judging.algorithms import PREFERENCES, bounded
@@ -19,9 +21,6 @@ from ir_lexirecall.judging.duels import Duels
 from ir_lexirecall.judging.ends import First
 from ir_lexirecall.judging.lexicographic import Outcomes
 from ir_lexirecall.judging.sums import WeightedSum
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _AT_ONCE = 2**22  # documents of pairs
 
@@ -236,8 +235,6 @@ def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floa
     >>> low.round(3), high.round(3)
     (array([-0.022]), array([0.422]))
     """
-    from scipy import special  # not needed to import this library
-
     queries = low.shape[1]
     if queries < 2:
         nothing = np.full(len(low), np.inf)
@@ -310,8 +307,6 @@ def bounds_table(
     Raises:
         ValueError: no criterion has a proven algorithm, or ``depth`` is above a cutoff.
     """
-    import pandas as pd
-
     place = {name: s for s, name in enumerate(pool.names)}
     a, b = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     parts, lacking = [], []

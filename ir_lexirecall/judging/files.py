@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import check_integer, entry, needs
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.io.files import written_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RANK = "rank_"
 _MOST_GRADES = 10  # that have a key

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.errors import and_more, naming, warn
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 
 def merged(judgments: Judgments, more: QrelsLike) -> Judgments:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.bounds import bounds_table
 from ir_lexirecall.judging.ordering import decides, to_judge_table
 from ir_lexirecall.judging.predicted import PredictionPowered, human_queries, prediction_powered
 from ir_lexirecall.judging.run_bounds import check_bounds_options
 from ir_lexirecall.judging.sequential import sequential_signs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def bounds(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.algorithms import bounded
 from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins, checked_depth
 from ir_lexirecall.judging.sums import Weight, WeightedSum
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def decides(
@@ -173,8 +170,6 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
       query_id doc_id  decides  rank_x  rank_y
     0        q      v      1.0       2    <NA>
     """
-    import pandas as pd
-
     row = np.flatnonzero((decides > 0) | (concerns > 0))
     best = pool.rank.min(axis=0, where=pool.rank > 0, initial=np.iinfo(np.int32).max)[row]
     row = row[np.lexsort((row, best, -concerns[row], -decides[row], pool.query[row]))]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.lazy import special
 
 LEAST = 10  # human-judged queries
 
@@ -60,8 +61,6 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     >>> result.estimate.round(2), truth.mean().round(2), result.n_effective.round()
     (array([0.]), np.float64(0.07), array([121.]))
     """
-    from scipy import special  # not needed to import this library
-
     n, count = len(human), f.shape[1]
     if n < LEAST:
         raise ValueError(f"at least {LEAST} human-judged queries are needed, not {n}")

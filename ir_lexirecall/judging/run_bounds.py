@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, entry
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
@@ -20,9 +21,6 @@ from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_values, checked_depth, refuse_or_warn_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @entry
@@ -77,8 +75,6 @@ def judgment_bounds(
     nDCG@2  low    0.613
             high   1.000
     """
-    import pandas as pd
-
     parsed = parse_measures(measures)
     check_bounds_options(depth, max_rel, unretrieved)
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)

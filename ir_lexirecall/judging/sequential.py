@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_number
+from ir_lexirecall._util.lazy import special
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,6 @@ def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
     >>> e_value(np.array([0, 5, 9]), np.array([0, 5, 0])).round(2)
     array([ 1.  ,  0.25, 94.96])
     """
-    from scipy import special  # not needed to import this library
-
     wins, losses = wins.astype(np.float64), losses.astype(np.float64)
     log_e = (wins + losses) * np.log(2) + special.betaln(wins + 0.5, losses + 0.5) - special.betaln(0.5, 0.5)
     return np.exp(np.minimum(log_e, 700.0))  # beyond, a float would overflow

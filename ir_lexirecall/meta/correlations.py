@@ -10,6 +10,7 @@ import pandas as pd
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry
+from ir_lexirecall._util.lazy import stats
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures.parsing import MeasuresLike
@@ -20,28 +21,20 @@ BY = ("values", "runs")
 
 
 def _pearson(x: Floats, y: Floats) -> float:
-    from scipy import stats
-
     return float(stats.pearsonr(x, y).statistic)
 
 
 def _spearman(x: Floats, y: Floats) -> float:
-    from scipy import stats
-
     return float(stats.spearmanr(x, y).statistic)
 
 
 def _kendall(x: Floats, y: Floats) -> float:
-    from scipy import stats
-
     return float(stats.kendalltau(x, y).statistic)
 
 
 def _top_weighted_kendall(x: Floats, y: Floats) -> float:
     """Vigna's weighted tau: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over
     both orders."""
-    from scipy import stats
-
     return float(stats.weightedtau(x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True).statistic)
 
 

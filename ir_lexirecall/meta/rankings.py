@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
-
-if TYPE_CHECKING:
-    import polars as pl
-else:
-    pl = LazyModule("polars")
 
 Label = int | tuple[int, ...]
 """Of a document: its grade, or its grade for each of several aspects."""

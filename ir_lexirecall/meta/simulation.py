@@ -11,17 +11,15 @@ import pandas as pd
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
 from ir_lexirecall._util.errors import entry, is_integer
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta.result import study
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.random import Generator
-else:
-    pl = LazyModule("polars")
 
 _MOST = 2**53  # documents: ranks that floats tell apart
 _SMALLEST = 1e-300  # quality

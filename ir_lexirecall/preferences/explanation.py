@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import PAIRWISE, Positions
@@ -78,6 +79,4 @@ def _levels_ahead(p: Positions, query: int, pair: tuple[int, int]) -> tuple[int,
 
 def _whole(values: Ints) -> Any:
     """Integers in which 0 stands for nothing, as pandas' nullable ones."""
-    import pandas as pd
-
     return pd.arrays.IntegerArray(values, values == 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall.significance.intervals import TestResult
 
 
@@ -27,8 +28,6 @@ def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
     >>> result.low.round(4), result.high.round(4)
     (array([-0.6118, -1.    ]), array([0.9874, 1.    ]))
     """
-    from scipy import special  # not needed to import this library
-
     wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
     decided = wins + losses
     effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
@@ -45,8 +44,6 @@ def sign_test_p(fewer: Ints, decided: Ints) -> Floats:
     >>> sign_test_p(np.array([0, 1, 4]), np.array([6, 8, 8]))
     array([0.03125  , 0.0703125, 1.       ])
     """
-    from scipy import special  # not needed to import this library
-
     return np.where(decided > 0, np.minimum(1, 2 * special.bdtr(fewer, np.maximum(decided, 1), 0.5)), 1.0)
 
 
@@ -63,8 +60,6 @@ def one_sided_sign_p(x: Floats, shifts: Floats) -> Floats:
     array([[0.3125],
            [0.0508]])
     """
-    from scipy import special  # not needed to import this library
-
     wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
     p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
     return np.where(shifts > 1, 0.0, np.where(wins == 0, 1.0, p))

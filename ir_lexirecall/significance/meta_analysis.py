@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.lazy import special, stats
 from ir_lexirecall.significance.corrections import corrected
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
@@ -76,8 +77,6 @@ def random_effects(effect: Floats, variance: Floats, queries: Ints, alpha: float
     >>> result.mean.round(3), result.low.round(3), result.high.round(3)
     (array([0.05]), array([-0.025]), array([0.125]))
     """
-    from scipy import special, stats  # not needed to import this library
-
     collections = effect.shape[1]
     numbers = np.full((6, len(effect)), np.nan)
     known = (variance > 0).all(axis=1) & np.isfinite(variance).all(axis=1) & (collections > 1)
@@ -127,8 +126,6 @@ def friedman(means: Floats) -> tuple[float, float]:
     >>> round(chi2, 3), round(p, 3)
     (6.0, 0.05)
     """
-    from scipy import stats  # not needed to import this library
-
     collections, runs = means.shape
     if runs < 3 or collections < 2 or (means == means[:, :1]).all():
         return np.nan, np.nan
@@ -151,8 +148,6 @@ def nemenyi(means: Floats, alpha: float = 0.05) -> tuple[float, Floats]:
     >>> round(difference, 3), p[0].round(3)
     (1.914, array([1.   , 0.438, 0.038]))
     """
-    from scipy import stats  # not needed to import this library
-
     collections, runs = means.shape
     if runs < 2:
         return np.nan, np.ones((runs, runs))

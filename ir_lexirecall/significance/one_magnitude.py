@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall.significance.binomial import one_sided_sign_p, sign_test_p
 from ir_lexirecall.significance.intervals import RELATIVE, TestResult, effect_of_mean, mean_and_deviation, moved
 
@@ -33,8 +34,6 @@ def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]
     >>> low.round(3), high.round(3)
     (array([ 0.467, -0.324]), array([1.   , 0.741]))
     """
-    from scipy import special  # not needed to import this library
-
     middle, error = _with_a_win_and_a_loss(x)
     half = -special.stdtrit(x.shape[1] + 1, alpha / 2) * error
     return np.clip(middle - half, -1, 1), np.clip(middle + half, -1, 1)
@@ -115,8 +114,6 @@ def one_sided_exact_p(x: Floats, shifts: Floats) -> Floats:
            [0.015],
            [0.   ]])
     """
-    from scipy import special  # not needed to import this library
-
     queries = x.shape[1]
     exact = one_sided_sign_p(x, np.zeros_like(shifts))
     c = np.abs(x).max(axis=1, initial=0)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall.significance.intervals import mean_and_deviation
 
 MOST = 10**7  # queries beyond which nobody goes: inf
@@ -130,8 +131,6 @@ def effect_interval(effect: Floats, queries: int, alpha: float = 0.05) -> tuple[
 
 def _noncentrality(t: Floats, df: float, level: float) -> Floats:
     """The noncentralities at which P(T <= t) is a level."""
-    from scipy import special  # not needed to import this library
-
     # The normal quantile of the probability falls almost as a line; its steps are of a secant, at first of that line.
     target, slope = special.ndtri(level), np.sqrt(1 + t**2 / (2 * df))
     found = t * (1 - 1 / (4 * df)) - target * slope
@@ -181,8 +180,6 @@ def _needed(
 
 def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Standard deviation of each row and the ends of its chi-squared interval; NaN where there is no spread."""
-    from scipy import special  # not needed to import this library
-
     deviation = mean_and_deviation(x)[1]
     deviation = np.where(deviation > 0, deviation, np.nan)
     n = x.shape[1] - 1
@@ -191,22 +188,16 @@ def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _two_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
-    from scipy import special  # not needed to import this library
-
     critical = -special.stdtrit(queries - 1, alpha / 2)
     return 1 - _cdf(critical, queries - 1, noncentrality) + _cdf(-critical, queries - 1, noncentrality)
 
 
 def _one_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:
-    from scipy import special  # not needed to import this library
-
     return 1 - _cdf(-special.stdtrit(queries - 1, alpha), queries - 1, noncentrality)
 
 
 def _cdf(t: Floats, df: float | Floats, noncentrality: Floats) -> Floats:
     """P(T <= t) of the noncentral t; by its normal approximation where SciPy has no number."""
-    from scipy import special  # not needed to import this library
-
     positive = noncentrality >= 0
     p = special.nctdtr(df, np.abs(noncentrality), np.where(positive, t, -t))
     normal = special.ndtr((t * (1 - 1 / (4 * df)) - noncentrality) / np.sqrt(1 + t**2 / (2 * df)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.significance.intervals import RELATIVE, TestResult, moved
 
@@ -154,16 +154,12 @@ class _Null:
 
     def p(self, smaller: int | Ints) -> Floats:
         """Two-sided p of 2 W, the smaller one of both directions."""
-        from scipy import special  # not needed to import this library
-
         if self.lower is not None:
             return np.minimum(1, 2 * self.lower[smaller // self.step])
         return np.minimum(1, 2 * special.ndtr((smaller - self.total / 2) / self.deviation))
 
     def lower_tail(self, value: int) -> float:
         """P(2 W <= value)."""
-        from scipy import special  # not needed to import this library
-
         if self.lower is None:
             return float(special.ndtr((value - self.total / 2) / self.deviation))
         place, above = value // self.step, (self.total - value) // self.step - 1
@@ -173,8 +169,6 @@ class _Null:
 
     def threshold(self, alpha: float) -> float | None:
         """What lies half-way between the largest 2 W that is rejected and the next one; None if nothing is rejected."""
-        from scipy import special  # not needed to import this library
-
         if self.lower is not None:
             places = np.flatnonzero(np.diff(self.lower, prepend=0) > 0)  # of values that 2 W can have
             rejected = np.count_nonzero(self.p(places * self.step) <= alpha)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.lazy import special
 from ir_lexirecall.significance.intervals import TestResult, effect_of_mean, mean_and_deviation, moved
 from ir_lexirecall.significance.one_magnitude import exact_where_of_one_magnitude
 
@@ -31,8 +32,6 @@ def t_test(x: Floats, alpha: float = 0.05) -> TestResult:
 
 def t_of_mean(x: Floats, alpha: float, degrees: float) -> TestResult:
     """The t-test with given degrees of freedom, of rows of at least two queries that are not of one magnitude."""
-    from scipy import special  # not needed to import this library
-
     mean, deviation = mean_and_deviation(x)
     error = deviation / np.sqrt(x.shape[1])
     half = -special.stdtrit(degrees, alpha / 2) * error
@@ -47,8 +46,6 @@ def one_sided_t_p(x: Floats, shifts: Floats, degrees: float) -> Floats:
     array([[0.0514],
            [0.0152]])
     """
-    from scipy import special  # not needed to import this library
-
     error = mean_and_deviation(x)[1] / np.sqrt(x.shape[1])
     means = np.stack([mean_and_deviation(moved(x, shift))[0] for shift in shifts])
     return special.stdtr(degrees, -means / error)

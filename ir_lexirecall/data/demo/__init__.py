@@ -9,13 +9,10 @@ from __future__ import annotations
 import csv
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ir_lexirecall._util.errors import called, check_choice
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.trec import read_run
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLDER = Path(__file__).parent
 GRADES = {0: "not relevant", 1: "touches the subtopic", 2: "answers it in part", 3: "answers it"}
@@ -23,8 +20,6 @@ RUNS = ("bm25", "bm25_rerank", "ql", "tfidf", "overlap")
 
 
 def _read(name: str) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(
         FOLDER / name,
         sep="\t",
@@ -81,8 +76,6 @@ def run(name: str) -> pd.DataFrame:
     >>> list(run("bm25").columns)
     ['query_id', 'doc_id', 'score']
     """
-    import pandas as pd
-
     check_choice("run", name, RUNS)
     table = read_run(str(FOLDER / "runs" / f"{name}.run"))
     return pd.DataFrame({column: table[column].to_list() for column in table.columns})
