@@ -50,17 +50,11 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Ties:
-    """The retrieved judged documents whose score other documents of the ranking share.
+    """The retrieved judged documents whose score other documents of the ranking share."""
 
-    Attributes:
-        row: their rows in the ``AlignedRun``, rising.
-        first: the rank at which the documents of that score begin, for each row.
-        size: how many documents share the score.
-    """
-
-    row: Ints
-    first: Ints
-    size: Ints
+    row: Ints  # their rows in the ``AlignedRun``, rising
+    first: Ints  # the rank at which the documents of that score begin, for each row
+    size: Ints  # how many documents share the score
 
     @classmethod
     def among(cls, first: NDArray[Any], size: NDArray[Any]) -> Ties | None:

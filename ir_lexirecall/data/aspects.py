@@ -35,24 +35,15 @@ class AspectRows:
     """Qrels that say more than one grade for each document: of several aspects, or in further columns.
 
     A row per document and aspect, ordered by document, then by the name of the aspect.
-
-    Attributes:
-        doc: for each row, the row of the document in the judgments.
-        aspect: its aspect, as a place in ``names``.
-        grade: the grade for it.
-        names: names of aspects, sorted.
-        columns: further columns of the qrels, as they were.
-        line: their lines that are about these rows, ordered by row; more than one where the same is said twice.
-        row: the row that each of these lines is about.
     """
 
-    doc: Ints
-    aspect: Ints
-    grade: Floats
-    names: list[str]
-    columns: Mapping[str, pl.Series]
-    line: Ints
-    row: Ints
+    doc: Ints  # for each row, the row of the document in the judgments
+    aspect: Ints  # its aspect, as a place in ``names``
+    grade: Floats  # the grade for it
+    names: list[str]  # names of aspects, sorted
+    columns: Mapping[str, pl.Series]  # further columns of the qrels, as they were
+    line: Ints  # their lines that are about these rows, ordered by row; more than one where the same is said twice
+    row: Ints  # the row that each of these lines is about
 
     def __len__(self) -> int:
         return len(self.doc)

@@ -86,15 +86,10 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """What the makers of a collection take out of rankings and judgments before they evaluate.
+    """What the makers of a collection take out of rankings and judgments before they evaluate."""
 
-    Attributes:
-        self_matches: whether a document with the query's own id is taken out.
-        excluded_grades: grades that mean *to be excluded*: documents judged so are taken out.
-    """
-
-    self_matches: bool = False
-    excluded_grades: tuple[float, ...] = ()
+    self_matches: bool = False  # whether a document with the query's own id is taken out
+    excluded_grades: tuple[float, ...] = ()  # grades that mean *to be excluded*: documents judged so are taken out
 
     def __bool__(self) -> bool:
         return self.self_matches or bool(self.excluded_grades)

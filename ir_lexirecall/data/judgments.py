@@ -49,15 +49,10 @@ def known_judgments(find: Callable[[Any], Judgments | None]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Documents that were taken out of judgments and are to be taken out of runs.
+    """Documents that were taken out of judgments and are to be taken out of runs."""
 
-    Attributes:
-        everything: the judged documents and the excluded ones.
-        row: the row in the judgments of each of these, -1 for the excluded.
-    """
-
-    everything: Judgments
-    row: Ints
+    everything: Judgments  # the judged documents and the excluded ones
+    row: Ints  # the row in the judgments of each of these, -1 for the excluded
 
 
 @dataclass(frozen=True)

@@ -20,21 +20,14 @@ _SPARSE = 5  # 2^5 places for each key keep the share of other rows that look li
 
 @dataclass(frozen=True)
 class Lookup:
-    """The judged documents, arranged to be found by the hashes of their keys.
+    """The judged documents, arranged to be found by the hashes of their keys."""
 
-    Attributes:
-        keys: query and document of every judged document.
-        seed: of the hash function; one under which all keys have different hashes.
-        known: the hashes, sorted; row: the row of ``keys`` each one belongs to.
-        seen: which leading bits of a hash occur; shift: how many trailing bits they leave out.
-    """
-
-    keys: pl.DataFrame
-    seed: int
-    known: Hashes
-    row: Ints
-    seen: Bools
-    shift: np.uint64
+    keys: pl.DataFrame  # query and document of every judged document
+    seed: int  # of the hash function; one under which all keys have different hashes
+    known: Hashes  # the hashes, sorted
+    row: Ints  # the row of ``keys`` that each hash belongs to
+    seen: Bools  # which leading bits of a hash occur
+    shift: np.uint64  # how many trailing bits these leave out
 
     @classmethod
     def from_keys(cls, keys: pl.DataFrame) -> Lookup:

@@ -32,27 +32,16 @@ _DEEPEST = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class Pool:
-    """The N documents that S runs retrieved: all judged ones, and the unjudged ones that a run has among its first ``depth``.
+    """The N documents that S runs retrieved: all judged ones, and the unjudged ones that a run has among its first ``depth``."""
 
-    Attributes:
-        judgments: what says which documents are judged, and numbers the Q queries.
-        names: names of the runs.
-        depth: down to which rank of any run unjudged documents are here; None: all.
-        query: query of each document, rising, shape ``(N,)``.
-        doc: its row in the judgments, -1 without one, shape ``(N,)``.
-        doc_id: its id.
-        rank: its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``.
-        retrieved: documents that each run retrieved for each query, shape ``(S, Q)``.
-    """
-
-    judgments: Judgments
-    names: list[str]
-    depth: int | None
-    query: Ints
-    doc: Ints
-    doc_id: pl.Series
-    rank: Ranks
-    retrieved: Ints
+    judgments: Judgments  # what says which documents are judged, and numbers the Q queries
+    names: list[str]  # names of the runs
+    depth: int | None  # down to which rank of any run unjudged documents are here; None: all
+    query: Ints  # query of each document, rising, shape ``(N,)``
+    doc: Ints  # its row in the judgments, -1 without one, shape ``(N,)``
+    doc_id: pl.Series  # its id
+    rank: Ranks  # its rank in each run, from 1, also below ``depth``; 0: not retrieved; shape ``(S, N)``
+    retrieved: Ints  # documents that each run retrieved for each query, shape ``(S, Q)``
 
     @classmethod
     def from_runs(

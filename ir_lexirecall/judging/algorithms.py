@@ -40,17 +40,11 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True)
 class Bounded:
-    """A measure and what bounds it.
+    """A measure and what bounds it."""
 
-    Attributes:
-        algorithm: finds the largest difference.
-        cutoff: below which documents count as not retrieved; None: nowhere.
-        can_gain: whether the top grade is a gain at all: else no open document matters.
-    """
-
-    algorithm: Algorithm
-    cutoff: int | None
-    can_gain: bool
+    algorithm: Algorithm  # finds the largest difference
+    cutoff: int | None  # below which documents count as not retrieved; None: nowhere
+    can_gain: bool  # whether the top grade is a gain at all: else no open document matters
 
 
 def bounded(measure: IRMeasure, judgments: Judgments, max_rel: float | None = None) -> Bounded | None:

@@ -20,14 +20,10 @@ class AveragePrecision:
     the last. Where no open document is in both rankings (within the cutoff), the numbers j_A and j_B alone decide, and
     m = judged + j_A + j_B (+ relevant documents elsewhere): exact. Else the bound is that of A's largest and B's smallest value,
     which no single judging may reach. Rankings with all these documents at the same ranks differ under no judging.
-
-    Attributes:
-        rel: smallest grade that counts as relevant.
-        m: relevant judged documents of each query.
     """
 
-    rel: float
-    m: Ints
+    rel: float  # smallest grade that counts as relevant
+    m: Ints  # relevant judged documents of each query
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case (or a bound of it), and whether some judging reaches it."""

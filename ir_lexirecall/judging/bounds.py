@@ -27,16 +27,11 @@ _AT_ONCE = 2**22  # documents of pairs
 
 @dataclass(frozen=True)
 class ValueBounds:
-    """Of a measure, per pair (or run) and query: arrays of shape ``(P, Q)``.
+    """Of a measure, per pair (or run) and query: arrays of shape ``(P, Q)``."""
 
-    Attributes:
-        low, high: least and largest difference (or value).
-        exact: whether some judging reaches both.
-    """
-
-    low: Floats
-    high: Floats
-    exact: Bools
+    low: Floats  # least difference (or value)
+    high: Floats  # largest difference (or value)
+    exact: Bools  # whether some judging reaches both
 
     def mean(self, queries: Ints, alpha: float) -> tuple[Floats, Floats, Floats, Floats]:
         """Bounds of the mean over some queries, and an interval that holds sampling of queries, too; shape ``(P,)`` each."""
@@ -46,17 +41,14 @@ class ValueBounds:
 
 @dataclass(frozen=True)
 class WinBounds:
-    """Of a preference, per pair and query: arrays of shape ``(P, Q)``.
+    """What A makes of B by a preference (1 wins, 0 ties, -1 loses), per pair and query: arrays of shape ``(P, Q)``.
 
-    Attributes:
-        low, high: what A makes of B under the worst and the best judging: 1 wins, 0 ties, -1 loses. That a tie can be reached is certain
-            of lexicographic preferences only; it may be too much otherwise.
-        exact: whether who can win is known; otherwise "can" may be too much.
+    That a tie can be reached is certain of lexicographic preferences only; it may be too much otherwise.
     """
 
-    low: Outcomes
-    high: Outcomes
-    exact: Bools
+    low: Outcomes  # under the worst judging
+    high: Outcomes  # under the best judging
+    exact: Bools  # whether who can win is known; otherwise "can" may be too much
 
     @property
     def a_can(self) -> Bools:

@@ -24,16 +24,11 @@ class Cascade:
     gain of each document, so grades 0 and max_rel are enough. Open documents of A alone get max_rel, those of B alone 0; of those
     in both all choices are looked at, up to 2^6. Where there are more, the bound is that of A's largest and B's smallest
     value, which no single judging may reach.
-
-    Attributes:
-        max_rel: top grade of the scale.
-        kind: of the gain, ``'exp'`` or ``'linear'``.
-        best: gain of the best grade that a document can get.
     """
 
-    max_rel: float
-    kind: str
-    best: float
+    max_rel: float  # top grade of the scale
+    kind: str  # of the gain, ``'exp'`` or ``'linear'``
+    best: float  # gain of the best grade that a document can get
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case (or a bound of it), and whether some judging reaches it."""

@@ -16,33 +16,21 @@ class Duels:
 
     An *open* document has no judgment and stands among the first ``depth`` of A or B: it may turn out to have any grade, the same
     in both rankings. What is ranked below counts as not relevant.
-
-    Attributes:
-        case: case of each of the N documents, rising, shape ``(N,)``.
-        rank_a, rank_b: its ranks, 0: not retrieved.
-        is_open: whether it is open.
-        grade: its grade, 0 for unjudged ones.
-        query: query of each case, shape ``(C,)``.
-        retrieved_a, retrieved_b: documents that A and B retrieved, shape ``(C,)``.
-        value_a, value_b: what the measure says today, shape ``(C,)``.
-        elsewhere: relevant documents of each case, at most, that neither retrieved, shape ``(C,)``.
-        alone: whether one of the two is no ranking at all, and its value 0: bounds of the other's value.
-        is_a_empty: whether that is A.
     """
 
-    case: Ints
-    rank_a: Ranks
+    case: Ints  # case of each of the N documents, rising, shape ``(N,)``
+    rank_a: Ranks  # its rank in A, 0: not retrieved
     rank_b: Ranks
-    is_open: Bools
-    grade: Floats
-    query: Ints
-    retrieved_a: Ints
+    is_open: Bools  # whether it is open
+    grade: Floats  # its grade, 0 for unjudged ones
+    query: Ints  # query of each case, shape ``(C,)``
+    retrieved_a: Ints  # how many documents A retrieved, shape ``(C,)``
     retrieved_b: Ints
-    value_a: Floats
+    value_a: Floats  # what the measure says of A today, shape ``(C,)``
     value_b: Floats
-    elsewhere: Ints
-    alone: bool = False
-    is_a_empty: bool = False
+    elsewhere: Ints  # relevant documents of each case, at most, that neither retrieved, shape ``(C,)``
+    alone: bool = False  # whether one of the two is no ranking at all, and its value 0: bounds of the other's value
+    is_a_empty: bool = False  # whether that is A
 
     @classmethod
     def from_pool(

@@ -20,12 +20,9 @@ class First:
 
     One document is the first relevant one of A. Any further relevant one can only bring B's first up, so the best judging has at
     most one open document relevant: the largest of today's difference and U others.
-
-    Attributes:
-        value: of a rank from 1 on.
     """
 
-    value: Callable[[Ints], Floats]
+    value: Callable[[Ints], Floats]  # of a rank from 1 on
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case, and that it is reached."""
@@ -46,16 +43,11 @@ class Last:
 
     Once A reads down to rank t, every open document above costs A nothing: the best judgings admit the first ones in A's order,
     and B's last rank is a running maximum.
-
-    Attributes:
-        exposure: of a rank, falling; of infinity: the bottom.
-        rel: smallest grade that counts as relevant.
-        m: relevant judged documents of each query.
     """
 
-    exposure: Exposure
-    rel: float
-    m: Ints
+    exposure: Exposure  # of a rank, falling; of infinity: the bottom
+    rel: float  # smallest grade that counts as relevant
+    m: Ints  # relevant judged documents of each query
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case, and that it is reached."""

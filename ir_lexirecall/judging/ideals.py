@@ -23,21 +23,13 @@ _GUESSES = 100
 
 @dataclass(frozen=True)
 class Normalised:
-    """sum of discount(rank) x gain over that of the best ranking of all relevant documents, both down to rank k.
+    """sum of discount(rank) x gain over that of the best ranking of all relevant documents, both down to rank k."""
 
-    Attributes:
-        cutoff: k, None: none.
-        discount: of a rank, falling.
-        gain: of a grade: 0 for grades up to 0, rising above.
-        max_rel: the top grade.
-        judged_query, judged_grade: query and grade of every judged document.
-    """
-
-    cutoff: int | None
-    discount: Callable[[Floats], Floats]
-    gain: Callable[[Floats], Floats]
-    max_rel: int
-    judged_query: Ints
+    cutoff: int | None  # k, None: none
+    discount: Callable[[Floats], Floats]  # of a rank, falling
+    gain: Callable[[Floats], Floats]  # of a grade: 0 for grades up to 0, rising above
+    max_rel: int  # the top grade
+    judged_query: Ints  # of every judged document
     judged_grade: Floats
 
     @cached_property

@@ -21,27 +21,20 @@ _MOST = 30_000_000  # documents of runs, or of pairs, that are looked at without
 
 @dataclass(frozen=True)
 class LeftOpen:
-    """What the unjudged documents of P pairs of runs could change by one criterion, on the Q queries that count.
+    """What the unjudged documents of P pairs of runs could change by one criterion, on the Q queries that count."""
 
-    Attributes:
-        depth: down to which rank of either run.
-        is_open: whether either run can win, shape ``(P, Q)``.
-        low, high: of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
-            preference's net wins / queries; shape ``(P,)``.
-        outer: the ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end of its
-            interval under the worst judging to the upper one under the best; of means, Imbens and Manski's. None of other
-            tests, and of a preference's mean.
-        exact: whether some judging does it, shape ``(P,)``; else "can" may be too much.
-        is_shared: whether documents that both runs have at the same rank can decide as well.
-    """
-
-    depth: int
-    is_open: Bools
+    depth: int  # down to which rank of either run
+    is_open: Bools  # whether either run can win, shape ``(P, Q)``
+    # Ends of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
+    # preference's net wins / queries; shape ``(P,)``.
     low: Floats
     high: Floats
+    # The ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end
+    # of its interval under the worst judging to the upper one under the best; of means, Imbens and Manski's. None of
+    # other tests, and of a preference's mean.
     outer: tuple[Floats, Floats] | None
-    exact: Bools
-    is_shared: bool
+    exact: Bools  # whether some judging does it, shape ``(P,)``; else "can" may be too much
+    is_shared: bool  # whether documents that both runs have at the same rank can decide as well
 
     @property
     def holds_zero(self) -> Bools:

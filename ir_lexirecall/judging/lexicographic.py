@@ -49,18 +49,12 @@ def best_outcome(
 
 @dataclass(frozen=True)
 class _Lists:
-    """The documents of every run that may be relevant, in the order of the walk.
+    """The documents of every run that may be relevant, in the order of the walk."""
 
-    Attributes:
-        row: their rows in the pool, run by run and query by query; one row more at the end, for none.
-        order: where each stands in the walk.
-        start, end: where the documents of a run and query are, shape ``(S, Q)``.
-    """
-
-    row: Ints
-    order: Ints
-    start: Ints
-    end: Ints
+    row: Ints  # their rows in the pool, run by run and query by query; one row more at the end, for none
+    order: Ints  # where each stands in the walk
+    start: Ints  # where the documents of a run and query begin, shape ``(S, Q)``
+    end: Ints  # and where they end
 
     @classmethod
     def from_pool(cls, pool: Pool, cutoff: int | None, from_the_end: bool) -> _Lists:

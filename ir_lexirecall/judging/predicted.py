@@ -16,22 +16,14 @@ LEAST = 10  # human-judged queries
 
 @dataclass(frozen=True)
 class PredictionPowered:
-    """Estimates of P differences, arrays of shape ``(P,)``.
+    """Estimates of P differences, arrays of shape ``(P,)``."""
 
-    Attributes:
-        estimate: of the mean human difference on queries like these (the N queries are a sample, too).
-        low, high: its interval at 1 - alpha.
-        p: of no difference, two-sided.
-        rho: correlation of human and predicted differences over the human-judged queries; 0 where either is constant.
-        n_effective: the number of human-judged queries without predictions that would give as small a variance.
-    """
-
-    estimate: Floats
-    low: Floats
+    estimate: Floats  # of the mean human difference on queries like these (the N queries are a sample, too)
+    low: Floats  # ends of its interval at 1 - alpha
     high: Floats
-    p: Floats
-    rho: Floats
-    n_effective: Floats
+    p: Floats  # of no difference, two-sided
+    rho: Floats  # correlation of human and predicted differences over the human-judged queries; 0 if either is constant
+    n_effective: Floats  # the number of human-judged queries without predictions that would give as small a variance
 
 
 def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -> PredictionPowered:

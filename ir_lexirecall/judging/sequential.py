@@ -15,19 +15,12 @@ from ir_lexirecall._util.lazy import special
 
 @dataclass(frozen=True)
 class SequentialSigns:
-    """What the sign test says after each query, in the order in which they were judged: P pairs.
+    """What the sign test says after each query, in the order in which they were judged: P pairs."""
 
-    Attributes:
-        order: the queries, shape ``(Q,)``.
-        e: e-values after each of them, shape ``(P, Q)``.
-        decided_after: number of queries after which e reached 1 / alpha, 0: never; shape ``(P,)``.
-        sign: of wins - losses then, or at the end; shape ``(P,)``.
-    """
-
-    order: Ints
-    e: Floats
-    decided_after: Ints
-    sign: Ints
+    order: Ints  # the queries, shape ``(Q,)``
+    e: Floats  # e-values after each of them, shape ``(P, Q)``
+    decided_after: Ints  # number of queries after which e reached 1 / alpha, 0: never; shape ``(P,)``
+    sign: Ints  # of wins - losses then, or at the end; shape ``(P,)``
 
 
 def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:

@@ -22,16 +22,11 @@ class WeightedSum:
 
     high = today's difference + G x sum max(D_u, 0), with G the largest gain (P, RBP, DCG, ...: Moffat and Zobel's residuals,
     for two rankings).
-
-    Attributes:
-        weight: of a rank from 1 on.
-        top: G, the gain of the top grade.
-        falls: whether a judgment lowers the value by ``top``, as it does where unjudged documents are counted.
     """
 
-    weight: Weight
-    top: float
-    falls: bool = False
+    weight: Weight  # of a rank from 1 on
+    top: float  # G, the gain of the top grade
+    falls: bool = False  # whether a judgment lowers the value by ``top``: where unjudged documents are counted
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case, and whether some judging reaches it."""
@@ -54,14 +49,10 @@ class Recall:
 
     With d = r_A - r_B, X open documents of A alone and Z of both or of neither (these and relevant documents elsewhere move m only), the
     largest difference is (d + X) / (m + X), and (d + X) / (m + X + Z) where d + X is negative.
-
-    Attributes:
-        rel: smallest grade that counts as relevant.
-        m: relevant judged documents of each query.
     """
 
-    rel: float
-    m: Ints
+    rel: float  # smallest grade that counts as relevant
+    m: Ints  # relevant judged documents of each query
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case, and that it is reached."""

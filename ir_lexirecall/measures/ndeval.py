@@ -100,19 +100,13 @@ def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: f
 
 @dataclass(frozen=True)
 class Coverage:
-    """The retrieved documents, once per subtopic that they are relevant to, ordered by subtopic, then rank.
+    """The retrieved documents, once per subtopic that they are relevant to, ordered by subtopic, then rank."""
 
-    Attributes:
-        query, subtopic, rank: of each row; the subtopics of all queries are numbered as in ``judgments.aspects``.
-        relevant: number of relevant documents of each subtopic, retrieved or not.
-        subtopics: number of subtopics with a relevant document of each query, shape ``(Q,)``.
-    """
-
-    query: Ints
-    subtopic: Ints
+    query: Ints  # of each row
+    subtopic: Ints  # those of all queries are numbered as in ``judgments.aspects``
     rank: Ints
-    relevant: Ints
-    subtopics: Ints
+    relevant: Ints  # number of relevant documents of each subtopic, retrieved or not
+    subtopics: Ints  # number of subtopics with a relevant document of each query, shape ``(Q,)``
 
 
 def coverage(run: AlignedRun, rel: float, cutoff: float = inf) -> Coverage:

@@ -57,23 +57,15 @@ def number(measure: Measure, name: str, low: float = 0, high: float = math.inf) 
 
 @dataclass(frozen=True, eq=False)
 class Hits(Remembers):
-    """The retrieved relevant documents.
+    """The retrieved relevant documents."""
 
-    Attributes:
-        query, rank: of each, ordered by query and rank.
-        row: its row in the ranking.
-        i: its number among those of its query, from 1.
-        precision: i / rank.
-        m, r: number of relevant documents, and of retrieved ones, of each query.
-    """
-
-    query: Ints
+    query: Ints  # of each, ordered by query and rank
     rank: Ints
-    row: Ints
-    i: Ints
-    precision: Floats
-    m: Ints
-    r: Ints
+    row: Ints  # its row in the ranking
+    i: Ints  # its number among those of its query, from 1
+    precision: Floats  # i / rank
+    m: Ints  # number of relevant documents of each query
+    r: Ints  # how many of them were retrieved
 
     def up_to(self, k: int) -> Ints:
         """How many stand at rank ``k`` or above, for each query."""
@@ -95,20 +87,14 @@ class Gains:
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Remembers):
-    """The judged documents of a run, all of them or condensed, with the judgments' grades or those that ``gains`` gives.
-
-    Attributes:
-        judged_grade: grades of all judged documents.
-        query, rank, grade: of each retrieved one, ordered by query and rank.
-        depth: number of documents in the ranking of each query.
-    """
+    """The judged documents of a run, all of them or condensed, with the judgments' grades or those that ``gains`` gives."""
 
     judgments: Judgments
-    judged_grade: Floats
-    query: Ints
+    judged_grade: Floats  # grades of all judged documents
+    query: Ints  # of each retrieved one, ordered by query and rank
     rank: Ints
     grade: Floats
-    depth: Ints
+    depth: Ints  # number of documents in the ranking of each query
 
     @classmethod
     def from_run(cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None) -> Ranking:

@@ -56,17 +56,11 @@ def _share(desc: str, default: float) -> Param:
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the relevant documents of every query stand in its collection.
+    """Where the relevant documents of every query stand in its collection."""
 
-    Attributes:
-        found: those retrieved.
-        n: size of each query's collection, shape ``(Q,)``.
-        missing: how many end the collection, shape ``(Q,)``.
-    """
-
-    found: Relevant
-    n: Ints
-    missing: Ints
+    found: Relevant  # those retrieved
+    n: Ints  # size of each query's collection, shape ``(Q,)``
+    missing: Ints  # how many end the collection, shape ``(Q,)``
 
     def rank_of(self, level: Ints) -> Floats:
         """p_j of each query for ``level`` j, shape ``(Q,)``; 0 where j is 0."""

@@ -37,12 +37,7 @@ def agreement(
 
     Args:
         measures: at least two measures or preferences of ``compare``.
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
-        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per ordered pair of measures: ``measure_a``, ``measure_b``, ``decisions``, ``agree``, ``disagree``, ``tied_a`` and
@@ -61,16 +56,7 @@ def agreement(
     0        RR       TSE      0       1       0        NaN
     1       TSE        RR      0       0       1        0.0
     """
-    decisions = Decisions.from_runs(
-        measures,
-        qrels,
-        runs,
-        least_measures=2,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress, least_measures=2)
     signs = {label: decisions.signs(label, INCOMPARABLE) for label in decisions.labels}
     rows = [{"measure_a": a, "measure_b": b, **_agreement(signs[a], signs[b])} for a, b in permutations(signs, 2)]
     return study(pd.DataFrame(rows), "agreement", **decisions.provenance)
@@ -131,16 +117,7 @@ def per_query_kendall(
     >>> per_query_kendall(["AP", "nDCG"], demo.qrels(), demo.runs())["queries"].tolist()
     [16]
     """
-    decisions = Decisions.from_runs(
-        measures,
-        qrels,
-        runs,
-        least_measures=2,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress, least_measures=2)
     signs = {label: decisions.value_signs(label) for label in decisions.labels}
     rows = []
     for a, b in combinations(signs, 2):

@@ -36,8 +36,7 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
 
     Args:
         measures: measures that name their aspects: ``CAM``, ``MM``, ``TOMA``.
-        qrels: judgments in any form that ``evaluate`` takes.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, progress: as in ``ties``.
 
     Returns:
         A row per measure and query that has a label above the lowest: ``measure``, ``query_id``, ``value`` and ``order`` (of
@@ -93,11 +92,9 @@ def best_run_labels(
 
     Args:
         measures: measures that name the same aspects: ``CAM``, ``MM``, ``TOMA``.
-        qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         k: how many ranks to look at.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure and rank from 1 to k: ``measure``, ``rank``, ``documents`` (how many of the best runs have one

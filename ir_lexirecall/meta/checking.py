@@ -44,14 +44,8 @@ def properties() -> pd.DataFrame:
     >>> properties().set_index("property").loc["swap", "meaning"]
     'swapping a document with a lower one of a higher grade never lowers the value'
     """
-    table = pd.DataFrame(
-        {
-            "source": [law.source for law in PROPERTIES],
-            "property": [law.name for law in PROPERTIES],
-            "meaning": [law.meaning for law in PROPERTIES],
-        }
-    )
-    return study(table, "properties")
+    rows = [(law.source, law.name, law.meaning) for law in PROPERTIES]
+    return study(pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties")
 
 
 @entry
@@ -109,7 +103,9 @@ def check(
     >>> table.loc["strict swap", ["result", "counterexample", "search"]].to_list()
     ['fails', '[1 1 0] scores 1, not more than [1 0 1], 1', 'exhaustive to size 8 (5630 cases)']
     """
-    return _checked("check", [measure], grades, size, cases, seed, progress)
+    table = axioms([measure], grades=grades, size=size, cases=cases, seed=seed, progress=progress)
+    table.attrs["function"] = "check"
+    return table
 
 
 @entry
@@ -126,14 +122,7 @@ def axioms(
 
     Args:
         measures: measures or strings, as for ``evaluate``.
-        grades, size, cases, seed: as for ``check``.
-        progress: show a progress bar; by default on a terminal only.
-
-    Returns:
-        The rows of ``check`` for every measure.
-
-    Raises:
-        ValueError: as ``check``.
+        grades, size, cases, seed, progress: as in ``check``, as are columns and errors.
 
     >>> table = axioms(["AP", "RBP(p=0.8)"], size=4, cases=0).pivot(index="property", columns="measure", values="result")
     >>> table.loc[["deepness threshold", "priority", "strict swap"]]
@@ -143,18 +132,6 @@ def axioms(
     priority            holds      holds
     strict swap         holds      holds
     """
-    return _checked("axioms", measures, grades, size, cases, seed, progress)
-
-
-def _checked(
-    function: str,
-    measures: MeasuresLike,
-    grades: Sequence[int] | None,
-    size: int | None,
-    cases: int,
-    seed: int,
-    progress: bool | None,
-) -> pd.DataFrame:
     parsed = parse_measures_for(measures)
     check_integer("cases", cases, least=0)
     check_integer("seed", seed, least=0)
@@ -174,7 +151,7 @@ def _checked(
         rows += _rows(name, measure, searches)
     return study(
         pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"]),
-        function,
+        "axioms",
         measures=list(parsed),
         grades=None if grades is None else list(grades),
         size=size,
@@ -224,12 +201,7 @@ def _default_grades(measure: IRMeasure, gains: str) -> list[int]:
 
 
 def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
-    """The measure on a scale that gives grades gains near 0, below 1, or 1; itself where it has no scale.
-
-    Args:
-        measure: any measure.
-        gains: a key of ``GAINS``.
-        top: the largest grade in use.
+    """The measure on a scale that gives grades up to ``top`` the ``gains`` (a key of ``GAINS``); itself without a scale.
 
     >>> from ir_lexirecall import RBU
     >>> with_gains(RBU, "full", 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,29 +21,14 @@ from ir_lexirecall.meta.result import study
 BY = ("values", "runs")
 
 
-def _pearson(x: Floats, y: Floats) -> float:
-    return float(stats.pearsonr(x, y).statistic)
-
-
-def _spearman(x: Floats, y: Floats) -> float:
-    return float(stats.spearmanr(x, y).statistic)
-
-
-def _kendall(x: Floats, y: Floats) -> float:
-    return float(stats.kendalltau(x, y).statistic)
-
-
-def _top_weighted_kendall(x: Floats, y: Floats) -> float:
-    """Vigna's weighted tau: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over
-    both orders."""
-    return float(stats.weightedtau(x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True).statistic)
-
-
-COEFFICIENTS: dict[str, Callable[[Floats, Floats], float]] = {
-    "pearson": _pearson,
-    "spearman": _spearman,
-    "kendall": _kendall,
-    "top_weighted_kendall": _top_weighted_kendall,
+COEFFICIENTS: dict[str, Callable[[Floats, Floats], Any]] = {
+    "pearson": lambda x, y: stats.pearsonr(x, y),
+    "spearman": lambda x, y: stats.spearmanr(x, y),
+    "kendall": lambda x, y: stats.kendalltau(x, y),
+    # Vigna's: an exchange weighs the sum of 1 / (s + 1) over the two places s = 0, 1, ..., averaged over both orders.
+    "top_weighted_kendall": lambda x, y: stats.weightedtau(
+        x, y, rank=True, weigher=lambda s: 1 / (s + 1), additive=True
+    ),
 }
 
 
@@ -52,7 +38,7 @@ def coefficient(name: str, x: Floats, y: Floats) -> float:
         return float("nan")
     if name == "pearson" and not (np.isfinite(x).all() and np.isfinite(y).all()):
         return float("nan")
-    return COEFFICIENTS[name](x, y)
+    return float(COEFFICIENTS[name](x, y).statistic)
 
 
 @entry
@@ -76,13 +62,8 @@ def correlation(
     Args:
         measures: measures or strings; preferences (``'lexirecall'``, ...) count as the mean preference of a run over all
             others.
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         by: ``'values'``: a point is a run on a query; ``'runs'``: a point is a run's mean over the queries.
-        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per pair of measures: ``measure_a``, ``measure_b``, ``points``, ``pearson``, ``spearman``, ``kendall``,
@@ -99,16 +80,7 @@ def correlation(
     ([5], True)
     """
     check_choice("by", by, BY)
-    decisions = Decisions.from_runs(
-        measures,
-        qrels,
-        runs,
-        least_measures=2,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress, least_measures=2)
     at = {label: points(decisions.rising(label), by) for label in decisions.labels}
     rows = [
         {"measure_a": a, "measure_b": b, "points": len(at[a])}

@@ -31,17 +31,12 @@ class Decisions:
     """What measures and preferences say of several runs, on the queries with relevant documents.
 
     A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they tie (0).
-
-    Attributes:
-        scored: the runs, scored with the measures.
-        labels: the measures, or names of preferences, by the label that tables give them.
-        rel, cutoff: of the preferences; ``rel`` also says which queries have relevant documents.
     """
 
     scored: ScoredRuns
-    labels: dict[str, IRMeasure | str]
-    rel: float = 1
-    cutoff: int | None = None
+    labels: dict[str, IRMeasure | str]  # measures, or names of preferences, by the label that tables give them
+    rel: float = 1  # of preferences, and of the queries that count
+    cutoff: int | None = None  # of preferences
 
     @classmethod
     def from_runs(
@@ -49,28 +44,14 @@ class Decisions:
         measures: MeasuresLike,
         qrels: QrelsLike,
         runs: Mapping[str, RunLike],
-        *,
-        least_measures: int = 1,
         rel: float = 1,
         cutoff: int | None = None,
         allow_empty: bool = False,
         progress: bool | None = None,
+        *,
+        least_measures: int = 1,
     ) -> Decisions:
-        """Read at least two runs once and score them with every measure.
-
-        Args:
-            measures: measures, and names of preferences.
-            qrels: judgments in any form that ``evaluate`` takes.
-            runs: runs by name, in any form that ``evaluate`` takes, or aligned with ``qrels``.
-            least_measures: how many different measures are needed.
-            rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-            cutoff: of preferences: what is ranked below counts as not retrieved.
-            allow_empty: take runs without a query or document in common with the qrels, with a warning.
-            progress: show a progress bar; by default on a terminal only.
-
-        Raises:
-            ValueError: bad input; the message names the offender.
-        """
+        """Check the arguments of a study (those of ``ties``), read at least two runs once, and score them with every measure."""
         check_number("rel", rel, above=0)
         if cutoff is not None:
             check_integer("cutoff", cutoff)
@@ -125,12 +106,7 @@ class Decisions:
         return self.scored.values[label][:, self.queries]
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:
-        """Which run of each pair is better on each query, shape ``(P, queries)``: 1, -1, or 0 for a tie.
-
-        Args:
-            label: of a measure or preference.
-            incomparable: what stands where a partial order does not say.
-        """
+        """Which run of each pair is better on each query, shape ``(P, queries)``: 1, -1, 0 for a tie, or ``incomparable``."""
         measure = self.labels[label]
         if not isinstance(measure, str):
             return self.value_signs(label)
@@ -165,7 +141,7 @@ class Decisions:
     def provenance(self) -> dict[str, Any]:
         """What a study says of its input."""
         return {
-            "measures": {label: str(measure) for label, measure in self.labels.items()},
+            "measures": printed(self.labels),
             "runs": self.names,
             "queries": len(self.queries),
             "excluded_queries": len(self.judgments) - len(self.queries),
@@ -190,9 +166,6 @@ def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | str]:
 
     >>> parse_labels(["lexirecall", "nDCG@10"])
     {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
-
-    Raises:
-        ValueError: none are named, or one is neither a measure nor a preference.
     """
     try:
         unparsed = by_label(measures)
@@ -208,12 +181,25 @@ def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | str]:
     return {label: preferences.get(label) or parsed[label] for label in unparsed}
 
 
-def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    """Measures by label, at least one.
+def parse_two_sets(
+    measures: MeasuresLike, others: MeasuresLike | None, name: str
+) -> tuple[dict[str, IRMeasure | str], dict[str, IRMeasure | str]]:
+    """``parse_labels`` of ``measures`` and of the argument ``name``, by default the same; a label means one thing in both."""
+    first = parse_labels(measures)
+    second = first if others is None else parse_labels(others)
+    clash = [label for label in first if label in second and str(first[label]) != str(second[label])]
+    if clash:
+        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in {name}")
+    return first, second
 
-    Raises:
-        ValueError: none are named, or one is not a measure.
-    """
+
+def printed(labels: Mapping[str, object]) -> dict[str, str]:
+    """Measures as the provenance of a study has them."""
+    return {label: str(measure) for label, measure in labels.items()}
+
+
+def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
+    """Measures by label, at least one."""
     parsed = parse_measures(measures)
     if not parsed:
         raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")

@@ -55,14 +55,12 @@ def degrade(
 
     Args:
         measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         fractions: of the relevant labels to remove, each between 0 and 1.
         policy: which ones.
         n_samples: how often to draw.
         aggregate: give the means over the samples, a row per measure and fraction.
         seed: random seed.
-        rel, cutoff, allow_empty, progress: as in ``ties``.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
@@ -87,9 +85,7 @@ def degrade(
     check_choice("policy", policy, POLICIES)
     check_integer("n_samples", n_samples)
     seed = check_integer("seed", seed, least=0)
-    full = Decisions.from_runs(
-        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
-    )
+    full = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress)
     before = {label: full.signs(label, INCOMPARABLE) for label in full.labels}
     means_before = {label: means(full.values(label)) for label in full.labels}
     rows = []
@@ -128,11 +124,7 @@ def degrade(
 
 
 def checked_fractions(fractions: Any) -> list[float]:
-    """Shares of labels to remove, as numbers.
-
-    Raises:
-        ValueError: none, or one that is no number between 0 and 1.
-    """
+    """Shares of labels to remove, as numbers between 0 and 1."""
     several = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
     bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
     if bad or not several:
@@ -163,17 +155,13 @@ def removals(
 
 def _removed_first(decisions: Decisions, policy: str) -> Ints:
     """A number per judged document: the label of the one with the largest number is removed first."""
+    documents = len(decisions.judgments.grade)
     if policy == "pool":
         return pool_depth(decisions)
-    if policy == "frequency":
-        return -retrieved_by(decisions)
-    return np.zeros(len(decisions.judgments.grade), dtype=np.int64)
-
-
-def retrieved_by(decisions: Decisions) -> Ints:
-    """How many of the runs retrieve each judged document."""
-    docs = [run.doc for run in decisions.scored.runs.values()]
-    return np.bincount(np.concatenate(docs), minlength=len(decisions.judgments.grade))
+    if policy == "frequency":  # how many of the runs retrieve it
+        docs = [run.doc for run in decisions.scored.runs.values()]
+        return -np.bincount(np.concatenate(docs), minlength=documents)
+    return np.zeros(documents, dtype=np.int64)
 
 
 def pool_depth(decisions: Decisions, runs: Iterable[int] | None = None) -> Ints:

@@ -49,8 +49,6 @@ def fit(
     Args:
         measure: the measure to fit, with its other parameters.
         target: the measure, or preference, to come close to.
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         parameter: name of the parameter.
         grid: values to try; or else
         bounds: the smallest and the largest value. Of an integer (a cutoff), all from the one to the other are tried; of
@@ -58,6 +56,7 @@ def fit(
             ``minimize_scalar``; the bounds themselves are not tried).
         coefficient: what to maximise: ``'pearson'``, ``'spearman'``, ``'kendall'`` or ``'top_weighted_kendall'``.
         by, rel, cutoff, allow_empty, progress: as in ``correlation``.
+        qrels, runs: as in ``ties``.
 
     Returns:
         A row per value tried, in their order: ``parameter``, ``value``, ``correlation``, ``best``; ``attrs`` hold the
@@ -91,15 +90,7 @@ def fit(
             raise ValueError(f"no integer lies between the bounds {low:g} and {high:g}")
     else:
         candidates = (low + (high - low) * (np.arange(_SCAN) + 0.5) / _SCAN).tolist()
-    decisions = Decisions.from_runs(
-        [target],
-        qrels,
-        runs,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    decisions = Decisions.from_runs([target], qrels, runs, rel, cutoff, allow_empty, progress)
     wanted = points(decisions.rising(next(iter(decisions.labels))), by)
     tried: dict[Any, float] = {}
 

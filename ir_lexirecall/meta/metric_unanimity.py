@@ -11,7 +11,7 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels
+from ir_lexirecall.meta.decisions import Decisions, Signs, parse_two_sets, printed
 from ir_lexirecall.meta.result import study
 
 
@@ -36,13 +36,8 @@ def unanimity(
 
     Args:
         measures: the measures, or preferences, to judge.
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         among: the set of measures, by default ``measures`` themselves. A measure never judges itself.
-        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries), ``unanimous`` (those with dM),
@@ -61,24 +56,12 @@ def unanimity(
     0      RR          2    1.0        0.0
     1    R@10          1    0.5        0.0
     """
-    judged = parse_labels(measures)
-    crowd = judged if among is None else parse_labels(among)
-    clash = [label for label in judged if label in crowd and str(judged[label]) != str(crowd[label])]
-    if clash:
-        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in among")
+    judged, crowd = parse_two_sets(measures, among, "among")
     others = {label: [c for c in crowd if str(crowd[c]) != str(measure)] for label, measure in judged.items()}
     alone = [label for label, rest in others.items() if not rest]
     if alone:
         raise ValueError(f"{alone[0]} needs at least one other measure to be compared with")
-    decisions = Decisions.from_runs(
-        {**judged, **crowd},
-        qrels,
-        runs,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    decisions = Decisions.from_runs({**judged, **crowd}, qrels, runs, rel, cutoff, allow_empty, progress)
     size = (len(decisions.pairs[0]), len(decisions.queries))
     # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
     rising, falling = (np.zeros(size, dtype=np.int32) for _ in range(2))
@@ -95,21 +78,10 @@ def unanimity(
         no_rise = rising == same * (signs > 0)
         unanimous = int(no_fall.sum() + no_rise.sum())
         joint = _rises(signs[no_fall]) + _rises(-signs[no_rise])
-        rows.append(
-            {
-                "measure": label,
-                "pairs": pairs,
-                "unanimous": unanimous,
-                "joint": joint,
-                "unanimity": metric_unanimity(joint, unanimous, pairs),
-            }
-        )
-    return study(
-        pd.DataFrame(rows),
-        "unanimity",
-        among={label: str(measure) for label, measure in crowd.items()},
-        **decisions.provenance | {"measures": {label: str(measure) for label, measure in judged.items()}},
-    )
+        rows.append((label, pairs, unanimous, joint, metric_unanimity(joint, unanimous, pairs)))
+    table = pd.DataFrame(rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"])
+    provenance = decisions.provenance | {"measures": printed(judged)}
+    return study(table, "unanimity", among=printed(crowd), **provenance)
 
 
 def _rises(signs: Signs) -> float:

@@ -58,8 +58,6 @@ def stability(
 
     Args:
         measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         fractions: of the relevant labels to remove, each between 0 and 1.
         policies: how: ``'random'``, ``'pool'``, ``'frequency'``.
         groups: the group of each run, such as who submitted it; by default every run is a group.
@@ -67,10 +65,8 @@ def stability(
         n_samples: how often to draw labels.
         n_resamples: of the bootstrap.
         alpha: 1 - confidence of the intervals, and level of the tests that ``significant`` counts.
-        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         seed: of the labels and of the bootstrap.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, runs, rel, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per policy, fraction, and measure or contrast: ``policy``, ``fraction``, ``measure``, ``minus`` (empty but for
@@ -192,34 +188,26 @@ def left_out(
             for label in full.labels:
                 parts[policy][label].append(_signs(fewer, label, full.queries)[pairs])
     pair, turn = np.concatenate(selected), np.concatenate(turned)[:, None]
+
+    def row(policy: str, measure: str, minus: str, bias: Floats) -> dict[str, Any]:
+        start = {"policy": policy, "measure": measure, "minus": minus, "groups": len(resamples.groups)}
+        low, high = resamples.interval(bias[1:])
+        return start | {"lost": float(np.mean(lost)), "bias": bias[0], "ci_low": low, "ci_high": high}
+
     rows: list[dict[str, Any]] = []
     for policy, signs in parts.items():
         biases = {}
         for label in full.labels:
             after, was = np.concatenate(signs[label]), before[label][pair]
             biases[label] = resamples.ratio((turn * (after - was)).astype(np.float64), np.ones(after.shape), pair)
-            low, high = resamples.interval(biases[label][1:])
-            row = {
-                "policy": policy,
-                "measure": label,
-                "minus": "",
-                "groups": len(resamples.groups),
-                "lost": float(np.mean(lost)),
-            }
-            row |= {"bias": biases[label][0], "ci_low": low, "ci_high": high, "p": np.nan}
             kept = after == was
-            rows.append(row | {"agreement": kept.mean(), "decided": _share(kept & (was != 0), was != 0)})
+            rows.append(
+                row(policy, label, "", biases[label])
+                | {"p": np.nan, "agreement": kept.mean(), "decided": _share(kept & (was != 0), was != 0)}
+            )
         for a, b in contrasts:
             difference = biases[a] - biases[b]
-            low, high = resamples.interval(difference[1:])
-            row = {
-                "policy": policy,
-                "measure": a,
-                "minus": b,
-                "groups": len(resamples.groups),
-                "lost": float(np.mean(lost)),
-            }
-            rows.append(row | {"bias": difference[0], "ci_low": low, "ci_high": high, "p": resamples.p(difference[1:])})
+            rows.append(row(policy, a, b, difference) | {"p": resamples.p(difference[1:])})
     return study(pd.DataFrame(rows), "left_out", **_provenance(full, resamples, contrasts, seed), depth=depth)
 
 
@@ -317,12 +305,8 @@ def _decisions(
     progress: bool | None,
     contrasts: Contrasts,
 ) -> Decisions:
-    """The runs with all labels.
-
-    Raises:
-        ValueError: bad input, or a contrast of what is no measure.
-    """
-    decisions = Decisions.from_runs(measures, qrels, runs, rel=rel, allow_empty=allow_empty, progress=progress)
+    """The runs with all labels; contrasts must be of the measures."""
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, None, allow_empty, progress)
     unknown = [label for pair in contrasts for label in pair if label not in decisions.labels]
     if unknown:
         raise ValueError(f"{unknown[0]!r} in contrasts is not among the measures {', '.join(decisions.labels)}")

@@ -41,7 +41,6 @@ def provider_exposure(
     the limit, they have exposure 0. The least exposure of any conceivable provider of a query is in ``worst_case``.
 
     Args:
-        qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         providers: provider of each document, as a mapping of document ids, or a DataFrame with columns ``doc_id`` and
             ``provider``.
@@ -49,8 +48,7 @@ def provider_exposure(
         p: of the exposure ``'RBP'``.
         n: documents in the collection.
         rel: smallest grade that counts as relevant.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per run, query and provider of a relevant document: ``run``, ``query_id``, ``provider``, ``relevant``,

@@ -22,14 +22,9 @@ _DOCUMENTS = 2**18  # that are scored at once
 
 
 class Ranking(NamedTuple):
-    """A ranking of judged documents, and the judged documents of the same topic that it lacks.
+    """A ranking of judged documents, and the judged documents of the same topic that it lacks."""
 
-    Attributes:
-        retrieved: the label of the document at each rank: a grade, or a grade for each of several aspects.
-        missing: the labels of the topic's other judged documents.
-    """
-
-    retrieved: tuple[Label, ...]
+    retrieved: tuple[Label, ...]  # at each rank
     missing: tuple[Label, ...] = ()
 
     @property
@@ -113,9 +108,6 @@ def values(measure: IRMeasure, rankings: Sequence[Ranking], *, weights: Sequence
 
     For a measure with named aspects (``TOMA``, ``CAM``, ``MM``), label 0 is an aspect's lowest label and 1 its top one;
     a label that is one number means it for every aspect.
-
-    Raises:
-        ValueError: nothing installed computes the measure.
     """
     parts = [scoring.values(measure, _run_of(measure, some, weights)) for some in _blocks(rankings)]
     return np.concatenate([np.zeros(0), *parts])

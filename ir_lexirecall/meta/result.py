@@ -12,12 +12,7 @@ _COMPUTED_BY = ("ir-lexirecall", "ir-measures", "numpy", "scipy", "pandas")
 
 
 def study(table: pd.DataFrame, function: str, **provenance: Any) -> pd.DataFrame:
-    """Record in ``attrs`` which function made a table, with which options, and the versions of what computed it.
-
-    Args:
-        table: the result.
-        function: name of the function that the user called; ``plot`` draws by it.
-        provenance: options, names of runs and measures, counts: plain values.
+    """Record in ``attrs`` which function the user called (``plot`` draws by it), its options, and versions of what computed.
 
     >>> study(pd.DataFrame({"x": [1]}), "ties", rel=1).attrs["function"]
     'ties'

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.comparing import coerce_test, comparison_of
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import QrelsLike
@@ -43,14 +43,10 @@ def discriminative_power(
 
     Args:
         measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         test: a test's name, as in ``compare``; or a ``SignificanceTest``, which has the next four itself.
         correction, alpha, n_resamples, seed: of the test, as in ``SignificanceTest``.
-        rel: smallest grade that counts as relevant; queries without a relevant document take no part.
-        cutoff: of preferences: what is ranked below counts as not retrieved.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
         progress: show progress bars; by default on a terminal only.
+        qrels, runs, rel, cutoff, allow_empty: as in ``ties``.
 
     Returns:
         A row per measure: ``measure``, ``pairs``, ``significant``, ``share``.
@@ -65,9 +61,8 @@ def discriminative_power(
     >>> table["pairs"].tolist(), bool(table["share"].between(0, 1).all())
     ([10, 10], True)
     """
-    if not isinstance(test, SignificanceTest):
-        test = SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
-    curve = _curves(measures, qrels, runs, test, rel, cutoff, allow_empty)
+    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    curve = _curves(measures, qrels, runs, tested, rel, cutoff, allow_empty)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
     return study(table, **curve.attrs | {"function": "discriminative_power"})
@@ -102,9 +97,8 @@ def achieved_significance(
     >>> len(curve), bool(curve["p"].is_monotonic_decreasing)
     (10, True)
     """
-    if not isinstance(test, SignificanceTest):
-        test = SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
-    return _curves(measures, qrels, runs, test, rel, cutoff, allow_empty)
+    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    return _curves(measures, qrels, runs, tested, rel, cutoff, allow_empty)
 
 
 def _curves(
@@ -117,13 +111,17 @@ def _curves(
     allow_empty: bool,
 ) -> pd.DataFrame:
     """The pairs of runs of every measure, in the order of their p-values, largest first."""
-    decisions = Decisions.from_runs(
-        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=test.progress
-    )
-    shown = progress_bar(test.progress, decisions.labels, desc="measures")
-    scored, labels = decisions.scored, decisions.labels
-    compared = comparison_of(scored, labels, test=test, rel=rel, cutoff=cutoff, queries="relevant")
-    tables = [_curve(label, compared.table(label)) for label in shown]
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, test.progress)
+    compared = comparison_of(decisions.scored, decisions.labels, test=test, rel=rel, cutoff=cutoff, queries="relevant")
+    tables = []
+    for label in progress_bar(test.progress, decisions.labels, desc="measures"):
+        tested = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
+        table = tested[["run_a", "run_b", "difference", "p", "p_corrected"]]
+        table = table.assign(significant=tested["verdict"] != UNDECIDED)
+        table.insert(0, "measure", label)
+        table.insert(1, "place", np.arange(1, len(table) + 1))
+        table.attrs = {}
+        tables.append(table)
     return study(
         pd.concat(tables, ignore_index=True),
         "achieved_significance",
@@ -134,14 +132,3 @@ def _curves(
         seed=test.seed if test.resampled else None,
         **decisions.provenance,
     )
-
-
-def _curve(label: str, tested: pd.DataFrame) -> pd.DataFrame:
-    """The tested pairs, largest p-value first."""
-    table = tested[["run_a", "run_b", "difference", "p", "p_corrected"]]
-    table = table.assign(significant=(tested["verdict"] != UNDECIDED).to_numpy())
-    table.insert(0, "measure", label)
-    table = table.sort_values("p", ascending=False, kind="stable", ignore_index=True)
-    table.insert(1, "place", np.arange(1, len(table) + 1))
-    table.attrs = {}
-    return table

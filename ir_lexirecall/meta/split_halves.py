@@ -16,7 +16,7 @@ from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.meta.agreements import tau_b
-from ir_lexirecall.meta.decisions import Decisions, Signs, parse_labels
+from ir_lexirecall.meta.decisions import Decisions, Signs, parse_two_sets, printed
 from ir_lexirecall.meta.result import study
 
 _ROUNDING = 1e-12  # relative: means that are equal but for the order of additions
@@ -46,13 +46,11 @@ def split_half(
 
     Args:
         measures: measures, or preferences (a run's mean preference over all others), that predict.
-        qrels: judgments in any form that ``evaluate`` takes.
-        runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         targets: measures or preferences that are predicted; by default ``measures``.
         n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
         n_splits: how many splits at most.
         seed: random seed.
-        rel, cutoff, allow_empty, progress: as in ``ties``.
+        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure and target: ``measure``, ``target``, ``queries`` (in either set), ``splits``, ``kendall`` (mean over
@@ -72,20 +70,8 @@ def split_half(
     """
     seed = check_integer("seed", seed, least=0)
     check_integer("n_splits", n_splits)
-    predicting = parse_labels(measures)
-    predicted = predicting if targets is None else parse_labels(targets)
-    clash = [label for label in predicting if label in predicted and str(predicting[label]) != str(predicted[label])]
-    if clash:
-        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in targets")
-    decisions = Decisions.from_runs(
-        {**predicting, **predicted},
-        qrels,
-        runs,
-        rel=rel,
-        cutoff=cutoff,
-        allow_empty=allow_empty,
-        progress=progress,
-    )
+    predicting, predicted = parse_two_sets(measures, targets, "targets")
+    decisions = Decisions.from_runs({**predicting, **predicted}, qrels, runs, rel, cutoff, allow_empty, progress)
     queries = len(decisions.queries)
     if queries < 2:
         raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
@@ -105,25 +91,16 @@ def split_half(
     for (a, b), parts in sums.items():
         tau, swaps = np.concatenate(parts, axis=1)
         tau = tau[~np.isnan(tau)]
-        rows.append(
-            {
-                "measure": a,
-                "target": b,
-                "queries": size,
-                "splits": total,
-                "kendall": float(tau.mean()) if len(tau) else np.nan,
-                "kendall_sd": float(tau.std()) if len(tau) else np.nan,
-                "swaps": float(swaps.mean()),
-            }
-        )
+        mean, deviation = (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
+        rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
     return study(
-        pd.DataFrame(rows),
+        pd.DataFrame(rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"]),
         "split_half",
         n_queries=size,
         n_splits=n_splits,
         seed=seed,
-        targets={label: str(measure) for label, measure in predicted.items()},
-        **decisions.provenance | {"measures": {label: str(measure) for label, measure in predicting.items()}},
+        targets=printed(predicted),
+        **decisions.provenance | {"measures": printed(predicting)},
     )
 
 

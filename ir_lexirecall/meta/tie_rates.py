@@ -178,9 +178,7 @@ def ties(
       measure  pairs  ties  incomparable  share
     0      AP      2     1             0    0.5
     """
-    decisions = Decisions.from_runs(
-        measures, qrels, runs, rel=rel, cutoff=cutoff, allow_empty=allow_empty, progress=progress
-    )
+    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress)
     parts = []
     for label in decisions.labels:
         signs = decisions.signs(label, INCOMPARABLE)

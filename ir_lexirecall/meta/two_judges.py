@@ -12,7 +12,7 @@ import pandas as pd
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_integer, check_number, entry, needs
-from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
+from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun
@@ -83,11 +83,7 @@ def judges(
     """
     check_integer("n_resamples", n_resamples)
     check_number("alpha", alpha, above=0, below=1)
-    tested = (
-        test
-        if isinstance(test, SignificanceTest)
-        else SignificanceTest(test, correction, alpha, seed=seed, progress=progress)
-    )
+    tested = coerce_test(test, correction, alpha, SignificanceTest.n_resamples, seed, progress)
     criteria = parse_criteria(measures)
     both = _common(Judgments.from_qrels(qrels_a), Judgments.from_qrels(qrels_b))
     grades = _grades_of_both(*both)
@@ -187,7 +183,7 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
     weights = np.hstack([np.ones((queries, 1)), weights]) / queries
     means = a @ weights, b @ weights
     columns: dict[str, float] = {}
-    for what, values in {"tau": _tau(*means), "tau_ap": tau_ap(*means)}.items():
+    for what, values in {"tau": tau_b(*map(_signs, means)), "tau_ap": tau_ap(*means)}.items():
         resampled = values[1:][~np.isnan(values[1:])]
         low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (np.nan, np.nan)
         columns |= {what: float(values[0]), f"{what}_low": float(low), f"{what}_high": float(high)}
@@ -199,11 +195,6 @@ def _signs(means: Floats) -> Signs:
     first, second = np.array(list(combinations(range(len(means)), 2))).T
     difference = means[first] - means[second]
     return np.sign(np.where(np.abs(difference) < 1e-12, 0, difference)).astype(np.int8)
-
-
-def _tau(a: Floats, b: Floats) -> Floats:
-    """Kendall's tau-b between means of S runs, shape ``(S, R)``, R times."""
-    return tau_b(_signs(a), _signs(b))
 
 
 def tau_ap(truth: Floats, other: Floats) -> Floats:

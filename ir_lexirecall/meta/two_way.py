@@ -16,22 +16,13 @@ _BLOCK = 2**22  # weights that are held at once
 
 @dataclass(frozen=True)
 class TwoWay:
-    """How often a bootstrap draws each group of runs and each query, together; the first row is the sample itself.
-
-    Attributes:
-        groups: their names.
-        of_run: the group of each run, by place.
-        of_pair: the groups of both runs of each pair, shape ``(P, 2)``.
-        group_weight: how often each group is drawn, shape ``(B + 1, groups)``.
-        query_weight: how often each query is, shape ``(B + 1, Q)``.
-        alpha: 1 - confidence.
-    """
+    """How often a bootstrap draws each group of runs and each query, together; the first row is the sample itself."""
 
     groups: list[str]
-    of_run: Ints
-    of_pair: Ints
-    group_weight: Floats
-    query_weight: Floats
+    of_run: Ints  # the group of each run, by place
+    of_pair: Ints  # the groups of both runs of each pair, shape (P, 2)
+    group_weight: Floats  # how often each group is drawn, shape (B + 1, groups)
+    query_weight: Floats  # how often each query is drawn, shape (B + 1, Q)
     alpha: float
 
     @classmethod
@@ -43,11 +34,7 @@ class TwoWay:
         alpha: float,
         seed: int,
     ) -> TwoWay:
-        """Draw queries and groups with replacement.
-
-        Raises:
-            ValueError: a run without a group, or a number out of range.
-        """
+        """Draw queries and groups with replacement; every run needs a group."""
         check_integer("n_resamples", n_resamples)
         check_integer("seed", seed, least=0)
         check_number("alpha", alpha, above=0, below=1)
@@ -68,12 +55,7 @@ class TwoWay:
         return cls(known, of_run, of_pair, group_weight, query_weight, alpha)
 
     def ratio(self, numerator: Floats, denominator: Floats, pairs: Ints | None = None) -> Floats:
-        """Weighted sum of one over that of another, shape ``(B + 1,)``; both are of pairs and queries, shape ``(P, Q)``.
-
-        Args:
-            numerator, denominator: what is added up.
-            pairs: which pair each row is of; by default all in order.
-        """
+        """Weighted sum of one over that of another, shape ``(B + 1,)``; both are of ``pairs`` (all) and queries, shape ``(P, Q)``."""
         groups = self.of_pair if pairs is None else self.of_pair[pairs]
         result = np.empty(len(self.query_weight))
         step = max(1, _BLOCK // max(1, numerator.size // max(1, numerator.shape[1]) + numerator.shape[1]))

@@ -50,13 +50,11 @@ def worst_case(
 
     Args:
         measures: what a user gets, such as AP, nDCG or RBP; binary or graded, of one aspect.
-        qrels: judgments in any form that ``evaluate`` takes.
         runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         rel: smallest grade of a document that somebody may need.
         enumerate_up_to: enumerate the subsets of queries with up to this many relevant documents (at most 16); beyond, only
             the closed form is computed.
-        allow_empty: take runs without a query or document in common with the qrels, with a warning.
-        progress: show a progress bar; by default on a terminal only.
+        qrels, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per run, measure and query that has relevant documents: ``run``, ``measure``, ``query_id``, ``m``, ``user``,
@@ -118,17 +116,9 @@ def worst_case(
 
 
 def aligned_runs(
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    rel: float,
-    allow_empty: bool,
-    progress: bool | None,
+    qrels: QrelsLike, runs: Mapping[str, RunLike], rel: float, allow_empty: bool, progress: bool | None
 ) -> dict[str, AlignedRun]:
-    """At least one run, aligned with judgments that have relevant documents.
-
-    Raises:
-        ValueError: bad input; the message names the offender.
-    """
+    """At least one run, aligned with judgments that have relevant documents."""
     check_number("rel", rel, above=0)
     check_runs(runs, 1)
     judgments = Judgments.from_qrels(qrels)

@@ -32,18 +32,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class PreferenceCounts:
-    """Preferences between aligned runs on the queries that have relevant documents.
+    """Preferences between aligned runs on the queries that have relevant documents."""
 
-    Attributes:
-        runs: the aligned runs by name, all with the same judgments.
-        rel, cutoff: what counts as relevant, and as retrieved.
-        some: positions of the queries to look at, in the judgments; None: all.
-    """
-
-    runs: Mapping[str, AlignedRun]
-    rel: float = 1
-    cutoff: int | None = None
-    some: Ints | None = field(default=None, repr=False)
+    runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments
+    rel: float = 1  # what counts as relevant
+    cutoff: int | None = None  # what counts as retrieved
+    some: Ints | None = field(
+        default=None, repr=False
+    )  # positions, in the judgments, of the queries that count; None: all
     _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
 
     @property

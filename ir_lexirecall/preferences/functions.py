@@ -25,21 +25,13 @@ INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not 
 
 @dataclass(frozen=True)
 class Positions:
-    """Ranks of the retrieved relevant documents of S runs on Q queries with m > 0 relevant documents each.
+    """Ranks of the retrieved relevant documents of S runs on Q queries with m > 0 relevant documents each."""
 
-    Attributes:
-        rank: the ranks, ascending within a system and query.
-        row: for each of ``rank``, which row of the system's ``AlignedRun`` it is.
-        start: where the ranks of system s on query q begin, shape ``(S, Q)``.
-        r: how many there are, shape ``(S, Q)``.
-        m: relevant documents of each query, shape ``(Q,)``.
-    """
-
-    rank: Ints
-    row: Ints
-    start: Ints
-    r: Ints
-    m: Ints
+    rank: Ints  # the ranks, ascending within a system and query
+    row: Ints  # for each of ``rank``, which row of the system's ``AlignedRun`` it is
+    start: Ints  # where the ranks of system s on query q begin, shape ``(S, Q)``
+    r: Ints  # how many there are, shape ``(S, Q)``
+    m: Ints  # relevant documents of each query, shape ``(Q,)``
 
     @classmethod
     def from_runs(cls, systems: Sequence[AlignedRun], rel: float, cutoff: int | None, queries: Ints) -> Positions:

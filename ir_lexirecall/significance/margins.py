@@ -39,18 +39,12 @@ VERDICTS = ("worse", "better", "within margin", "not worse", "undecided")
 
 @dataclass(frozen=True)
 class MarginTest:
-    """One-sided p-values of pairs, arrays of one shape, before any correction.
+    """One-sided p-values of pairs, arrays of one shape, before any correction."""
 
-    Attributes:
-        better, worse: of no improvement, and of no loss.
-        not_worse: of a loss of at least the margin.
-        within: of a loss or a gain of at least the margin, the larger of both p.
-    """
-
-    better: Floats
-    worse: Floats
-    not_worse: Floats
-    within: Floats
+    better: Floats  # of no improvement
+    worse: Floats  # of no loss
+    not_worse: Floats  # of a loss of at least the margin
+    within: Floats  # of a loss or a gain of at least the margin, the larger of both p
 
 
 @entry

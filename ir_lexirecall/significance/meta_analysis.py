@@ -32,21 +32,14 @@ def ranks(means: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class RandomEffects:
-    """Random-effects means of per-collection differences, and how much these differ beyond chance; shape ``(P,)`` each.
+    """Random-effects means of per-collection differences, and how much these differ beyond chance; shape ``(P,)`` each."""
 
-    Attributes:
-        mean, low, high: of the mean over all tasks like these.
-        tau2: variance of the true differences between collections.
-        i2: share of the observed variance between collections that is not chance, from 0 to 1.
-        p_heterogeneity: of Welch's test that the true differences are all alike.
-    """
-
-    mean: Floats
+    mean: Floats  # over all tasks like these, and its interval
     low: Floats
     high: Floats
-    tau2: Floats
-    i2: Floats
-    p_heterogeneity: Floats
+    tau2: Floats  # variance of the true differences between collections
+    i2: Floats  # share of the observed variance between collections that is not chance, from 0 to 1
+    p_heterogeneity: Floats  # of Welch's test that the true differences are all alike
 
 
 def random_effects(effect: Floats, variance: Floats, queries: Ints, alpha: float = 0.05) -> RandomEffects:

@@ -54,15 +54,10 @@ _NOISE = 1e-13  # rounding of a sum, relative to its terms
 
 @dataclass(frozen=True)
 class Resamples:
-    """Macro means of B resamples, with their standard errors.
+    """Macro means of B resamples, with their standard errors."""
 
-    Attributes:
-        mean: shape ``(S, B)``.
-        error: standard error of each mean, estimated from the resample alone, shape ``(S, B)``.
-    """
-
-    mean: Floats
-    error: Floats
+    mean: Floats  # shape ``(S, B)``
+    error: Floats  # standard error of each mean, estimated from the resample alone, shape ``(S, B)``
 
 
 def macro_means(values: Sequence[Floats]) -> Floats:

@@ -93,21 +93,13 @@ def _test(differences: _Differences, alpha: float | None) -> list[float]:
 
 @dataclass(frozen=True)
 class _Differences:
-    """The differences of one pair.
+    """The differences of one pair."""
 
-    Attributes:
-        value: distinct values, ascending; magnitudes that are equal but for rounding are equal.
-        count: how often each of them occurs.
-        tied: how many differences other than 0 share each magnitude, from the smallest on.
-        zeros: how many are 0.
-        statistic: twice W, an integer whatever the ties.
-    """
-
-    value: Floats
-    count: Ints
-    tied: Ints
-    zeros: int
-    statistic: int
+    value: Floats  # distinct values, ascending; magnitudes that are equal but for rounding are equal
+    count: Ints  # how often each of them occurs
+    tied: Ints  # how many differences other than 0 share each magnitude, from the smallest on
+    zeros: int  # how many are 0
+    statistic: int  # twice W, an integer whatever the ties
 
     @staticmethod
     def of(row: Floats) -> _Differences:
@@ -140,17 +132,12 @@ def _twice_ranks(tied: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Null:
-    """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``.
-
-    Attributes:
-        lower: P(2 W <= i step) for i up to the middle; None: normal.
-        deviation: its standard deviation.
-    """
+    """Distribution of twice W under no difference, on the multiples of ``step`` from 0 to ``total``."""
 
     total: int
     step: int
-    lower: Floats | None
-    deviation: float
+    lower: Floats | None  # P(2 W <= i step) for i up to the middle; None: normal
+    deviation: float  # its standard deviation
 
     def p(self, smaller: int | Ints) -> Floats:
         """Two-sided p of 2 W, the smaller one of both directions."""
@@ -244,22 +231,14 @@ def _scaled(twice_w: Any, threshold: float | None, total: int) -> Any:
 
 @dataclass(frozen=True)
 class _Walsh:
-    """Walsh averages, ascending, as many as the interval needs.
+    """Walsh averages, ascending, as many as the interval needs."""
 
-    Attributes:
-        value: the averages, distinct pairs of distinct differences.
-        weight: how many pairs of differences share each.
-        scale: larger magnitude of each pair, to which rounding is relative.
-        below, above: how many pairs of differences have an average below and above all of these.
-        whole: whether these are all; else the first and the last may be some of several equal ones.
-    """
-
-    value: Floats
-    weight: Ints
-    scale: Floats
-    below: int
-    above: int
-    whole: bool
+    value: Floats  # the averages, distinct pairs of distinct differences
+    weight: Ints  # how many pairs of differences share each
+    scale: Floats  # larger magnitude of each pair, to which rounding is relative
+    below: int  # how many pairs of differences have an average below all of these
+    above: int  # and above
+    whole: bool  # whether these are all; else the first and the last may be some of several equal ones
 
     @staticmethod
     def of(differences: _Differences, threshold: float | None, total: int) -> _Walsh:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ir_lexirecall.meta.laws.properties import (
@@ -17,25 +18,21 @@ from ir_lexirecall.meta.laws.properties import (
     Space,
     appended,
     more,
+    nonrelevant_appended,
     nothing_missing,
     replaced,
     swapped,
+    swaps,
 )
 from ir_lexirecall.meta.rankings import Label, Ranking
 
-SOURCE = "Amigó 2018"
+_near_0 = partial(Property, source="Amigó 2018", strict=True, gains="small")
+_of_subtopics = partial(_near_0, subtopics=True, missing=nothing_missing)
 _MANY = 20  # documents within which a small number must be found
 _THRESHOLDS = [2**i for i in range(16)]  # numbers of documents that may be large enough
 
 
 # -- one aspect ------------------------------------------------------------------------------------
-
-
-def _swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    labels: Any = ranking.retrieved
-    for i, j in itertools.combinations(range(len(labels)), 2):
-        if labels[i] < labels[j]:
-            yield more(swapped(ranking, i, j), ranking)
 
 
 def _deeper_swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -65,11 +62,6 @@ def _close_tails(space: Space) -> Iterator[Claim]:
         if 2 * n <= space.longest:
             top, tail = _top_and_tail(n, space.top)
             yield more(tail, top, number=n)
-
-
-def _nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    longer, shorter = appended(ranking, 0)
-    yield more(shorter, longer)
 
 
 # -- two subtopics ---------------------------------------------------------------------------------
@@ -140,122 +132,85 @@ def _weightier(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 PROPERTIES = (
-    Property(
+    _near_0(
         "priority",
-        SOURCE,
         "swapping two documents, of which the lower one has the higher grade, raises the value (gains near 0)",
-        strict=True,
-        around=_swaps,
-        gains="small",
+        around=swaps,
     ),
-    Property(
+    _near_0(
         "deepness",
-        SOURCE,
         "of two swaps of neighbours with the same two grades in one ranking, the higher one leads to the higher value (gains "
         "near 0)",
-        strict=True,
         around=_deeper_swaps,
-        gains="small",
     ),
-    Property(
+    _near_0(
         "deepness threshold",
-        SOURCE,
         "from some n on, one relevant document above 2n-1 nonrelevant ones scores more than n relevant documents below n "
         "nonrelevant ones (gains near 0)",
-        strict=True,
         claims=_deep_tails,
         needs="last",
         searched="n = 1, 2, 4, ..., {last}",
-        gains="small",
     ),
-    Property(
+    _near_0(
         "closeness threshold",
-        SOURCE,
         "for some small n, n relevant documents below n nonrelevant ones score more than one relevant document above 2n-1 "
         "nonrelevant ones (gains near 0)",
-        strict=True,
         claims=_close_tails,
         needs="one",
         searched="n = 1 to {last}",
-        gains="small",
     ),
-    Property(
+    _near_0(
         "confidence",
-        SOURCE,
         "one more nonrelevant document at the end lowers the value (gains near 0)",
-        strict=True,
-        around=_nonrelevant_appended,
-        gains="small",
+        around=nonrelevant_appended,
     ),
-    Property(
+    _of_subtopics(
         "query aspect diversity",
-        SOURCE,
         "replacing a document by one that is more relevant to every subtopic raises the value (gains near 0)",
-        strict=True,
         around=_better_for_all,
         labels=lambda space: _pairs(space.grades),
-        missing=nothing_missing,
-        subtopics=True,
-        gains="small",
     ),
-    Property(
+    _of_subtopics(
         "redundancy",
-        SOURCE,
         "where more documents above are about subtopic t than about t' (each about one of them at most, with the same gain "
         "below 1), a further document about t' only scores more than one about t only",
-        strict=True,
         around=_redundant_by_number,
         labels=lambda space: [(0, 0), space.exclusive(0), space.exclusive(1)],
-        missing=nothing_missing,
-        subtopics=True,
         gains="partial",
     ),
-    Property(
+    _of_subtopics(
         "monotonic redundancy",
-        SOURCE,
         "where every document above is more relevant to subtopic t than to t', but may be relevant to both, a further document "
         "about t' only scores more than one about t only (gains near 0)",
-        strict=True,
         around=_redundant_throughout,
         labels=lambda space: [(a, b) for a in space.three for b in space.three if a > b],
-        missing=nothing_missing,
-        subtopics=True,
         gains="low",
     ),
-    Property(
+    _of_subtopics(
         "aspect relevance saturation",
-        SOURCE,
         "after a fully relevant document (gain 1, which with gain='exp' no grade has) about one subtopic, a further document about it "
         "never raises the value",
+        strict=False,
         around=_after_full_relevance,
         labels=lambda space: _no_overlap(space.grades),
-        missing=nothing_missing,
-        subtopics=True,
         gains="full",
     ),
-    Property(
+    _of_subtopics(
         "aspect relevance",
-        SOURCE,
         "where nothing above is relevant to subtopics t and t', whatever stands below, and t weighs a tenth more than t', a "
         "document about t scores more than an equally relevant one about t' at the same rank (as printed; gains below 1)",
-        strict=True,
         around=_weightier,
         labels=lambda space: _no_overlap(space.grades),
         missing=lambda space: [(), (space.exclusive(0),) * 2],
-        subtopics=True,
         weighted=True,
         gains="partial",
     ),
-    Property(
+    _of_subtopics(
         "aspect relevance, unseen elsewhere",
-        SOURCE,
         "where nothing else, above or below, is relevant to subtopics t and t', and t weighs a tenth more than t', a document "
         "about t scores more than an equally relevant one about t' at the same rank (a narrower reading; gains below 1)",
-        strict=True,
         around=_weightier,
         labels=lambda space: [(0, 0)],
-        missing=nothing_missing,
-        subtopics=True,
         weighted=True,
         gains="partial",
     ),

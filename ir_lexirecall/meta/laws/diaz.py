@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 from ir_lexirecall.meta.laws.properties import (
     Claim,
@@ -16,25 +18,20 @@ from ir_lexirecall.meta.laws.properties import (
     changed,
     equal,
     more,
+    nonrelevant_appended,
     relevant_or_not,
     replaced,
-    strictly,
     swapped,
 )
 from ir_lexirecall.meta.rankings import Ranking
 
-SOURCE = "Diaz 2026"
+_property = partial(Property, source="Diaz 2026", labels=relevant_or_not)
 _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more
 
 
 def _any_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
     for grade in space.binary:
         yield more(*appended(ranking, grade))
-
-
-def _nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    longer, shorter = appended(ranking, 0)
-    yield more(shorter, longer)
 
 
 def _relevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -98,117 +95,102 @@ def _ideal_rankings(space: Space) -> Iterator[Claim]:
         yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)
 
 
-_RETRIEVAL_SIZE = Property(
+_RETRIEVAL_SIZE = _property(
     "increasing in retrieval size",
-    SOURCE,
     "one more document at the end, relevant or not, never lowers the value",
     around=_any_appended,
-    labels=relevant_or_not,
 )
-_NONRELEVANCE = Property(
+_NONRELEVANCE = _property(
     "decreasing in nonrelevance",
-    SOURCE,
     "one more nonrelevant document at the end never raises the value",
-    around=_nonrelevant_appended,
-    labels=relevant_or_not,
+    around=nonrelevant_appended,
 )
-_RELEVANCE = Property(
+_RELEVANCE = _property(
     "increasing in relevance",
-    SOURCE,
     "one more relevant document at the end never lowers the value",
     around=_relevant_appended,
-    labels=relevant_or_not,
 )
-_SWAPPING_UP = Property(
+_SWAPPING_UP = _property(
     "increasing in swapping up",
-    SOURCE,
     "swapping a nonrelevant document with a lower, or missing, relevant one never lowers the value",
     around=_swaps_up,
-    labels=relevant_or_not,
 )
 _STEPS = "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
-_CONCAVITY = Property(
+_CONCAVITY = _property(
     "concavity",
-    SOURCE,
     "a relevant document gains at least as much by moving up one rank as by the same move from the rank below",
     around=_two_steps_up,
-    labels=relevant_or_not,
     counterexample=f"{_STEPS} less",
 )
 
+
+def _strictly(weak: Property, name: str, meaning: str, counterexample: str = "") -> Property:
+    return replace(weak, name=name, meaning=meaning, strict=True, counterexample=counterexample)
+
+
 PROPERTIES = (
     _RETRIEVAL_SIZE,
-    strictly(
+    _strictly(
         _RETRIEVAL_SIZE,
         "strictly increasing in retrieval size",
         "one more document at the end, relevant or not, raises the value",
     ),
     _NONRELEVANCE,
-    strictly(
+    _strictly(
         _NONRELEVANCE,
         "strictly decreasing in nonrelevance",
         "one more nonrelevant document at the end lowers the value",
     ),
     _RELEVANCE,
-    strictly(
+    _strictly(
         _RELEVANCE,
         "strictly increasing in relevance",
         "one more relevant document at the end raises the value",
     ),
     _SWAPPING_UP,
-    strictly(
+    _strictly(
         _SWAPPING_UP,
         "strictly increasing in swapping up",
         "swapping a nonrelevant document with a lower, or missing, relevant one raises the value",
     ),
     _CONCAVITY,
-    strictly(
+    _strictly(
         _CONCAVITY,
         "strict concavity",
         "a relevant document gains more by moving up one rank than by the same move from the rank below",
         f"{_STEPS} no more",
     ),
-    Property(
+    _property(
         "suffix invariance",
-        SOURCE,
         "rankings that agree down to the cutoff (without one: down to some rank) have the same value, whatever follows",
         around=_other_tails,
-        labels=relevant_or_not,
     ),
-    Property(
+    _property(
         "prefix invariance",
-        SOURCE,
         "rankings of equal length that agree from some rank on have the same value, whatever stands above",
         around=_other_heads,
-        labels=relevant_or_not,
     ),
-    Property(
+    _property(
         "boundedness",
-        SOURCE,
         "every value lies between 0 and 1",
         around=_bounds,
-        labels=relevant_or_not,
         counterexample="{r0} scores {v0}",
     ),
-    Property(
+    _property(
         "localization",
-        SOURCE,
         "suffix invariance, and the value does not depend on how many relevant documents are missing",
         around=_others_missing,
-        labels=relevant_or_not,
     ),
-    Property(
+    _property(
         "completeness",
-        SOURCE,
         "the value is a number also for topics without relevant documents",
         claims=_without_relevant,
         searched="all rankings of topics of up to 5 nonrelevant documents",
         needs="number",
         counterexample="{r0} scores {v0}",
     ),
-    Property(
+    _property(
         "realizability",
-        SOURCE,
         "the ranking of all m relevant documents and nothing else scores 1, for every m",
         claims=_ideal_rankings,
         searched="m = 1 to {last}",

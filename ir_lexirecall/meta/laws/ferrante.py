@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from ir_lexirecall.meta.laws.properties import Claim, Property, Space, equal, more, replaced, swapped
+from ir_lexirecall.meta.laws.properties import Claim, Property, Space, equal, more, replaced, swapped, swaps
 from ir_lexirecall.meta.rankings import Ranking
 
-SOURCE = "Ferrante 2015"
+_property = partial(Property, source="Ferrante 2015")
 
 
 def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -17,13 +18,6 @@ def _replacements(ranking: Ranking, space: Space) -> Iterator[Claim]:
     for i, grade in itertools.product(range(len(labels)), space.grades):
         if labels[i] < grade:
             yield more(*replaced(ranking, i, grade))
-
-
-def _swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
-    labels: Any = ranking.retrieved
-    for i, j in itertools.combinations(range(len(labels)), 2):
-        if labels[i] < labels[j]:
-            yield more(swapped(ranking, i, j), ranking)
 
 
 def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
@@ -35,35 +29,30 @@ def _same_set(ranking: Ranking, space: Space) -> Iterator[Claim]:
 
 
 PROPERTIES = (
-    Property(
+    _property(
         "replacement",
-        SOURCE,
         "replacing a document by one of a higher grade never lowers the value",
         around=_replacements,
     ),
-    Property(
+    _property(
         "strict replacement",
-        SOURCE,
         "replacing a document by one of a higher grade raises the value",
         strict=True,
         around=_replacements,
     ),
-    Property(
+    _property(
         "swap",
-        SOURCE,
         "swapping a document with a lower one of a higher grade never lowers the value",
-        around=_swaps,
+        around=swaps,
     ),
-    Property(
+    _property(
         "strict swap",
-        SOURCE,
         "swapping a document with a lower one of a higher grade raises the value",
         strict=True,
-        around=_swaps,
+        around=swaps,
     ),
-    Property(
+    _property(
         "set-based order",
-        SOURCE,
         "of two rankings of equal length, the one with at least as many documents of every grade or more never scores less; "
         "so the order of the documents does not matter",
         around=_same_set,

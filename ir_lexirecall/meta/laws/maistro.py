@@ -11,8 +11,6 @@ import numpy as np
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 from ir_lexirecall.meta.rankings import Ranking
 
-SOURCE = "Maistro 2021"
-
 
 def _best_orders(space: Space) -> Iterator[Claim]:
     """All orders of all topics of up to three documents; a group is a topic."""
@@ -30,8 +28,8 @@ def _best_orders(space: Space) -> Iterator[Claim]:
 PROPERTIES = (
     Property(
         "reachable maximum",
-        SOURCE,
         "the best order of all documents of a topic scores 1, for every topic with relevant documents in every aspect",
+        source="Maistro 2021",
         claims=_best_orders,
         needs="one",
         searched="all orders of all topics of up to 3 documents",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,21 +45,13 @@ def equal(one: Ranking, other: Ranking) -> Iterator[Claim]:
 
 @dataclass(frozen=True)
 class Space:
-    """The rankings to search.
+    """The rankings to search."""
 
-    Attributes:
-        grades: of documents, from 0 up.
-        least: the smallest grade that is relevant.
-        longest: the longest ranking that the measure can be given.
-        cutoff: the rank below which the measure does not look, 0 where there is none.
-        aspects: how many aspects the measure names.
-    """
-
-    grades: tuple[int, ...]
-    least: float
-    longest: float
-    cutoff: int
-    aspects: int
+    grades: tuple[int, ...]  # of documents, from 0 up
+    least: float  # the smallest grade that is relevant
+    longest: float  # ranking that the measure can be given
+    cutoff: int  # the rank below which the measure does not look, 0 where there is none
+    aspects: int  # how many the measure names
 
     @property
     def top(self) -> int:
@@ -114,37 +107,23 @@ between 0 and 1; 1 for the top grade."""
 
 @dataclass(frozen=True)
 class Property:
-    """A property of measures, and how it is searched.
+    """A property of measures, and how it is searched: around rankings, which are enumerated and drawn, or by claims of its own."""
 
-    Attributes:
-        name, source: as the literature calls it, and where.
-        meaning: exactly what is claimed.
-        strict: whether values must differ.
-        around: the claims around a ranking; all must hold. The rankings are enumerated, and drawn at random.
-        labels: of the documents of those rankings; ``missing``: of the documents that they lack.
-        claims: instead of ``around``, the claims themselves, in groups.
-        needs: how many claims of a group must hold: ``'all'``, ``'one'``, ``'last'`` (that with the largest number); with
-            ``'number'``, all values must be finite.
-        searched: how the search of ``claims`` is described; ``{last}`` is the largest number of any claim.
-        gains: how large the gains of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``.
-        subtopics: whether the labels are grades for two subtopics; ``weighted``: which weigh 1.1 to 1.
-        counterexample: how a broken claim is told: ``{r0}`` and ``{v0}`` are the first ranking and its value.
-    """
-
-    name: str
+    name: str  # as the literature calls it
+    meaning: str  # exactly what is claimed
     source: str
-    meaning: str
-    strict: bool = False
-    around: Callable[[Ranking, Space], Iterator[Claim]] | None = None
-    labels: Callable[[Space], Sequence[Label]] = all_grades
-    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = nothing_or_one_missing
-    claims: Callable[[Space], Iterator[Claim]] | None = None
+    strict: bool = False  # whether values must differ
+    around: Callable[[Ranking, Space], Iterator[Claim]] | None = None  # the claims around a ranking; all must hold
+    labels: Callable[[Space], Sequence[Label]] = all_grades  # of the documents of those rankings
+    missing: Callable[[Space], Sequence[tuple[Label, ...]]] = nothing_or_one_missing  # of those that they lack
+    claims: Callable[[Space], Iterator[Claim]] | None = None  # instead of ``around``, in groups
+    # How many claims of a group must hold: 'all', 'one', 'last' (the largest number); with 'number', values must be finite.
     needs: str = "all"
-    searched: str = ""
-    gains: str = "own"
-    subtopics: bool = False
-    weighted: bool = False
-    counterexample: str = ""
+    searched: str = ""  # how the search of ``claims`` is described; {last} is the largest number of any claim
+    gains: str = "own"  # how large those of grades are, for measures with a scale (``max_rel``): a key of ``GAINS``
+    subtopics: bool = False  # whether the labels are grades for two subtopics,
+    weighted: bool = False  # which weigh 1.1 to 1
+    counterexample: str = ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
 
     def describe(self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False) -> str:
         """A broken claim in words, with the values of its rankings; ``falling``: the smaller value is better."""
@@ -156,11 +135,6 @@ class Property:
         less, more = ("more", "less") if falling else ("less", "more")
         than = f"not {more} than" if self.strict else f"{less} than"
         return (self.counterexample or f"{{r0}} scores {{v0}}, {than} {{r1}}, {{v1}}").format(**words)
-
-
-def strictly(weak: Property, name: str, meaning: str, counterexample: str = "") -> Property:
-    """The strict variant of a property."""
-    return replace(weak, name=name, meaning=meaning, strict=True, counterexample=counterexample)
 
 
 def changed(labels: tuple[Label, ...], *changes: tuple[int, Label]) -> tuple[Label, ...]:
@@ -190,6 +164,20 @@ def replaced(ranking: Ranking, i: int, label: Label) -> tuple[Ranking, Ranking]:
     before = ranking.retrieved
     after = Ranking(changed(before, (i, label)), (before[i], *ranking.missing))
     return after, Ranking(before, (label, *ranking.missing))
+
+
+def swaps(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """The claims that a ranking has a larger value where a document has changed places with a lower one of a higher grade."""
+    labels: Any = ranking.retrieved
+    for i, j in itertools.combinations(range(len(labels)), 2):
+        if labels[i] < labels[j]:
+            yield more(swapped(ranking, i, j), ranking)
+
+
+def nonrelevant_appended(ranking: Ranking, space: Space) -> Iterator[Claim]:
+    """The claim that a ranking has a larger value without a nonrelevant document at its end."""
+    longer, shorter = appended(ranking, 0)
+    yield more(shorter, longer)
 
 
 def appended(ranking: Ranking, label: Label) -> tuple[Ranking, Ranking]:
