@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall.data.judgments import Judgments
@@ -22,13 +21,12 @@ from ir_lexirecall.judging.ideals import Normalised
 from ir_lexirecall.judging.sums import Recall, Weight, WeightedSum
 from ir_lexirecall.measures import exposure, log_dcg
 from ir_lexirecall.measures.gain import gain
+from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH
+from ir_lexirecall.measures.rankings import optional
 from ir_lexirecall.measures.scoring import is_native
 
 PREFERENCES = ("lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp")
 """The preferences between rankings that have an algorithm."""
-
-_PROGRAM_DEPTH = 1000  # ranks that cwl_eval's measures look at
-_GDEVAL_MAX_REL = 4
 
 
 class Algorithm(Protocol):
@@ -60,9 +58,9 @@ def bounded(measure: IRMeasure, judgments: Judgments, max_rel: float | None = No
     >>> bounded(ir_measures.P @ 10, judgments).cutoff, bounded(ir_measures.Bpref, judgments)
     (10, None)
     """
-    if not is_native(measure) or _parameter(measure, "judged_only") or measure.NAME not in _ALGORITHMS:
+    if not is_native(measure) or optional(measure, "judged_only") or measure.NAME not in _ALGORITHMS:
         return None
-    rel = _parameter(measure, "rel")
+    rel = optional(measure, "rel")
     if rel is not None and rel <= 0:  # unjudged documents would be less than any judged one
         return None
     top = top_grade(judgments, max_rel, measure)
@@ -70,15 +68,11 @@ def bounded(measure: IRMeasure, judgments: Judgments, max_rel: float | None = No
     if algorithm is None:
         return None
     can_gain = measure.NAME in ("Judged", "Unjudged") or top >= (1 if rel is None else rel)
-    return Bounded(algorithm, _parameter(measure, "cutoff"), can_gain)
+    return Bounded(algorithm, optional(measure, "cutoff"), can_gain)
 
 
 def top_grade(judgments: Judgments, max_rel: float | None, measure: IRMeasure | None = None) -> int:
-    """The top grade that an unjudged document can get.
-
-    Raises:
-        ValueError: ``max_rel`` is below a grade that was given.
-    """
+    """The top grade that an unjudged document can get; ``max_rel`` must not be below a grade that was given."""
     own = None if measure is None else measure.params.get("max_rel")
     if max_rel is not None:
         judgments.check_top_grade(max_rel, "max_rel")
@@ -86,19 +80,14 @@ def top_grade(judgments: Judgments, max_rel: float | None, measure: IRMeasure | 
     return int(own) if own is not None else max(1, math.ceil(judgments.highest_grade)) if len(judgments.grade) else 1
 
 
-def _parameter(measure: IRMeasure, name: str) -> Any:
-    """A parameter's value or default, None where the measure has neither."""
-    if name not in measure.SUPPORTED_PARAMS:
-        return None
-    value = measure[name]
-    return None if value is NOT_PROVIDED else value
-
-
-# -- weights -----------------------------------------------------------------------------------------
-
-
 def _constant(weight: float) -> Weight:
     return lambda rank, retrieved: np.full(len(rank), weight)
+
+
+def _per_retrieved(k: int | None) -> Weight:
+    """1 / (number of documents retrieved, or k if that is smaller)."""
+    most = np.iinfo(np.int64).max if k is None else k
+    return lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, most).astype(np.float64)
 
 
 def _table(weights: Floats) -> Weight:
@@ -107,33 +96,10 @@ def _table(weights: Floats) -> Weight:
     return lambda rank, retrieved: padded[np.minimum(rank, len(weights) + 1) - 1]
 
 
-def _precision(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return WeightedSum(_constant(1 / measure["cutoff"]), 1.0)
-
-
-def _set_precision(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
-    if measure["relative"]:
-        return None
-    return WeightedSum(lambda rank, retrieved: 1.0 / np.maximum(retrieved, 1).astype(np.float64), 1.0)
-
-
-def _retrieved(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return WeightedSum(_constant(0.0 if _parameter(measure, "rel") is None else 1.0), 1.0)
-
-
-def _judged(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    k = _parameter(measure, "cutoff") or np.iinfo(np.int64).max
-    return WeightedSum(lambda rank, retrieved: 1.0 / np.clip(retrieved, 1, k).astype(np.float64), 1.0)
-
-
-def _unjudged(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return WeightedSum(_constant(1 / measure["cutoff"]), 1.0, falls=True)
-
-
 def _rbp(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    p, rel = float(measure["p"]), _parameter(measure, "rel")
-    if rel is not None and _parameter(measure, "cutoff") is None:  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
-        weights = p ** np.arange(float(_PROGRAM_DEPTH))
+    p, rel = float(measure["p"]), optional(measure, "rel")
+    if rel is not None and optional(measure, "cutoff") is None:  # cwl_eval's: of 1,000 ranks, scaled to sum to 1
+        weights = p ** np.arange(float(PROGRAM_DEPTH))
         return WeightedSum(_table(weights / weights.sum()), 1.0)
     return WeightedSum(lambda rank, retrieved: (1 - p) * p ** (rank - 1.0), float(top) if rel is None else 1.0)
 
@@ -148,14 +114,14 @@ def _cwl_rbp(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | 
 
 
 def _sdcg(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    k = min(measure["cutoff"], _PROGRAM_DEPTH)
+    k = min(measure["cutoff"], PROGRAM_DEPTH)
     v = 1 / np.log2(np.arange(2.0, k + 2))
     return WeightedSum(_table(v / v.sum()), _linear(measure, top))
 
 
 def _insq(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
     t = float(measure["T"])
-    v = np.r_[1.0, (2 * t / (np.arange(1.0, _PROGRAM_DEPTH) + 2 * t)) ** 2]
+    v = np.r_[1.0, (2 * t / (np.arange(1.0, PROGRAM_DEPTH) + 2 * t)) ** 2]
     return WeightedSum(_table(v / v.sum()), _linear(measure, top))
 
 
@@ -165,27 +131,12 @@ def _linear(measure: IRMeasure, top: int) -> float:
 
 
 def _best_gain(measure: IRMeasure, top: float) -> float:
-    scale = measure["max_rel"]
-    return float(gain(np.array([float(min(top, scale))]), scale, measure["gain"])[0])
+    return _gain(top, measure["max_rel"], measure["gain"])
 
 
-# -- others ------------------------------------------------------------------------------------------
-
-
-def _recall(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return Recall(measure["rel"], judgments.m(measure["rel"]))
-
-
-def _ap(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return AveragePrecision(measure["rel"], judgments.m(measure["rel"]))
-
-
-def _rr(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return First(lambda rank: 1 / rank)
-
-
-def _success(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return First(lambda rank: np.ones(len(rank)))
+def _gain(top: float, max_rel: float, kind: str) -> float:
+    """Gain of the best grade that a document can get on a scale."""
+    return float(gain(np.array([float(min(top, max_rel))]), max_rel, kind)[0])
 
 
 def _tse(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
@@ -199,17 +150,12 @@ def _tse(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None
 
 
 def _ndcg(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
-    gains = _parameter(measure, "gains")
-    if gains:
+    if optional(measure, "gains"):
         return None
     of_grade = _exponential if measure["dcg"] == "exp-log2" else _plain
     if of_grade is _exponential and max(top, judgments.highest_grade) >= 512:
         return None
     return _normalised(measure, judgments, top, of_grade, lambda rank: 1 / np.log2(rank + 1))
-
-
-def _ndcg_jk(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    return _normalised(measure, judgments, top, _plain, partial(log_dcg.discount, a=measure["a"]))
 
 
 def _normalised(
@@ -219,7 +165,7 @@ def _normalised(
     of_grade: Callable[[Floats], Floats],
     discount: Callable[[Floats], Floats],
 ) -> Algorithm:
-    k = _parameter(measure, "cutoff")
+    k = optional(measure, "cutoff")
     return Normalised(k, discount, of_grade, top, judgments.query, judgments.grade)
 
 
@@ -231,11 +177,6 @@ def _exponential(grade: Floats) -> Floats:
     return np.exp2(np.maximum(grade, 0.0)) - 1
 
 
-def _err(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm:
-    best = float(gain(np.array([float(min(top, _GDEVAL_MAX_REL))]), _GDEVAL_MAX_REL, "exp")[0])
-    return Cascade(_GDEVAL_MAX_REL, "exp", best)
-
-
 def _gerr(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | None:
     if measure["unjudged"] != "worst":
         return None
@@ -243,23 +184,27 @@ def _gerr(measure: IRMeasure, judgments: Judgments, top: int) -> Algorithm | Non
 
 
 _ALGORITHMS: dict[str, Callable[[IRMeasure, Judgments, int], Algorithm | None]] = {
-    "P": _precision,
-    "R": _recall,
-    "SetR": _recall,
-    "SetP": _set_precision,
-    "NumRet": _retrieved,
-    "AP": _ap,
-    "RR": _rr,
-    "Success": _success,
+    "P": lambda measure, judgments, top: WeightedSum(_constant(1 / measure["cutoff"]), 1.0),
+    "R": lambda measure, judgments, top: Recall(measure["rel"], judgments.m(measure["rel"])),
+    "SetR": lambda measure, judgments, top: Recall(measure["rel"], judgments.m(measure["rel"])),
+    "SetP": lambda measure, judgments, top: None if measure["relative"] else WeightedSum(_per_retrieved(None), 1.0),
+    "NumRet": lambda measure, judgments, top: WeightedSum(
+        _constant(0.0 if optional(measure, "rel") is None else 1.0), 1.0
+    ),
+    "AP": lambda measure, judgments, top: AveragePrecision(measure["rel"], judgments.m(measure["rel"])),
+    "RR": lambda measure, judgments, top: First(lambda rank: 1 / rank),
+    "Success": lambda measure, judgments, top: First(lambda rank: np.ones(len(rank))),
     "nDCG": _ndcg,
-    "nDCG_JK": _ndcg_jk,
+    "nDCG_JK": lambda measure, judgments, top: _normalised(
+        measure, judgments, top, _plain, partial(log_dcg.discount, a=measure["a"])
+    ),
     "RBP": _rbp,
     "CWL_RBP": _cwl_rbp,
     "SDCG": _sdcg,
     "INSQ": _insq,
-    "ERR": _err,
+    "ERR": lambda measure, judgments, top: Cascade(GDEVAL_MAX_REL, "exp", _gain(top, GDEVAL_MAX_REL, "exp")),
     "GERR": _gerr,
     "TSE": _tse,
-    "Judged": _judged,
-    "Unjudged": _unjudged,
+    "Judged": lambda measure, judgments, top: WeightedSum(_per_retrieved(optional(measure, "cutoff")), 1.0),
+    "Unjudged": lambda measure, judgments, top: WeightedSum(_constant(1 / measure["cutoff"]), 1.0, falls=True),
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
 from ir_lexirecall._util.errors import shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
@@ -72,7 +72,7 @@ def bounds_of_differences(
     measure: IRMeasure,
     values: Floats,
     a: Ints,
-    b: Ints,
+    b: Ints | None,
     *,
     depth: int | None = None,
     max_rel: float | None = None,
@@ -84,7 +84,7 @@ def bounds_of_differences(
         pool: what the runs retrieved, at least down to ``depth``.
         measure: the measure.
         values: its values, shape ``(S, Q)``.
-        a, b: places of the runs of P pairs in the pool, shape ``(P,)``.
+        a, b: places of the runs of P pairs in the pool, shape ``(P,)``; ``b`` None: bounds of the values of ``a`` themselves.
         depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
             By default the measure's cutoff, or all.
         max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
@@ -94,32 +94,6 @@ def bounds_of_differences(
     Raises:
         ValueError: ``depth`` is above the measure's cutoff (a shallower bound is none of the measure), or ``max_rel`` is below a grade.
     """
-    return _bounds(pool, measure, values, a, b, depth, max_rel, unretrieved)
-
-
-def bounds_of_values(
-    pool: Pool,
-    measure: IRMeasure,
-    values: Floats,
-    *,
-    depth: int | None = None,
-    max_rel: float | None = None,
-    unretrieved: int = 0,
-) -> ValueBounds | None:
-    """Bounds of the values of every run of a pool, shape ``(S, Q)``: see ``bounds_of_differences``."""
-    return _bounds(pool, measure, values, np.arange(len(pool.names)), None, depth, max_rel, unretrieved)
-
-
-def _bounds(
-    pool: Pool,
-    measure: IRMeasure,
-    values: Floats,
-    a: Ints,
-    b: Ints | None,
-    depth: int | None,
-    max_rel: float | None,
-    unretrieved: int,
-) -> ValueBounds | None:
     known = bounded(measure, pool.judgments, max_rel)
     if known is None:
         return None
@@ -131,17 +105,10 @@ def _bounds(
         depth, unretrieved = 0, 0
     elif known.cutoff is not None and isinstance(known.algorithm, (WeightedSum, First, Cascade)):
         depth = known.cutoff  # what is ranked below cannot move them
-    step = max(1, _AT_ONCE // max(1, len(pool.query)))
-    for start in range(0, len(a), step):
-        some = slice(start, start + step)
+    for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
+        others = None if b is None else b[some]
         duels = Duels.from_pool(
-            pool,
-            a[some],
-            None if b is None else b[some],
-            values,
-            depth=depth,
-            cutoff=known.cutoff,
-            unretrieved=unretrieved,
+            pool, a[some], others, values, depth=depth, cutoff=known.cutoff, unretrieved=unretrieved
         )
         most, reached = known.algorithm.high(duels)
         least, reached_too = known.algorithm.high(duels.swapped())
@@ -166,17 +133,11 @@ def bounds_of_wins(
     """Who can win between pairs of runs under some judging; None for a preference without a proven algorithm.
 
     Args:
-        pool: what the runs retrieved, at least down to ``depth``.
         preference: a name, such as ``'lexirecall'``.
-        a, b: places of the runs of P pairs in the pool, shape ``(P,)``.
         rel: smallest grade that counts as relevant.
         cutoff: what is ranked below counts as not retrieved.
-        depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
-            By default the cutoff, or all.
+        pool, a, b, depth: as in ``bounds_of_differences``.
         max_rel: top grade of the scale; with one below ``rel`` no unjudged document can be relevant.
-
-    Raises:
-        ValueError: ``depth`` is above the cutoff.
     """
     if preference not in PREFERENCES:
         return None
@@ -303,11 +264,8 @@ def bounds_table(
     a, b = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
     parts, lacking = [], []
     for name, what in criteria.items():
-        columns: dict[str, Any] = {
-            "criterion": name,
-            "run_a": [first for first, _ in pairs],
-            "run_b": [second for _, second in pairs],
-        }
+        run_a, run_b = zip(*pairs, strict=True) if pairs else ((), ())
+        columns: dict[str, Any] = {"criterion": name, "run_a": run_a, "run_b": run_b}
         own = cutoff if isinstance(what, str) else what.params.get("cutoff")
         bounds: WinBounds | ValueBounds | None
         if isinstance(what, str):

@@ -44,15 +44,9 @@ class Duels:
         cutoff: int | None,
         unretrieved: int = 0,
     ) -> Duels:
-        """The cases of pairs of runs (places ``a`` and ``b``) on all queries, pair by pair: case ``p * Q + q``.
+        """The cases of pairs of runs on all queries, pair by pair: case ``p * Q + q``; arguments as of ``bounds_of_differences``.
 
-        Args:
-            pool: what the runs retrieved.
-            a, b: places of the runs, shape ``(P,)``; ``b`` None: of each run alone.
-            values: values of a measure, shape ``(S, Q)``.
-            depth: down to which rank documents are open; None: all.
-            cutoff: documents below it count as not retrieved; open ones can still be relevant.
-            unretrieved: relevant documents, at most, that neither retrieved.
+        Documents below ``cutoff`` count as not retrieved; open ones can still be relevant.
         """
         pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
         queries = len(pool.judgments)

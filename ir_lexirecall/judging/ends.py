@@ -11,8 +11,6 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall.data.pools import Ranks
 from ir_lexirecall.judging.duels import Duels, segment_max
 
-Exposure = Callable[[Floats], Floats]
-
 
 @dataclass(frozen=True)
 class First:
@@ -45,7 +43,7 @@ class Last:
     and B's last rank is a running maximum.
     """
 
-    exposure: Exposure  # of a rank, falling; of infinity: the bottom
+    exposure: Callable[[Floats], Floats]  # of a rank, falling; of infinity: the bottom
     rel: float  # smallest grade that counts as relevant
     m: Ints  # relevant judged documents of each query
 

@@ -75,9 +75,7 @@ def write_pool_page(
 
     Args:
         table: documents to judge, with the columns ``query_id``, ``doc_id`` and ``rank_NAME`` for runs.
-        path: of the file.
-        texts: texts by document id, or a ``Collection`` that holds them.
-        queries: texts by query id, or a ``Collection``; by default those of ``texts``, if that is one.
+        path, texts, queries: as in ``write_pool_csv``.
         max_rel: top grade of the scale, at most 9.
         labels: what the grades 0, 1, ... mean.
         title: of the page.
@@ -156,15 +154,9 @@ def _page(
         "documents": documents,
     }
     style, script = _asset("pool.css"), _asset("pool.js")
-    return environment.get_template("pool.html").render(
-        title=title,
-        version=version("ir-lexirecall"),
-        style=style,
-        style_hash=_hash(style),
-        script=script,
-        script_hash=_hash(script),
-        pool=_json(pool),
-    )
+    assets = {"style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script)}
+    template = environment.get_template("pool.html")
+    return template.render(title=title, version=version("ir-lexirecall"), pool=_json(pool), **assets)
 
 
 def _json(value: Any) -> str:

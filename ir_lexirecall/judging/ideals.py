@@ -17,8 +17,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.judging.duels import Duels
-
-_GUESSES = 100
+from ir_lexirecall.judging.ratios import raised
 
 
 @dataclass(frozen=True)
@@ -124,14 +123,9 @@ def _largest_ratio(fixed: Floats, prefix: Floats, count: Ints, steps: Floats, id
     row = np.arange(len(fixed))
     numerator = fixed + steps.sum() * prefix[row, start]
     guess = numerator / ideal[row, :, start].sum(axis=1)
-    active = row
-    for _ in range(_GUESSES):
-        ratio = _best_ratio(guess[active], fixed[active], prefix[active], steps, ideal[active], nothing[active])
-        better = ratio > guess[active]
-        guess[active[better]] = ratio[better]
-        active = active[better]
-        if not len(active):
-            break
+    guess = raised(
+        guess, row, lambda at, some: _best_ratio(at, fixed[some], prefix[some], steps, ideal[some], nothing[some])
+    )
     return np.where(nothing, np.maximum(guess, 0.0), guess)
 
 

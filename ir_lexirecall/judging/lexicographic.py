@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Ints, starts_segment
+from ir_lexirecall._util.arrays import Bools, Ints, row_blocks, starts_segment
 from ir_lexirecall.data.pools import Pool
 
 _AT_ONCE = 2**25  # documents of pairs
@@ -25,11 +25,7 @@ def best_outcome(
     1: it can win; 0: it can tie, but not win; -1: it loses.
 
     Args:
-        pool: what the runs retrieved.
-        a, b: places of the runs, shape ``(P,)``.
-        rel: smallest grade that counts as relevant.
-        cutoff: what is ranked below counts as not retrieved.
-        depth: unjudged documents down to this rank of either run are open, others are not relevant; None: all.
+        pool, a, b, rel, cutoff, depth: as in ``bounds_of_wins``.
         from_the_end: lexicographic recall (the more relevant documents, then the smaller last rank, and so on); otherwise
             lexicographic precision (the smaller first rank, and so on).
 
@@ -40,9 +36,7 @@ def best_outcome(
     pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
     lists = _Lists.from_pool(pool, cutoff, from_the_end)
     out = np.zeros((len(a), len(pool.judgments)), dtype=np.int8)
-    step = max(1, _AT_ONCE // max(1, len(pool.query)))
-    for start in range(0, len(a), step):
-        some = slice(start, start + step)
+    for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
         out[some] = _walk(pool, lists, a[some], b[some], rel, cutoff, depth, from_the_end)
     return out
 

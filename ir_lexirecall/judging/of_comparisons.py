@@ -48,17 +48,8 @@ def to_judge(comparison: Any, n: int, name: str, depth: int | None, max_rel: flo
     what, (rel, cutoff) = _what(comparison, name), _options(comparison)
     pool = _pool(comparison, depth, [_cutoff(what, cutoff)])
     a, b = comparison.places
-    scores = decides(
-        pool,
-        what,
-        a,
-        b,
-        values=comparison.scored.values.get(name),
-        rel=rel,
-        cutoff=cutoff,
-        depth=depth,
-        max_rel=max_rel,
-    )
+    values = comparison.scored.values.get(name)
+    scores = decides(pool, what, a, b, values=values, rel=rel, cutoff=cutoff, depth=depth, max_rel=max_rel)
     return to_judge_table(pool, n, *scores)
 
 

@@ -37,14 +37,10 @@ def decides(
     come in. AP, nDCG and all others take rank^(-1/4), between retrieval and rank; the closeness is 1 for them.
 
     Args:
-        pool: what the runs retrieved, at least down to ``depth``.
         criterion: a measure, or the name of a preference.
-        a, b: places of the runs of P pairs in the pool.
         values: of a measure, shape ``(S, Q)``.
-        rel: smallest grade that counts as relevant, of preferences; a measure may name its own.
-        cutoff: of preferences.
-        depth: down to which rank unjudged documents are open; by default the cutoff, or all.
-        max_rel: top grade of the scale.
+        rel, cutoff: of preferences; a measure may name its own.
+        pool, a, b, depth, max_rel: as in ``bounds_of_differences``.
 
     Returns:
         (decides, concerns): ``concerns`` counts the open pairs that have the document at different ranks (for criteria in which a

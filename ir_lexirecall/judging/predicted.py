@@ -40,9 +40,6 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
         human: places of the sampled queries among the N, shape ``(n,)``.
         alpha: 1 - confidence of the interval.
 
-    Raises:
-        ValueError: fewer than 10 sampled queries.
-
     Source: Angelopoulos, Bates, Fannjiang, Jordan, Zrnic, Prediction-Powered Inference, Science 2023,
     doi 10.1126/science.adi6000; with the l of Angelopoulos, Duchi, Zrnic, PPI++, 2023, arXiv 2311.01453, for a finite set of queries.
 
@@ -86,10 +83,7 @@ def _centred(x: Floats, mean: Floats) -> Floats:
 
 
 def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:
-    """Places, among the queries with predictions, of those that people judged.
-
-    Raises:
-        ValueError: fewer than 10, or one that has no predictions; the message names it.
+    """Places, among the queries with predictions, of those that people judged: at least 10.
 
     >>> human_queries([f"q{i}" for i in range(10)], [f"q{i}" for i in range(9)])
     Traceback (most recent call last):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
@@ -23,20 +25,29 @@ def largest_ratio(plus: Floats, most_plus: Ints, minus: Floats, most_minus: Ints
     i, j = np.arange(plus.shape[1]), np.arange(minus.shape[1])
     plus = np.where(i <= most_plus[:, None], plus, -np.inf)
     minus = np.where(j <= most_minus[:, None], minus, np.inf)
-    row = np.arange(len(m))
+
+    def best(guess: Floats, some: Ints) -> Floats:
+        best_i = (plus[some] - guess[:, None] * i).argmax(axis=1)
+        best_j = (minus[some] + guess[:, None] * j).argmin(axis=1)
+        numerator = plus[some, best_i] - minus[some, best_j]
+        denominator = m[some] + best_i + best_j + np.where(guess < 0, outside[some], 0)
+        return np.divide(numerator, denominator, out=np.zeros(len(some)), where=denominator > 0)
+
     guess = np.divide(plus[:, 0] - minus[:, 0], m, out=np.zeros(len(m)), where=m > 0)
-    active = np.flatnonzero((most_plus > 0) | (most_minus > 0) | (outside > 0))
+    return raised(guess, np.flatnonzero((most_plus > 0) | (most_minus > 0) | (outside > 0)), best)
+
+
+def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) -> Floats:
+    """Guesses, some of which (``active``) are raised to the largest ratios.
+
+    ``best`` gives, for guesses and the places they stand at, the ratio of the choice with the largest numerator - guess x
+    denominator: it is larger than the guess, unless that is the largest.
+    """
     for _ in range(_GUESSES):
-        at = guess[active, None]
-        best_i = (plus[active] - at * i).argmax(axis=1)
-        best_j = (minus[active] + at * j).argmin(axis=1)
-        k = np.where(guess[active] < 0, outside[active], 0)
-        numerator = plus[active, best_i] - minus[active, best_j]
-        denominator = m[active] + best_i + best_j + k
-        ratio = np.divide(numerator, denominator, out=np.zeros(len(active)), where=denominator > 0)
+        ratio = best(guess[active], active)
         better = ratio > guess[active]
         guess[active[better]] = ratio[better]
         active = active[better]
         if not len(active):
             break
-    return guess[row]
+    return guess

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, row_blocks
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.duels import Duels
 from ir_lexirecall.judging.lexicographic import Outcomes
@@ -39,9 +39,7 @@ def best_outcome(
     values = np.zeros((len(pool.rank), queries))
     best = np.zeros((len(a), queries), dtype=np.int8)
     is_exact = np.zeros(best.shape, dtype=bool)
-    step = max(1, _AT_ONCE // max(1, len(pool.query)))
-    for start in range(0, len(a), step):
-        some = slice(start, start + step)
+    for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
         duels = Duels.from_pool(pool, a[some], b[some], values, depth=depth, cutoff=cutoff)
         best[some], is_exact[some] = (x.reshape(-1, queries) for x in _best(duels, rel, WEIGHTS[name]))
     return best, is_exact

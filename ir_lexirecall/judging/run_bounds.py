@@ -18,7 +18,7 @@ from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_values, checked_depth, refuse_or_warn_of
+from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_differences, checked_depth, refuse_or_warn_of
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
 
@@ -106,16 +106,16 @@ def bounds_by_measure(
     max_rel: float | None = None,
     unretrieved: int = 0,
 ) -> dict[str, ValueBounds]:
-    """Bounds of the values of S runs by each measure that has a proven algorithm; arguments as of ``judgment_bounds``.
-
-    Raises:
-        ValueError: no measure has one, or an option is out of range.
-    """
+    """Bounds of the values of S runs by each measure that has a proven algorithm; arguments as of ``judgment_bounds``."""
     check_bounds_options(depth, max_rel, unretrieved)
     for name, measure in measures.items():
         checked_depth(name, depth, measure.params.get("cutoff"))
     options: Any = {"depth": depth, "max_rel": max_rel, "unretrieved": unretrieved}
-    bounds = {name: bounds_of_values(pool, measure, values_of[name], **options) for name, measure in measures.items()}
+    every = np.arange(len(pool.names))
+    bounds = {
+        name: bounds_of_differences(pool, measure, values_of[name], every, None, **options)
+        for name, measure in measures.items()
+    }
     known = {name: found for name, found in bounds.items() if found is not None}
     refuse_or_warn_of([name for name in measures if name not in known], len(measures))
     return known

@@ -18,7 +18,6 @@ from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.judging.bounds import (
     ValueBounds,
     bounds_of_differences,
-    bounds_of_values,
     bounds_of_wins,
     depth_notes,
     imbens_manski,
@@ -59,7 +58,8 @@ def of_pair(small: Small, measure: Any) -> ValueBounds:
 def of_runs(small: Small, measure: Any) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    bounds = bounds_of_values(pool, measure, today, depth=small.depth, max_rel=small.max_rel, unretrieved=small.extra)
+    options = {"depth": small.depth, "max_rel": small.max_rel, "unretrieved": small.extra}
+    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), None, **options)
     assert bounds is not None
     return bounds
 
