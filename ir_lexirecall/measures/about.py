@@ -75,34 +75,18 @@ def _grade(label: Label) -> str:
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a measure, a test or a preference. All of it is optional; ``describe`` shows what there is.
+    """What is said of a measure, a test or a preference. All of it is optional; ``describe`` shows what there is."""
 
-    Attributes:
-        formula: in LaTeX, without dollar signs.
-        plain: the formula in plain text.
-        symbols: what its letters mean.
-        values: the range.
-        zero: what 0 means.
-        ties: when two rankings get the same value.
-        use: when to use it.
-        example: worked out by hand.
-        source: where it comes from: a line of text, or the key of a source in ``descriptions/entries.ini``.
-        see_also: related names.
-        meanings: of parameters that the class describes badly.
-        title: the full name, where the class has none.
-        meaning: a sentence, where there is no class.
-    """
-
-    formula: str = ""
-    plain: str = ""
-    symbols: str = ""
-    values: str = ""
-    zero: str = ""
-    ties: str = ""
-    use: str = ""
-    example: Example | None = None
-    source: str = ""
-    see_also: Sequence[str] = ()
-    meanings: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
-    meaning: str = ""
+    formula: str = ""  # in LaTeX, without dollar signs
+    plain: str = ""  # the formula in plain text
+    symbols: str = ""  # what its letters mean
+    values: str = ""  # the range
+    zero: str = ""  # what 0 means
+    ties: str = ""  # when two rankings get the same value
+    use: str = ""  # when to use it
+    example: Example | None = None  # worked out by hand
+    source: str = ""  # where it comes from: a line of text, or the key of a source in ``descriptions/entries.ini``
+    see_also: Sequence[str] = ()  # related names
+    meanings: Mapping[str, str] = field(default_factory=dict)  # of parameters that the class describes badly
+    title: str = ""  # the full name, where the class has none
+    meaning: str = ""  # a sentence, where there is no class

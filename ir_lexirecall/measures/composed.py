@@ -18,11 +18,7 @@ class ComposedMeasure(Measure, register=False):
     """A measure made of another one, its base, which is checked and cut off."""
 
     def base_measure(self) -> IRMeasure:
-        """The base with this measure's cutoff.
-
-        Raises:
-            ValueError: there is no such base, or it cannot take the cutoff.
-        """
+        """The base with this measure's cutoff."""
         try:
             base = parse_measure(self["base"])
         except ValueError as error:

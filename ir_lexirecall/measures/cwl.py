@@ -9,6 +9,7 @@ such a stretch close, and the cost is that of the judged documents retrieved.
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from math import inf, pi
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,9 +49,14 @@ _SYMBOLS = (
     "r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); value = sum V(i) r_i / sum V(i)"
 )
 _VALUE = r"\frac{\sum_i V(i)\, r_i}{\sum_i V(i)}, \quad V(1) = 1,\; V(i+1) = V(i)\, C(i)"
-_UNIT = "0 to 1: expected gain per document read"
-_ZERO = "nothing with a gain is read, or the query has no relevant document"
-_TIES = "rankings of the same gains at the same ranks; documents without gain are alike"
+_about = partial(
+    About,
+    symbols=_SYMBOLS,
+    values="0 to 1: expected gain per document read",
+    zero="nothing with a gain is read, or the query has no relevant document",
+    ties="rankings of the same gains at the same ranks; documents without gain are alike",
+    source="azzopardi2021",
+)
 
 
 class _CWL(Measure, register=False):
@@ -91,13 +97,7 @@ _GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudge
 
 def _phi(default: float) -> Param:
     """``phi``: the probability of going on."""
-    return Param(
-        float,
-        "persistence (0: only rank 1 is looked at)",
-        default=default,
-        check=lambda phi: 0 <= phi < 1,
-        expects="a number of at least 0 and below 1",
-    )
+    return Param(float, "persistence (0: only rank 1 is looked at)", default=default, least=0, below=1)
 
 
 class CWL_ERR8(_CWL):
@@ -109,18 +109,13 @@ class CWL_ERR8(_CWL):
 
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 8)"
     SHORT_DESC: ClassVar[str] = "Expected utility per document of a user who stops when satisfied, or at rank k."
-    ABOUT: ClassVar[About] = About(
+    ABOUT: ClassVar[About] = _about(
         formula=rf"{_VALUE}, \quad C(i) = 1 - r_i \;(i < k)",
         plain="sum V(i) r_i / sum V(i), C(i) = 1 - r_i below rank k, 0 from k on",
-        symbols=_SYMBOLS,
-        values=_UNIT,
-        zero=_ZERO,
-        ties=_TIES,
         use="when users stop at the first satisfying document or at rank k, and effort must be counted as in all C/W/L measures",
         example=Example(
             "CWL_ERR8(max_rel=1)@2", (1, 0), 1 / 3, "r_1 = 1/2: V = 1, 1/2, so (1 x 1/2) / (1 + 1/2) = 1/3."
         ),
-        source="azzopardi2021",
         see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
     )
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
@@ -138,18 +133,13 @@ class CWL_ERR9(_CWL):
 
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 9)"
     SHORT_DESC: ClassVar[str] = "Like CWL_ERR8, the user losing patience as 1/i."
-    ABOUT: ClassVar[About] = About(
+    ABOUT: ClassVar[About] = _about(
         formula=rf"{_VALUE}, \quad C(i) = \frac{{i}}{{i + 1}} (1 - r_i) \;(i < k)",
         plain="sum V(i) r_i / sum V(i), C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on",
-        symbols=_SYMBOLS,
-        values=_UNIT,
-        zero=_ZERO,
-        ties=_TIES,
         use="like CWL_ERR8, for users who lose patience with every rank as well; the closest to ERR of the four",
         example=Example(
             "CWL_ERR9(max_rel=1)@2", (1, 0), 2 / 5, "r_1 = 1/2: V = 1, 1/2 x 1/2, so (1/2) / (1 + 1/4) = 2/5."
         ),
-        source="azzopardi2021",
         see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
     )
     params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
@@ -167,13 +157,10 @@ class CWL_ERR10(_CWL):
 
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 10)"
     SHORT_DESC: ClassVar[str] = "Expected utility per document of a user with persistence phi who stops when satisfied."
-    ABOUT: ClassVar[About] = About(
+    ABOUT: ClassVar[About] = _about(
         formula=rf"{_VALUE}, \quad C(i) = \phi (1 - r_i)",
         plain="sum V(i) r_i / sum V(i), C(i) = phi (1 - r_i), without end",
         symbols=f"{_SYMBOLS}; phi: persistence; summed over infinitely many ranks, exactly",
-        values=_UNIT,
-        zero=_ZERO,
-        ties=_TIES,
         use="when users go on with a probability and stop when satisfied; no cutoff is needed",
         example=Example(
             "CWL_ERR10(phi=0.5,max_rel=1)",
@@ -181,7 +168,6 @@ class CWL_ERR10(_CWL):
             1 / 3,
             "r_1 = 1/2: V = 1, 1/4, 1/8, ... with the sum 1 + 1/2, so (1/2) / (3/2) = 1/3.",
         ),
-        source="azzopardi2021",
         see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
     )
     params: dict[str, Any] = {"phi": _phi(0.7), **_GAINS}
@@ -199,13 +185,10 @@ class CWL_ERR11(_CWL):
 
     PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 11)"
     SHORT_DESC: ClassVar[str] = "Expected utility per document of a user who wants gain T and stops when satisfied."
-    ABOUT: ClassVar[About] = About(
+    ABOUT: ClassVar[About] = _about(
         formula=rf"{_VALUE}, \quad C(i) = \left(\frac{{i + 2T - 1}}{{i + 2T}}\right)^2 (1 - r_i)",
         plain="sum V(i) r_i / sum V(i), C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), without end",
         symbols=f"{_SYMBOLS}; T: gain that the user hopes for; summed over infinitely many ranks, exactly",
-        values=_UNIT,
-        zero=_ZERO,
-        ties=_TIES,
         use="when users want a certain amount of gain and stop when satisfied; larger T, deeper readers",
         example=Example(
             "CWL_ERR11(T=1,max_rel=1)",
@@ -213,7 +196,6 @@ class CWL_ERR11(_CWL):
             0.5 / (1 + 2 * (pi**2 / 6 - 1.25)),
             "r_1 = 1/2: V(i) = (1/2) (2/(i+1))^2 from rank 2 on, with the sum 2 (pi^2/6 - 5/4), so (1/2) / (1 + 0.7899).",
         ),
-        source="azzopardi2021",
         see_also=("CWL_ERR8", "CWL_ERR9", "CWL_ERR10", "NERR11", "INSQ"),
     )
     params: dict[str, Any] = {
@@ -221,7 +203,8 @@ class CWL_ERR11(_CWL):
             float,
             "gain the user hopes for (0: only rank 1 is looked at)",
             default=1.35,
-            check=lambda t: 0 <= t <= MOST_HOPED_FOR,
+            least=0,
+            most=MOST_HOPED_FOR,
             expects="a number of at least 0 and at most 1e300",
         ),
         **_GAINS,
@@ -241,16 +224,12 @@ class CWL_RBP(_CWL):
     PRETTY_NAME: ClassVar[str] = "C/W/L Rank-Biased Precision"
     SHORT_DESC: ClassVar[str] = "Expected utility per document of a user with persistence phi."
     CASCADE: ClassVar[bool] = False
-    ABOUT: ClassVar[About] = About(
+    ABOUT: ClassVar[About] = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
         plain="(1 - phi) sum of phi^(i-1) r_i, that is C(i) = phi, without end",
         symbols=f"{_SYMBOLS}; phi: persistence",
-        values=_UNIT,
-        zero=_ZERO,
-        ties=_TIES,
         use="rank-biased precision beside the ERR variants, with their gains: how much satisfaction changes",
         example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
-        source="azzopardi2021",
         see_also=("CWL_ERR10", "RBP"),
     )
     params: dict[str, Any] = {"phi": _phi(0.6), **_GAINS}

@@ -20,17 +20,10 @@ from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.ndeval import coverage, subtopic_recall
 from ir_lexirecall.measures.parameters import cutoff, rel
 from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.measures.subtopics import share
+from ir_lexirecall.measures.subtopics import BOTH, NOTHING, WEIGHTS, share
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
-
-# -- intent-aware measures ---------------------------------------------------------------------------
-
-
-_BOTH = ((1, None), (None, 1))
-_T = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
-_NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
 
 
 class IA(ComposedMeasure):
@@ -52,12 +45,12 @@ class IA(ComposedMeasure):
     ABOUT: ClassVar[About] = About(
         formula=r"\sum_t w_t\, \mathrm{base}_t",
         plain="sum_t w_t base_t",
-        symbols=f"{_T}; base_t: the base measure of the ranking, judged for t alone",
+        symbols=f"{WEIGHTS}; base_t: the base measure of the ranking, judged for t alone",
         values="those of the base",
         zero="the base is 0 for every subtopic",
         ties="where the base ties on every subtopic",
         use="to make any measure intent-aware: an average user, whose intent is one of the subtopics",
-        example=Example("IA(base='RR')", _BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."),
+        example=Example("IA(base='RR')", BOTH, 3 / 4, "RR is 1 for t1 and 1/2 for t2: (1 + 1/2)/2 = 3/4."),
         source="agrawal2009",
         see_also=("AP_IA", "ERR_IA", "D_nDCG"),
     )
@@ -92,9 +85,6 @@ def judged_for(run: AlignedRun, pair: Ints) -> AlignedRun:
     return replace(run, judgments=one, query=run.query[keep], doc=doc[keep], rank=run.rank[keep], ties=None)
 
 
-# -- D-measures --------------------------------------------------------------------------------------
-
-
 class D_nDCG(Measure):
     """nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order of g.
 
@@ -113,9 +103,9 @@ class D_nDCG(Measure):
         formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
         r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
         plain="nDCG@k of the gain g(d) = sum_t w_t grade(d, t)",
-        symbols=f"{_T}; d*_i: the documents in the order of g",
+        symbols=f"{WEIGHTS}; d*_i: the documents in the order of g",
         values="0 to 1",
-        zero=_NOTHING,
+        zero=NOTHING,
         ties="the same sums of grades at the same ranks",
         use="when documents for probable intents should stand above; novelty does not count",
         example=Example(
@@ -164,7 +154,7 @@ class DSharp(Measure):
         plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
         symbols="gamma: weight of subtopic recall",
         values="0 to 1",
-        zero=_NOTHING,
+        zero=NOTHING,
         ties="where both parts tie, or their differences balance",
         use="to ask for coverage of the subtopics and for relevance at once (NTCIR's D#-nDCG)",
         example=Example(

@@ -75,13 +75,7 @@ class LexiRecall(Measure):
             choices=("nested", "weighted"),
         ),
         "n": collection_size(),
-        "eps": Param(
-            float,
-            "of the form 'weighted': Delta = 1/(n+eps)",
-            default=0.5,
-            check=lambda eps: 0 < eps < 1,
-            expects="a number between 0 and 1 (both excluded)",
-        ),
+        "eps": Param(float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1),
     }
 
     def check_together(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment
+from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import Param, cutoff
@@ -47,7 +47,7 @@ class nDCG_JK(Measure):
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "a": Param(float, "base of the logarithm", default=2, check=lambda a: a > 1, expects="a number above 1"),
+        "a": Param(float, "base of the logarithm", default=2, above=1),
     }
 
     def score(self, run: AlignedRun) -> Floats:
@@ -56,7 +56,7 @@ class nDCG_JK(Measure):
         query = judgments.query[ideal]
         best = _dcg(query, position_in_segment(query) + 1, judgments.grade[ideal], len(judgments), a=a, k=k)
         value = _dcg(run.query, run.rank, run.grade, len(judgments), a=a, k=k)
-        return np.divide(value, best, out=np.zeros(len(judgments)), where=best > 0)
+        return ratio(value, best)
 
 
 def discount(rank: NDArray[np.generic], a: float) -> Floats:

@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures.measures.base import Measure
-from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, per_query_sum, position_in_segment, ratio
+from ir_lexirecall.measures.rankings import optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -56,9 +56,6 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
 
     They are those of pyndeval, which needs a cutoff of at most 20, has NaN as the nNRBP of a query without a relevant
     document, and breaks ties of scores in another way.
-
-    Raises:
-        ValueError: the cutoff is missing or below 1.
     """
     if "judged_only" in measure.SUPPORTED_PARAMS and measure["judged_only"]:
         run = run.condensed()
@@ -184,8 +181,8 @@ def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha
 
 
 def _cutoff(measure: Measure) -> int:
-    k = measure["cutoff"]
-    if k is NOT_PROVIDED or k is None:
+    k = optional(measure, "cutoff")
+    if k is None:
         raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
     if k < 1:
         raise ValueError(f"{measure}: the cutoff must be at least 1")

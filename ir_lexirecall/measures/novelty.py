@@ -21,7 +21,7 @@ from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.ndeval import coverage
 from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, rel
-from ir_lexirecall.measures.subtopics import relevant_rows, share, top_grades
+from ir_lexirecall.measures.subtopics import BOTH, GAIN, NOTHING, WEIGHTS, relevant_rows, share, top_grades
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 def alpha() -> Param:
     """``alpha``: what a further document about the same subtopic loses."""
     return share("share of its gain that a document loses with each earlier one on the same subtopic", 0.5)
-
-
-_T = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
-_R = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
-_NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
-_BOTH = ((1, None), (None, 1))
 
 
 class EU(Measure):
@@ -59,7 +53,7 @@ class EU(Measure):
     ABOUT: ClassVar[About] = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
-        symbols=f"c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; {_T}; {_R}",
+        symbols=f"c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; {WEIGHTS}; {GAIN}",
         values="below 0 (many irrelevant documents) without upper bound",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
@@ -76,13 +70,7 @@ class EU(Measure):
     params: dict[str, Any] = {
         "cutoff": cutoff(),
         "alpha": alpha(),
-        "e": Param(
-            float,
-            "effort of reading a document",
-            default=0.05,
-            check=lambda e: e >= 0,
-            expects="a number of at least 0",
-        ),
+        "e": Param(float, "effort of reading a document", default=0.05, least=0),
         "gain": gain(),
         "max_rel": max_rel(required=False),
     }
@@ -137,9 +125,9 @@ class CT(Measure):
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
         plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
         symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
-        f"alpha: what repetition loses; {_T}; {_R}",
+        f"alpha: what repetition loses; {WEIGHTS}; {GAIN}",
         values="0 upwards",
-        zero=_NOTHING,
+        zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic does not count",
         use="when a subtopic needs a certain amount of material and no more, soon",
         example=Example(
@@ -154,13 +142,7 @@ class CT(Measure):
     params: dict[str, Any] = {
         "cutoff": cutoff(),
         "alpha": alpha(),
-        "saturation": Param(
-            float,
-            "sum of gains from which on a subtopic is full",
-            default=1,
-            check=lambda s: s > 0,
-            expects="a number above 0",
-        ),
+        "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
         "gain": gain(),
         "max_rel": max_rel(required=False),
     }
@@ -201,7 +183,7 @@ class SRR(Measure):
         zero="a subtopic is never covered (down to rank k), or there is none",
         ties="all subtopics are covered at the same rank; all rankings that miss one",
         use="when a user needs something on every subtopic: TSE for subtopics",
-        example=Example("SRR", _BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."),
+        example=Example("SRR", BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."),
         source="zhai2003",
         see_also=("StRecall", "TSE"),
     )

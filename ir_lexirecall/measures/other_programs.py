@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 
-_PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
-_GDEVAL_MAX_REL = 4
+PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
+GDEVAL_MAX_REL = 4
 
 
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
@@ -45,9 +45,9 @@ def _judged(measure: Measure, run: AlignedRun) -> Floats:
 
 def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
-    run.judgments.check_top_grade(_GDEVAL_MAX_REL, str(measure))
+    run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= cutoff_of(measure)
-    r = scaled_gain(Ranking.from_run(run).grade[top], _GDEVAL_MAX_REL, "exp")
+    r = scaled_gain(Ranking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
     return reading.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
@@ -57,7 +57,7 @@ def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     ranking = Ranking.from_run(run)
     gain = np.maximum(ranking.grade, 0) if rel is None else (ranking.grade >= rel).astype(np.float64)
     if rel is not None and k == UNLIMITED:
-        return _weighted(run, gain, p ** np.arange(_PROGRAM_DEPTH + 1.0), _PROGRAM_DEPTH)
+        return _weighted(run, gain, p ** np.arange(PROGRAM_DEPTH + 1.0), PROGRAM_DEPTH)
     terms = (1 - p) * p ** (ranking.rank - 1.0) * gain
     return per_query_sum(ranking.query, down_to(k, ranking.rank, terms), len(ranking.depth))
 
@@ -91,23 +91,23 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
 
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = 1 / log2(i + 1) down to rank k."""
-    k = min(cutoff_of(measure), _PROGRAM_DEPTH + 1)
-    return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(np.arange(1, k + 1)), min(k, _PROGRAM_DEPTH))
+    k = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
+    return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH))
 
 
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
     t = number(measure, "T", high=reading.MOST_HOPED_FOR)
-    i = np.arange(2, _PROGRAM_DEPTH + 2)
+    i = np.arange(2, PROGRAM_DEPTH + 2)
     v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
-    return _weighted(run, _linear_gain(measure, run), v, _PROGRAM_DEPTH)
+    return _weighted(run, _linear_gain(measure, run), v, PROGRAM_DEPTH)
 
 
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
     t = number(measure, "T", low=0.25, high=reading.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
-    keep = (gain > 0) & (run.rank <= _PROGRAM_DEPTH)
+    keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
     total = running_sum(query, gain)
     # V falls as (b / (i + c))^2 below rank i0, with c = 2T - 1 less the gain so far, and b = i0 + c.
@@ -121,18 +121,18 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     last[query], v_last[query], gained[query] = rank, v, total  # the last row of each query stays
     c = 2 * t - 1 - gained
     b = np.maximum(last, 1) + c
-    below = v_last * reading.inverse_square_sum(b, last + 1 + c, _PROGRAM_DEPTH - last)
-    beyond = v_last * (b / (_PROGRAM_DEPTH + 1 + c)) ** 2
+    below = v_last * reading.inverse_square_sum(b, last + 1 + c, PROGRAM_DEPTH - last)
+    beyond = v_last * (b / (PROGRAM_DEPTH + 1 + c)) ** 2
     items = per_query_sum(query, v + between, queries) + below
     utility = per_query_sum(query, v * gain, queries)
-    return Utility(utility / items, utility - beyond * gained, items - beyond * _PROGRAM_DEPTH, items)
+    return Utility(utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items)
 
 
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """The mean gain down to the rank at which the gain reaches T, or rank k."""
     t, k = number(measure, "T"), cutoff_of(measure)
     gain, queries = _linear_gain(measure, run), len(run.depth)
-    end = min(k, _PROGRAM_DEPTH) if t > 0 else 1
+    end = min(k, PROGRAM_DEPTH) if t > 0 else 1
     keep = (gain > 0) & (run.rank <= end)
     query, rank = run.query[keep], run.rank[keep]
     total = running_sum(query, gain[keep])
@@ -144,7 +144,7 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     gained[query[seen]] = total[seen]  # the last row of each query stays
     items = last.astype(np.float64)
     # cwl_eval gives users who would look at rank 1,001 no total utility or cost.
-    stops = (np.bincount(query[reached], minlength=queries) > 0) | (end != _PROGRAM_DEPTH) | (k <= _PROGRAM_DEPTH)
+    stops = (np.bincount(query[reached], minlength=queries) > 0) | (end != PROGRAM_DEPTH) | (k <= PROGRAM_DEPTH)
     return Utility(gained / items, gained * stops, items * stops, items)
 
 
@@ -154,11 +154,11 @@ def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     r, discount, queries = _linear_gain(measure, run), _nerr_discount(measure), len(run.depth)
     if discount is None:
         return _weighted(run, r, np.ones(1), 1)
-    end = min(k, _PROGRAM_DEPTH)
+    end = min(k, PROGRAM_DEPTH)
     items, utility = reading.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
     total, cost = utility, items
-    if k > _PROGRAM_DEPTH:
-        total, cost = reading.truncated_by_program(run.query, run.rank, r, discount, utility, items, _PROGRAM_DEPTH)
+    if k > PROGRAM_DEPTH:
+        total, cost = reading.truncated_by_program(run.query, run.rank, r, discount, utility, items, PROGRAM_DEPTH)
     return Utility(utility / items, total, cost, items)
 
 

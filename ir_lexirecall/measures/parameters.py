@@ -21,8 +21,9 @@ class Param(ParamInfo):  # type: ignore[misc]
         default: its value where none is given.
         required: whether a value must be given.
         choices: the values that it can take, if they can be listed.
-        check: whether a value of the right type is in range.
-        expects: what errors say a value must be.
+        above, least, below, most: the range of a number.
+        check: whether a value of the right type is in range, where that is another question.
+        expects: what errors say a value must be; by default what the choices or the range say.
         also: further types that are taken.
     """
 
@@ -34,6 +35,10 @@ class Param(ParamInfo):  # type: ignore[misc]
         default: Any = None,
         required: bool = False,
         choices: tuple[str, ...] | None = None,
+        above: float | None = None,
+        least: float | None = None,
+        below: float | None = None,
+        most: float | None = None,
         check: Callable[[Any], bool] | None = None,
         expects: str = "",
         also: tuple[type, ...] = (),
@@ -41,14 +46,25 @@ class Param(ParamInfo):  # type: ignore[misc]
         options = {} if choices is None else {"choices": choices}
         super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
         self.check = check
+        self.range = (above, least, below, most)
         self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
-        self.expects: str = expects or (f"one of {', '.join(map(repr, choices))}" if choices else self.kind)
+        self.expects: str = expects or (
+            f"one of {', '.join(map(repr, choices))}" if choices else self._range_in_words()
+        )
 
     @property
     def kind(self) -> str:
         """How errors and the list of measures call the type."""
         names = {float: "number", str: "text or number" if int in self.types else "str"}
         return names.get(self.dtype, self.dtype.__name__)
+
+    def _range_in_words(self) -> str:
+        above, least, below, most = self.range
+        if (above, below) == (0, 1):
+            return "a number between 0 and 1 (both excluded)"
+        ends = {"above": above, "of at least": least, "below": below, "at most": most}
+        said = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
+        return f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
 
     def validate(self, value: Any) -> bool:
         """Whether a value is of the right type and in range; None stands for no value."""
@@ -60,7 +76,12 @@ class Param(ParamInfo):  # type: ignore[misc]
             return False
         if isinstance(self.choices, tuple) and value not in self.choices:
             return False
-        return self.check is None or self.check(value)
+        return self._is_in_range(value) and (self.check is None or self.check(value))
+
+    def _is_in_range(self, value: Any) -> bool:
+        above, least, below, most = self.range
+        too_small = (above is not None and value <= above) or (least is not None and value < least)
+        return not too_small and not ((below is not None and value >= below) or (most is not None and value > most))
 
 
 def _is_float(value: Any) -> bool:
@@ -80,20 +101,15 @@ def cutoff(required: bool = False) -> Param:
         int,
         "ranking cutoff threshold",
         required=required,
-        check=lambda k: 1 <= k < 2**63,
+        least=1,
+        below=2**63,
         expects="an integer of at least 1 and below 2^63",
     )
 
 
 def rel() -> Param:
     """``rel``: the smallest grade that counts as relevant."""
-    return Param(
-        float,
-        "smallest grade that counts as relevant",
-        default=1,
-        check=lambda rel: rel > 0,
-        expects="a number above 0",
-    )
+    return Param(float, "smallest grade that counts as relevant", default=1, above=0)
 
 
 def judged_only() -> Param:
@@ -103,22 +119,14 @@ def judged_only() -> Param:
 
 def max_rel(required: bool) -> Param:
     """``max_rel``: the top grade of the scale; where it is not ``required``, by default that of the query."""
-    return Param(
-        float,
-        "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)",
-        required=required,
-        check=lambda top: top > 0,
-        expects="a number above 0",
-    )
+    desc = "top grade of the relevance scale" if required else "top grade (default: of the query and aspect)"
+    return Param(float, desc, required=required, above=0)
 
 
 def collection_size() -> Param:
     """``n``: documents in the collection."""
     return Param(
-        int,
-        "documents in the collection",
-        check=lambda n: 1 <= n <= 2**53,
-        expects="an integer of at least 1 and at most 2^53",
+        int, "documents in the collection", least=1, most=2**53, expects="an integer of at least 1 and at most 2^53"
     )
 
 
@@ -131,23 +139,13 @@ def gain() -> Param:
 
 def unjudged() -> Param:
     """``unjudged``: the gain of documents without a judgment, ``'worst'`` or ``'best'``."""
-    return Param(
-        str,
-        "gain of unjudged documents: 'worst' none, 'best' that of max_rel",
-        default="worst",
-        choices=("worst", "best"),
-    )
+    desc = "gain of unjudged documents: 'worst' none, 'best' that of max_rel"
+    return Param(str, desc, default="worst", choices=("worst", "best"))
 
 
 def persistence(default: float, desc: str = "persistence") -> Param:
     """A probability of going on, strictly between 0 and 1: its ``default``, and ``desc``, what lists say it is."""
-    return Param(
-        float,
-        desc,
-        default=default,
-        check=lambda p: 0 < p < 1,
-        expects="a number between 0 and 1 (both excluded)",
-    )
+    return Param(float, desc, default=default, above=0, below=1)
 
 
 def is_share(value: Any) -> bool:

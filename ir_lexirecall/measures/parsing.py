@@ -68,11 +68,7 @@ def is_measures(thing: Any) -> bool:
 
 
 def parse_one(measure: MeasureLike) -> IRMeasure:
-    """One measure, its parameters not yet checked.
-
-    Raises:
-        ValueError: not a measure; the message says which one was probably meant.
-    """
+    """One measure, its parameters not yet checked."""
     if isinstance(measure, IRMeasure):
         return measure
     if isinstance(measure, type) and issubclass(measure, Measure):

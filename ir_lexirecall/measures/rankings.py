@@ -28,8 +28,8 @@ Score = Callable[[Measure, "AlignedRun"], "Floats | Utility"]
 
 
 def optional(measure: Measure, name: str) -> Any:
-    """A parameter's value or default, None where there is neither."""
-    value = measure[name]
+    """A parameter's value or default, None where there is neither, or no such parameter."""
+    value = measure[name] if name in measure.SUPPORTED_PARAMS else None
     return None if value is NOT_PROVIDED else value
 
 
@@ -108,8 +108,9 @@ class Ranking(Remembers):
         if not judged_only:
             return cls(run.judgments, judged_grade, run.query, run.rank, grade, run.depth)
         judged = grade >= 0
-        if not judged.all():
-            judged |= _all_negative(run.judgments, judged_grade)[run.query]
+        if not judged.all():  # grades that are all negative count as 0, where trec_eval would crash
+            graded = run.judgments.query[judged_grade >= 0]
+            judged |= (np.bincount(graded, minlength=len(run.judgments)) == 0)[run.query]
         query, grade = run.query[judged], grade[judged]
         depth = np.bincount(query, minlength=len(run.depth))
         return cls(run.judgments, judged_grade, query, position_in_segment(query) + 1, grade, depth)
@@ -169,11 +170,6 @@ def grades_with(judgments: Judgments, gains: dict[float, float] | None) -> Float
         return grades
 
     return judgments.cached(("grades", gains_key(gains)), mapped)
-
-
-def _all_negative(judgments: Judgments, grade: Floats) -> Bools:
-    """Queries whose grades are all negative: these count as 0 then, where trec_eval would crash."""
-    return np.bincount(judgments.query[grade >= 0], minlength=len(judgments)) == 0
 
 
 def scored_queries(run: AlignedRun) -> Bools:

@@ -21,8 +21,8 @@ from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.parameters import Param, cutoff, gain, is_share, max_rel
-from ir_lexirecall.measures.subtopics import top_grades
+from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel
+from ir_lexirecall.measures.subtopics import BOTH, GAIN, WEIGHTS, top_grades
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -34,10 +34,6 @@ ONE_ASPECT = (
     "'subtopic_id' or 'iteration' (a dict of dicts cannot hold them)."
 )
 """What to warn of where no query has several aspects."""
-
-_BOTH = ((1, None), (None, 1))
-_T = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
-_R = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
 
 
 class RBU(Measure):
@@ -62,7 +58,7 @@ class RBU(Measure):
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
         plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
         symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
-        f"same depth; 0: none); {_T}; {_R}",
+        f"same depth; 0: none); {WEIGHTS}; {GAIN}",
         values="below 0 to less than 1; normalize=True: times (1-p)/p. Without a cutoff a long ranking only costs: two documents "
         "of the top grade, one for each of two subtopics, above 1,000 others give -4.46 by default; compare at a cutoff",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
@@ -75,27 +71,15 @@ class RBU(Measure):
             "have several gains"
         },
         example=Example(
-            "RBU(p=1,e=0.05)", _BOTH, 0.4, "r = 1/2, w = 1/2 for either subtopic: 1/4 + 1/4 - 2 x 0.05 = 0.4."
+            "RBU(p=1,e=0.05)", BOTH, 0.4, "r = 1/2, w = 1/2 for either subtopic: 1/4 + 1/4 - 2 x 0.05 = 0.4."
         ),
         source="amigo2018",
         see_also=("ERR_IA", "alpha_nDCG", "EU", "RBP"),
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "p": Param(
-            float,
-            "persistence",
-            default=0.99,
-            check=lambda p: 0 < p <= 1,
-            expects="a number above 0 and at most 1",
-        ),
-        "e": Param(
-            float,
-            "effort of reading a document",
-            default=0.05,
-            check=is_share,
-            expects="a number of at least 0",
-        ),
+        "p": Param(float, "persistence", default=0.99, above=0, most=1),
+        "e": Param(float, "effort of reading a document", default=0.05, least=0),
         "gain": gain(),
         "max_rel": max_rel(required=False),
         "normalize": Param(bool, "multiply by (1-p)/p, the scale of RBP", default=False),

@@ -33,11 +33,7 @@ def serves(measure: Measure) -> bool:
 
 
 def score(measure: Measure, run: AlignedRun) -> Floats | Utility:
-    """Values of a measure that is served, for all queries, shape ``(Q,)``; with cost and utility where cwl_eval has them.
-
-    Raises:
-        ValueError: a parameter out of range, or a grade above the measure's top grade.
-    """
+    """Values of a measure that is served, for all queries, shape ``(Q,)``; with cost and utility where cwl_eval has them."""
     return _SCORES[type(measure)](measure, run)
 
 

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.judgments import Judgments
 
 
+# What descriptions of several measures say.
+WEIGHTS = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
+GAIN = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
+NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
+BOTH = ((1, None), (None, 1))  # a ranking of a document for either subtopic
+
+
 def share(desc: str, default: float) -> Param:
     """A number in [0, 1]."""
-    return Param(
-        float, desc, default=default, check=lambda x: 0 <= x <= 1, expects="a number of at least 0 and at most 1"
-    )
+    return Param(float, desc, default=default, least=0, most=1)
 
 
 def relevant_rows(run: AlignedRun, k: int | None) -> tuple[Ints, Ints, Floats]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
 from ir_lexirecall._util.errors import and_more, is_integer
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
@@ -51,7 +51,7 @@ def _is_size(n: Any) -> bool:
 
 
 def _share(desc: str, default: float) -> Param:
-    return Param(float, desc, default=default, check=lambda x: 0 < x <= 1, expects="a number above 0 and at most 1")
+    return Param(float, desc, default=default, above=0, most=1)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Positions:
         top = self.found.rank <= rank[self.found.query]
         seen = np.bincount(self.found.query[top], minlength=len(self.n))
         seen += np.clip(rank - (self.n - self.missing), 0, None)
-        return _over(seen, self.found.m)
+        return ratio(seen, self.found.m)
 
 
 class _TotalRecall(Measure, register=False):
@@ -125,11 +125,6 @@ def _sizes(measure: Measure, query_ids: list[str], counts: Any) -> Ints:
     if lacking:
         raise ValueError(f"{measure.NAME}: n has no size for query {lacking[0]!r}{and_more(len(lacking) - 1)}; add it")
     return np.array([by_id.get(query_id, 1) for query_id in query_ids], dtype=np.int64)
-
-
-def _over(part: Any, whole: Any) -> Floats:
-    """``part / whole``, and 0 where ``whole`` is 0."""
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=np.asarray(whole) > 0)
 
 
 class WSS(_TotalRecall):
@@ -204,7 +199,7 @@ class ATD(_TotalRecall):
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
-        value = _over(place.sum_of_ranks(), place.found.m)
+        value = ratio(place.sum_of_ranks(), place.found.m)
         return value / place.n if self["normalize"] else value
 
 
@@ -249,7 +244,7 @@ class RecallLoss(_TotalRecall):
         place = self.positions(run)
         m, n = place.found.m.astype(np.float64), place.n
         area = m * (n + 1) - place.sum_of_ranks()  # the sum of found(k) over k = 1..n
-        return _over(m * (n - (m - 1) / 2) - area, m * (n - m))
+        return ratio(m * (n - (m - 1) / 2) - area, m * (n - m))
 
 
 class LastRel(_TotalRecall):

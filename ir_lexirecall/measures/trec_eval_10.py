@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment
-from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
+from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
 from ir_lexirecall.measures.rankings import log2_of_next
@@ -19,7 +19,6 @@ from ir_lexirecall.measures.rankings import log2_of_next
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
 
-_M = "m: relevant documents of the query; r: how many of them were retrieved; p_1 < ... < p_r: their ranks"
 _NONE = "no relevant document is retrieved, or the query has none"
 _RANKING = (1, 0, 0, 1)
 
@@ -58,7 +57,7 @@ class IPrec_TE(Measure):
     ABOUT: ClassVar[About] = About(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
-        symbols=f"{_M}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
+        symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
         values="0 to 1",
         zero="fewer than c relevant documents are retrieved, or none",
         ties="the same best precision from relevant document c on",
@@ -69,13 +68,7 @@ class IPrec_TE(Measure):
     )
     AT_PARAM: ClassVar[str] = "recall"
     params: dict[str, Any] = {
-        "recall": Param(
-            float,
-            "recall to be reached",
-            required=True,
-            check=lambda recall: 0 <= recall <= 1,
-            expects="a number of at least 0 and at most 1",
-        ),
+        "recall": Param(float, "recall to be reached", required=True, least=0, most=1),
         "version": version(),
         "rel": rel(),
     }
@@ -102,7 +95,7 @@ class ElevenPt(Measure):
     ABOUT: ClassVar[About] = About(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
-        symbols=_M,
+        symbols=RANKS,
         values="0 to 1",
         zero=_NONE,
         ties="the same interpolated precision at all eleven recall points",
@@ -180,7 +173,7 @@ class RelP(Measure):
     ABOUT: ClassVar[About] = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
-        symbols=f"{_M}; k: the cutoff, without one the number of documents retrieved",
+        symbols=f"{RANKS}; k: the cutoff, without one the number of documents retrieved",
         values="0 to 1",
         zero=_NONE,
         ties="as many relevant documents among the first k, in whatever order",
@@ -194,8 +187,7 @@ class RelP(Measure):
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
         depth = run.depth if self["cutoff"] is None else np.full(len(found.m), float(self["cutoff"]))
-        best = np.minimum(depth, found.m)
-        return np.divide(found.r, best, out=np.zeros(len(found.m)), where=best > 0)
+        return ratio(found.r, np.minimum(depth, found.m))
 
 
 class Rndcg(Measure):

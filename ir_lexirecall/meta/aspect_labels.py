@@ -18,7 +18,7 @@ from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import parse_measures_for
+from ir_lexirecall.meta.decisions import parse_measures_for, printed
 from ir_lexirecall.meta.rankings import has_aspects
 from ir_lexirecall.meta.result import study
 
@@ -70,7 +70,7 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     return study(
         pd.concat(parts, ignore_index=True),
         "reachable_maximum",
-        measures={name: str(measure) for name, measure in parsed.items()},
+        measures=printed(parsed),
         source=_SOURCE,
     )
 
@@ -148,7 +148,7 @@ def best_run_labels(
     return study(
         pd.concat(parts, ignore_index=True),
         "best_run_labels",
-        measures={name: str(measure) for name, measure in parsed.items()},
+        measures=printed(parsed),
         runs=scored.names,
         queries=len(some),
         k=int(k),

@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
-from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_integers, check_number, entry
@@ -17,6 +16,7 @@ from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.log_dcg import discount
 from ir_lexirecall.measures.parsing import MeasuresLike
+from ir_lexirecall.measures.rankings import optional
 from ir_lexirecall.meta.decisions import parse_measures_for, rising
 from ir_lexirecall.meta.rankings import has_aspects, made_up_run
 from ir_lexirecall.meta.result import study
@@ -166,8 +166,8 @@ def _closed_form(name: str, measure: IRMeasure) -> Callable[[IRMeasure, int, flo
 
 def _reached(measure: IRMeasure, n: int) -> int:
     """The last rank that the measure sees."""
-    k = measure["cutoff"] if "cutoff" in measure.params else n
-    return n if k is NOT_PROVIDED or k is None else min(n, int(k))
+    k = optional(measure, "cutoff")
+    return n if k is None else min(n, int(k))
 
 
 def _counted(measure: IRMeasure, grade: float) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.arrays import Floats, Ints, levelled, row_blocks
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.alignment import RunLike
@@ -122,9 +122,7 @@ class Decisions:
         a, b = self.pairs
         values = levelled(self.rising(label))
         signs = np.empty((len(a), values.shape[1]), dtype=np.int8)
-        step = max(1, _BLOCK // max(1, values.shape[1]))
-        for start in range(0, len(a), step):
-            some = slice(start, start + step)
+        for some in row_blocks(len(a), values.shape[1], _BLOCK):
             signs[some] = np.sign(values[a[some]] - values[b[some]])
         return signs
 

@@ -20,9 +20,6 @@ from ir_lexirecall.meta.result import study
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 
 
-# -- random rankings -------------------------------------------------------------------------------
-
-
 @entry
 def tie_probabilities(
     n: int | Iterable[int],
@@ -132,9 +129,6 @@ def _same_count(n: int, m: int, k: int) -> Fraction:
         if j < most:
             ways = ways * (k - j) * (m - j) // ((j + 1) * (n - k - m + j + 1))
     return Fraction(pairs, comb(n, m) ** 2)
-
-
-# -- runs ------------------------------------------------------------------------------------------
 
 
 @entry

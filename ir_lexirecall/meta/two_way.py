@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.errors import check_integer, check_number
 from ir_lexirecall.meta.decisions import Decisions
 
@@ -58,9 +58,7 @@ class TwoWay:
         """Weighted sum of one over that of another, shape ``(B + 1,)``; both are of ``pairs`` (all) and queries, shape ``(P, Q)``."""
         groups = self.of_pair if pairs is None else self.of_pair[pairs]
         result = np.empty(len(self.query_weight))
-        step = max(1, _BLOCK // max(1, numerator.size // max(1, numerator.shape[1]) + numerator.shape[1]))
-        for start in range(0, len(result), step):
-            some = slice(start, start + step)
+        for some in row_blocks(len(result), sum(numerator.shape), _BLOCK):
             a, b = (self.group_weight[some][:, place] for place in groups.T)
             weight = np.where(groups[:, 0] == groups[:, 1], a, a * b)
             above, below = (((weight @ x) * self.query_weight[some]).sum(axis=1) for x in (numerator, denominator))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -142,27 +142,26 @@ def _worst_user(measure: IRMeasure, query: Ints, rank: Ints, depth: Ints, querie
     """Minimum of the measure over all non-empty sets of relevant documents, for some queries."""
     worst = np.empty(len(queries))
     grade = float(measure.params.get("rel", 1))
-    for place, q in enumerate(queries.tolist()):
-        ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
-        subset, doc = _subsets(len(ranks))
+    for place, (q, ranks, subset, doc) in enumerate(_subsets(query, rank, queries)):
         run = made_up_run(subset, ranks[doc], np.full(len(doc), grade), np.full(2 ** len(ranks) - 1, depth[q]))
         values = scoring.values(measure, run)
         worst[place] = values[np.argmin(rising(measure, values))]
     return worst
 
 
-def _subsets(m: int) -> tuple[Ints, Ints]:
-    """The non-empty subsets of 0..m-1: for each member of each, the subset's number and the member."""
-    subset, doc = np.nonzero((np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1)
-    return subset, doc
+def _subsets(query: Ints, rank: Ints, queries: Ints) -> Iterator[tuple[int, Ints, Ints, Ints]]:
+    """Some queries, the ranks of their relevant documents, and the non-empty subsets of these: number and member, for all members."""
+    for q in queries.tolist():
+        ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
+        m = len(ranks)
+        subset, doc = np.nonzero((np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1)
+        yield q, ranks, subset, doc
 
 
 def _worst_provider(e: Callable[[Floats], Floats], query: Ints, rank: Ints, queries: Ints) -> Floats:
     """Minimum of the sum of exposures over all non-empty sets of relevant documents, for some queries."""
     worst = np.empty(len(queries))
-    for place, q in enumerate(queries.tolist()):
-        ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
-        subset, doc = _subsets(len(ranks))
+    for place, (_, ranks, subset, doc) in enumerate(_subsets(query, rank, queries)):
         exposed = e(np.where(ranks > 0, ranks, np.inf).astype(np.float64))
         worst[place] = np.bincount(subset, weights=exposed[doc]).min()
     return worst
