@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -20,6 +21,16 @@ Bools = NDArray[np.bool_]
 def per_query_sum(query: Ints, values: NDArray[Any], queries: int) -> Floats:
     """Sum of the ``values`` of each query, added in row order: the same bits however queries are batched."""
     return np.bincount(query, weights=values, minlength=queries).astype(np.float64, copy=False)
+
+
+def row_blocks(total: int, width: int, room: int) -> Iterator[slice]:
+    """Slices of ``total`` rows of ``width`` numbers, as many rows in each as ``room`` for numbers holds, at least one.
+
+    >>> list(row_blocks(5, 10, 25))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, room // max(1, width))
+    return (slice(start, min(total, start + step)) for start in range(0, total, step))
 
 
 def ratio(part: Any, whole: Any) -> Floats:

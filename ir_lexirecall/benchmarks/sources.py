@@ -30,9 +30,6 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
     ['beir/scifact/test', 'beir/arguana']
     >>> named_collections({"q1": {"d1": 1}}, {"bm25": "bm25.run"})[1]
     {'collection': {'bm25': 'bm25.run'}}
-
-    Raises:
-        ValueError: no collection, or a name twice.
     """
     if isinstance(collections, Mapping) and not all(map(_is_grades, collections.values())):
         return _distinct([(str(name), qrels) for name, qrels in collections.items()]), runs
@@ -71,15 +68,7 @@ def _is_grades(value: Any) -> bool:
 
 
 def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[tuple[str, Mapping[str, RunLike]]]:
-    """The runs of each collection in turn: a function is called for one collection after the other.
-
-    Args:
-        runs: see ``RunsLike``.
-        collections: their names.
-
-    Raises:
-        ValueError: a collection without runs, runs of an unknown collection, or a folder without any.
-    """
+    """The runs of each named collection in turn: a function is called for one collection after the other."""
     if isinstance(runs, (str, os.PathLike)):
         runs = runs_in_folder(runs, collections)
     if callable(runs):
@@ -140,9 +129,6 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
     {'c': {'q1': 'who', 'q2': 'how'}}
     >>> groups_by_collection({"c": "types.tsv", "d": {"q1": "who", "q2": "how"}}, ["c", "d"])
     {'c': 'types.tsv', 'd': {'q1': 'who', 'q2': 'how'}}
-
-    Raises:
-        ValueError: groups of an unknown collection, or none of one.
     """
     by_collection = isinstance(groups, Mapping) and any(str(name) in collections for name in groups)
     if not by_collection:

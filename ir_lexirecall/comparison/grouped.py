@@ -87,7 +87,7 @@ class InGroups:
         labels = np.array(labels_of(self.groups, criterion), dtype=object)
         for group, members in self.groups:
             if not isinstance(criterion, MeasureCriterion):
-                yield group, replace(criterion, preferences=replace(criterion.preferences, some=members, _counted={}))
+                yield group, replace(criterion, preferences=replace(criterion.preferences, some=members))
                 continue
             queries = np.flatnonzero(labels == group)
             values = np.ascontiguousarray(criterion.values[:, queries])

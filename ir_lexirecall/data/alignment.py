@@ -94,10 +94,9 @@ class _Part:
 
 def _joined(judgments: Judgments, parts: Sequence[_Part]) -> AlignedRun:
     """All parts together; no query is in two of them."""
-    none = np.zeros(0, dtype=np.int64)
 
     def column(name: str) -> Ints:
-        return np.concatenate([none, *(getattr(part, name) for part in parts)])
+        return np.concatenate([_NONE, *(getattr(part, name) for part in parts)])
 
     query, doc, rank, ranked = (column(name) for name in ("query", "doc", "rank", "ranked"))
     order: Any = slice(None)
@@ -308,18 +307,16 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
     query = np.array([place[name] for name, ranking in run.items() if ranking and name in place], dtype=np.int64)
     rankings = [run[judgments.query_ids[q]] for q in query]
     length = np.array([len(ranking) for ranking in rankings], dtype=np.int64)
-    score = packed_numbers(chain((list(ranking.values()) for ranking in rankings), _ignored(judgments, run)))
+    ignored = (
+        ranking for name, ranking in run.items() if name not in place
+    )  # whose scores must be numbers all the same
+    score = packed_numbers(list(ranking.values()) for ranking in chain(rankings, ignored))
     if score is None or np.isnan(score).any():
         return _align_rows(judgments, [run_table(run)])  # which names the offender
     return [
         _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))
         for some, rows in _portions(length)
     ]
-
-
-def _ignored(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Iterator[list[Any]]:
-    """The scores of queries without judgments, which must be numbers all the same."""
-    return (list(ranking.values()) for name, ranking in run.items() if name not in judgments.place)
 
 
 def _blocks_of_dict(

@@ -68,9 +68,6 @@ def aspect_fields(qrel_class: type) -> dict[str, str]:
     >>> from ir_datasets.datasets.clueweb12 import MisinfoQrel
     >>> aspect_fields(MisinfoQrel)
     {'effectiveness': 'effectiveness', 'redibility': 'credibility'}
-
-    Raises:
-        ValueError: the class has a field of which it is not known whether it is an aspect.
     """
     name, fields = qrel_class.__name__, getattr(qrel_class, "_fields", ())
     mapping = ASPECTS.get(name, {})

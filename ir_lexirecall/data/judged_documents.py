@@ -125,13 +125,10 @@ class JudgedDocuments(Remembers):
         Small judgments are arranged once for all queries; large ones for each request, to stay in the processor's cache.
         """
         if len(self.query) <= _SMALL:
-            return self._whole_lookup, np.arange(len(self.query))
+            whole = self.cached("lookup", lambda: Lookup.from_keys(self.keys[["query", "doc_id"]]))
+            return whole, np.arange(len(self.query))
         row = ranges(*(np.searchsorted(self.query, query, side=side) for side in ("left", "right")))
         return Lookup.from_keys(self.keys[["query", "doc_id"]][row]), row
-
-    @cached_property
-    def _whole_lookup(self) -> Lookup:
-        return Lookup.from_keys(self.keys[["query", "doc_id"]])
 
     @cached_property
     def keys(self) -> pl.DataFrame:
@@ -182,18 +179,12 @@ class JudgedDocuments(Remembers):
 
     def check_top_grade(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel``, naming the first and the ``measure``."""
-        if self.highest_grade <= max_rel:
-            return
-        above = np.flatnonzero(self.grade > max_rel)
-        if len(above):
-            raise self._above(above[0], self.grade[above[0]], max_rel, measure, len(above) - 1)
+        if self.highest_grade > max_rel:
+            self._refuse_above(np.arange(len(self.grade)), self.grade, max_rel, measure)
 
     def check_top_grade_of_aspects(self, max_rel: float, measure: str) -> None:
         """Refuse a grade above ``max_rel`` for any aspect, naming the first and the ``measure``."""
-        above = np.flatnonzero(self.aspects.grade > max_rel)
-        if len(above):
-            row = above[0]
-            raise self._above(self.aspects.doc[row], self.aspects.grade[row], max_rel, measure, len(above) - 1)
+        self._refuse_above(self.aspects.doc, self.aspects.grade, max_rel, measure)
 
     def check_whole_grades(self, measure: str) -> None:
         """Refuse a grade that is not a whole number, which other providers of ``measure`` cannot read."""
@@ -205,11 +196,14 @@ class JudgedDocuments(Remembers):
                 f"{self.query_ids[self.query[doc]]!r} has {self.grade[doc]:g}{and_more(len(odd) - 1)}"
             )
 
-    def _above(self, doc: int, grade: float, max_rel: float, measure: str, rest: int) -> ValueError:
-        return ValueError(
-            f"{measure}: document {self.doc_ids[int(doc)]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
-            f"{grade:g}, above max_rel={max_rel:g}{and_more(rest)}; raise max_rel to the scale's top grade"
-        )
+    def _refuse_above(self, docs: Ints, grade: Floats, max_rel: float, measure: str) -> None:
+        above = np.flatnonzero(grade > max_rel)
+        if len(above):
+            doc = int(docs[above[0]])
+            raise ValueError(
+                f"{measure}: document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
+                f"{grade[above[0]]:g}, above max_rel={max_rel:g}{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
+            )
 
     @cached_property
     def aspects(self) -> AspectGrades:

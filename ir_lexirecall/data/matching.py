@@ -29,14 +29,10 @@ def check_matches(
     """Refuse a run that has no query, or no document, in common with the qrels; or warn, as of a run of few documents.
 
     Args:
-        judgments: what it was aligned with.
-        aligned: the run.
-        run: as it was given, to name ids; None where it cannot be read again.
+        judgments, aligned: the run, and what it was aligned with.
+        run: as it was given, to name an id of each side and what would make them meet; None where it cannot be read again.
         title: what messages call it.
         allow_empty: warn only.
-
-    Raises:
-        ValueError: nothing in common; the message names an id of each side and what would make them meet.
     """
     if len(aligned.doc) or not len(judgments):
         return
@@ -109,19 +105,18 @@ def _none_judged(title: str, judgments: Judgments, ids: list[tuple[str, str]]) -
 
 def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str]]:
     """Query and document ids of the first rows of a run that are about judged queries; none where it cannot be read again."""
-    if isinstance(run, AlignedRun) or (isinstance(run, (str, os.PathLike)) and not _is_regular(run)):
+    if isinstance(run, AlignedRun):
         return []
     if isinstance(run, (str, os.PathLike)):
-        table = next(checked_batches(os.fspath(run)))
+        path = os.fspath(run)
+        if not os.path.isfile(content_path(path)):
+            return []
+        table = next(checked_batches(path))
     else:
         table = run_table(readable(run, "run"))
     table = table[:_SAMPLE]
     pairs = zip(table["query_id"].to_list(), table["doc_id"].to_list(), strict=True)
     return [pair for pair in pairs if pair[0] in judgments.place]
-
-
-def _is_regular(path: str | os.PathLike[str]) -> bool:
-    return os.path.isfile(content_path(os.fspath(path)))
 
 
 def _judged(judgments: Judgments, query_id: str) -> dict[str, int]:

@@ -86,7 +86,7 @@ def _from_few(qrels: Any) -> Qrels | None:
         line,
         np.arange(len(line)),
     )
-    return Qrels(query_ids, of_query, docs, _top_grades(table, len(docs)), table)
+    return Qrels(query_ids, of_query, docs, top_grades(table, len(docs)), table)
 
 
 def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
@@ -113,7 +113,7 @@ def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
         return Qrels(query_ids=query_ids, query=query, docs=docs, grade=grade[new])
     code, names = _in_order(aspect, len(new))
     table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
-    return Qrels(query_ids=query_ids, query=query, docs=docs, grade=_top_grades(table, len(docs)), table=table)
+    return Qrels(query_ids=query_ids, query=query, docs=docs, grade=top_grades(table, len(docs)), table=table)
 
 
 def aspect_column(columns: Mapping[str, pl.Series]) -> pl.Series | None:
@@ -160,7 +160,7 @@ def _in_order(aspect: pl.Series | None, lines: int) -> tuple[Ints, list[str]]:
     return np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, lines), names
 
 
-def _top_grades(table: AspectRows, documents: int) -> Floats:
+def top_grades(table: AspectRows, documents: int) -> Floats:
     """The highest grade of each document; that of the aspect ``relevance``, where one is called so (without: 0)."""
     doc, grade = table.doc, table.grade
     if "relevance" in table.names:

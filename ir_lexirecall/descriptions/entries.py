@@ -29,9 +29,6 @@ def entries(kind: str) -> dict[str, About]:
 def source(key: str) -> Source:
     """A source by its key; a text of several words is a source itself.
 
-    Raises:
-        ValueError: there is no such key.
-
     >>> print(source("moffat2008").bibtex.splitlines()[0], source("moffat2008"), sep="; ")
     @article{moffat2008,; Moffat, Zobel: Rank-Biased Precision for Measurement of ... Systems 2008, doi 10.1145/1416950.1416952
     """

@@ -14,6 +14,7 @@ from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.qrels import top_grades
 from ir_lexirecall.io.small_tables import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg
@@ -143,7 +144,7 @@ class _Judged:
         self._table: AspectRows | None = None
         if any(isinstance(grade, Mapping) for grade in self.grades.values()):
             self._table = _aspect_rows(docs=list(self.grades), by_doc=self.grades)
-            self.grades = dict(zip(self.grades, _top_grades(self._table, len(docs)).tolist(), strict=True))
+            self.grades = dict(zip(self.grades, top_grades(self._table, len(docs)).tolist(), strict=True))
         else:
             bad = next((doc for doc, grade in self.grades.items() if not _is_grade(grade)), None)
             if bad is not None:
@@ -262,16 +263,6 @@ def _aspect_rows(docs: Sequence[str], by_doc: Mapping[str, Any]) -> AspectRows:
         line,
         line,
     )
-
-
-def _top_grades(table: AspectRows, documents: int) -> Floats:
-    """The grade of each document: for ``relevance``, where an aspect is called so, else the highest of all."""
-    counted = np.ones(len(table), dtype=bool)
-    if "relevance" in table.names:
-        counted = table.aspect == table.names.index("relevance")
-    top = np.full(documents, -np.inf)
-    np.maximum.at(top, table.doc[counted], table.grade[counted])
-    return np.where(np.isinf(top), 0.0, top)
 
 
 def _joined(parts: Sequence[Judgments]) -> Judgments:

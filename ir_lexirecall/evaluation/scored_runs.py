@@ -16,7 +16,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, warn
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import Remembers, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
@@ -37,7 +37,7 @@ _READERS = min(4, os.cpu_count() or 1)  # files that are read at the same time
 
 
 @dataclass(frozen=True)
-class ScoredRuns:
+class ScoredRuns(Remembers):
     """Several runs, aligned with the same judgments once and scored with every measure once.
 
     Attributes:
@@ -123,22 +123,19 @@ class ScoredRuns:
             raise ValueError("judged_only takes the unjudged documents out of the rankings: none is left to be judged")
         if missing := [name for name in self.runs if name not in self.sources]:
             raise ValueError(f"run {missing[0]!r} is known by its judged documents only; compare the runs as they were")
-        key = min(depth or _DEEPEST, _DEEPEST)
-        if key not in self._pools:
+
+        def read() -> Pool:
             pool = Pool.from_runs(self.judgments, {name: self.sources[name] for name in self.runs}, depth)
             pool.check_agrees(self.runs)
-            self._pools[key] = pool
-        return self._pools[key]
+            return pool
+
+        return self.cached(("pool", min(depth or _DEEPEST, _DEEPEST)), read)
 
     @property
     def has_unjudged(self) -> bool:
         """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
         known = not self.judged_only and all(name in self.sources for name in self.runs)
         return known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
-
-    @cached_property
-    def _pools(self) -> dict[int, Pool]:
-        return {}
 
     @property
     def names(self) -> list[str]:
@@ -231,16 +228,9 @@ def run_name(name: str | int | None) -> str | None:
 
 
 def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_empty: bool = True) -> AlignedRun:
-    """Align a run; errors and warnings call it by its name, or by its file's.
+    """Align a run in any form; errors and warnings call it by its name, where there are several, or by its file's.
 
-    Args:
-        judgments: what to align it with.
-        run: the run, in any form.
-        name: what to call it where there are several.
-        allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
-
-    Raises:
-        ValueError: bad input; the message names the offender.
+    ``allow_empty``: take a run that has no query, or no document, in common with the qrels, with a warning.
     """
     run = rereadable_rows(run)
     title = "the run" if name is None else f"run {name!r}"
@@ -257,10 +247,7 @@ def metadata_of(run: object) -> str:
 
 
 def _read_all(
-    judgments: Judgments,
-    runs: Mapping[str, RunLike | AlignedRun],
-    progress: bool | None,
-    allow_empty: bool,
+    judgments: Judgments, runs: Mapping[str, RunLike | AlignedRun], progress: bool | None, allow_empty: bool
 ) -> Iterator[tuple[str, AlignedRun]]:
     """Name and alignment of every run, in order.
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.lazy import Remembers, cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences.functions import PAIRWISE, STANDINGS, Positions, dominance
@@ -31,7 +31,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class PreferenceCounts:
+class PreferenceCounts(Remembers):
     """Preferences between aligned runs on the queries that have relevant documents."""
 
     runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments
@@ -39,8 +39,7 @@ class PreferenceCounts:
     cutoff: int | None = None  # what counts as retrieved
     some: Ints | None = field(
         default=None, repr=False
-    )  # positions, in the judgments, of the queries that count; None: all
-    _counted: dict[str, Counts] = field(default_factory=dict, repr=False, compare=False)
+    )  # places, in the judgments, of the queries that count; None: all
 
     @property
     def judgments(self) -> Judgments:
@@ -60,25 +59,19 @@ class PreferenceCounts:
 
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
-        if preference not in self._counted:
-            counter = self._count_pairwise if is_pairwise(preference) else self._count_standings
-            self._counted[preference] = counter(preference)
-        return self._counted[preference]
-
-    @cached_property
-    def _standings(self) -> dict[str, NDArray[np.int32]]:
-        return {}
+        counter = self._count_pairwise if is_pairwise(preference) else self._count_standings
+        return self.cached(("counts", preference), lambda: counter(preference))
 
     def _standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
-        if preference not in self._standings:
+
+        def standing() -> NDArray[np.int32]:
             standing = np.empty((len(self.runs), len(self.queries)), dtype=np.int32)
-            step = max(1, _BLOCK // len(self.runs))
-            for start in range(0, standing.shape[1], step):
-                block = slice(start, start + step)
+            for block in row_blocks(standing.shape[1], len(self.runs), _BLOCK):
                 standing[:, block] = STANDINGS[preference](self.positions.part(block))
-            self._standings[preference] = standing
-        return self._standings[preference]
+            return standing
+
+        return self.cached(("standing", preference), standing)
 
     def blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
@@ -86,22 +79,21 @@ class PreferenceCounts:
             yield from self._pairwise_blocks(preference)
             return
         standing = self._standing(preference).T
-        step = max(1, _BLOCK // len(self.runs) ** 2)
-        for start in range(0, len(standing), step):
-            block = standing[start : start + step]
-            yield slice(start, start + len(block)), np.sign(block[:, None, :] - block[:, :, None]).astype(float)
+        for some in row_blocks(len(standing), len(self.runs) ** 2, _BLOCK):
+            block = standing[some]
+            yield some, np.sign(block[:, None, :] - block[:, :, None]).astype(float)
 
     def _pairwise_blocks(self, preference: str) -> Iterable[tuple[Ints, Floats]]:
         """``blocks`` of a preference that does not order the runs; kept where all of them are few."""
-        if preference in self._kept:
-            return self._kept[preference]
+        if preference in self._few_blocks:
+            return self._few_blocks[preference]
         blocks = ((queries, self._pairwise(preference, queries)) for queries in self._similar_queries)
         if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
             return blocks
-        return self._kept.setdefault(preference, list(blocks))
+        return self._few_blocks.setdefault(preference, list(blocks))
 
     @cached_property
-    def _kept(self) -> dict[str, list[tuple[Ints, Floats]]]:
+    def _few_blocks(self) -> dict[str, list[tuple[Ints, Floats]]]:
         """Blocks of preferences of all pairs that cost time and are few enough to keep."""
         return {}
 
@@ -137,7 +129,7 @@ class PreferenceCounts:
 
     def of_pair(self, preference: str, a: int, b: int) -> Floats:
         """Preferences of one run over another, shape ``(Q,)``; NaN: not comparable."""
-        if preference in self._kept:
+        if preference in self._few_blocks:
             return self.tensor(preference)[:, a, b]
         if is_pairwise(preference):
             values = np.empty(len(self.queries))
@@ -157,9 +149,7 @@ class PreferenceCounts:
             return
         first, second = np.asarray(a), np.asarray(b)
         standing = self._standing(preference)
-        step = max(1, _BLOCK // max(1, standing.shape[1]))
-        for start in range(0, len(first), step):
-            some = slice(start, start + step)
+        for some in row_blocks(len(first), standing.shape[1], _BLOCK):
             yield np.sign(standing[second[some]] - standing[first[some]]).astype(np.float64)
 
     def tensor(self, preference: str) -> Floats:

@@ -5,66 +5,37 @@ preferences) of P pairs of systems on Q queries, shape ``(P, Q)``, and gives est
 that cannot contradict each other: an interval at confidence 1 - alpha leaves out 0 exactly where the test rejects at alpha.
 """
 
-from ir_lexirecall.significance.binomial import sign_test
-from ir_lexirecall.significance.clusters import clustered_bootstrap, clustered_t_test, group_units
-from ir_lexirecall.significance.corrections import check_correction, corrected
-from ir_lexirecall.significance.deviations import Deviations, best_set, rank_intervals, studentised_deviations
-from ir_lexirecall.significance.intervals import Bounds, TestResult, effect_of_mean
-from ir_lexirecall.significance.margins import (
-    MarginTest,
-    falls_by_more,
-    margin_test,
-    margin_test_of_all,
-    margin_verdicts,
-    verdicts,
-)
-from ir_lexirecall.significance.one_magnitude import preference_interval
-from ir_lexirecall.significance.over_collections import mean_interval
-from ir_lexirecall.significance.planning import (
-    Planned,
-    detectable_difference,
-    effect_interval,
-    queries_for_difference,
-    queries_for_margin,
-)
-from ir_lexirecall.significance.resampling import bootstrap, randomisation, tukey_hsd
-from ir_lexirecall.significance.signed_rank import wilcoxon
-from ir_lexirecall.significance.student import t_test
-from ir_lexirecall.significance.testing import TESTS, SignificanceTest, smallest_p
-
-__all__ = [
-    "TESTS",
-    "Bounds",
-    "Deviations",
-    "MarginTest",
-    "Planned",
-    "SignificanceTest",
-    "TestResult",
-    "best_set",
-    "bootstrap",
-    "check_correction",
-    "clustered_bootstrap",
-    "clustered_t_test",
-    "corrected",
-    "detectable_difference",
-    "effect_interval",
-    "effect_of_mean",
-    "falls_by_more",
-    "group_units",
-    "margin_test",
-    "margin_test_of_all",
-    "margin_verdicts",
-    "mean_interval",
-    "preference_interval",
-    "queries_for_difference",
-    "queries_for_margin",
-    "randomisation",
-    "rank_intervals",
-    "sign_test",
-    "smallest_p",
-    "studentised_deviations",
-    "t_test",
-    "tukey_hsd",
-    "verdicts",
-    "wilcoxon",
-]
+from ir_lexirecall.significance.binomial import sign_test as sign_test
+from ir_lexirecall.significance.clusters import clustered_bootstrap as clustered_bootstrap
+from ir_lexirecall.significance.clusters import clustered_t_test as clustered_t_test
+from ir_lexirecall.significance.clusters import group_units as group_units
+from ir_lexirecall.significance.corrections import check_correction as check_correction
+from ir_lexirecall.significance.corrections import corrected as corrected
+from ir_lexirecall.significance.deviations import Deviations as Deviations
+from ir_lexirecall.significance.deviations import best_set as best_set
+from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
+from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
+from ir_lexirecall.significance.intervals import Bounds as Bounds
+from ir_lexirecall.significance.intervals import TestResult as TestResult
+from ir_lexirecall.significance.intervals import effect_of_mean as effect_of_mean
+from ir_lexirecall.significance.margins import MarginTest as MarginTest
+from ir_lexirecall.significance.margins import falls_by_more as falls_by_more
+from ir_lexirecall.significance.margins import margin_test as margin_test
+from ir_lexirecall.significance.margins import margin_test_of_all as margin_test_of_all
+from ir_lexirecall.significance.margins import margin_verdicts as margin_verdicts
+from ir_lexirecall.significance.margins import verdicts as verdicts
+from ir_lexirecall.significance.one_magnitude import preference_interval as preference_interval
+from ir_lexirecall.significance.over_collections import mean_interval as mean_interval
+from ir_lexirecall.significance.planning import Planned as Planned
+from ir_lexirecall.significance.planning import detectable_difference as detectable_difference
+from ir_lexirecall.significance.planning import effect_interval as effect_interval
+from ir_lexirecall.significance.planning import queries_for_difference as queries_for_difference
+from ir_lexirecall.significance.planning import queries_for_margin as queries_for_margin
+from ir_lexirecall.significance.resampling import bootstrap as bootstrap
+from ir_lexirecall.significance.resampling import randomisation as randomisation
+from ir_lexirecall.significance.resampling import tukey_hsd as tukey_hsd
+from ir_lexirecall.significance.signed_rank import wilcoxon as wilcoxon
+from ir_lexirecall.significance.student import t_test as t_test
+from ir_lexirecall.significance.testing import TESTS as TESTS
+from ir_lexirecall.significance.testing import SignificanceTest as SignificanceTest
+from ir_lexirecall.significance.testing import smallest_p as smallest_p

@@ -52,10 +52,6 @@ def one_sided_sign_p(x: Floats, shifts: Floats) -> Floats:
 
     That many wins or more when each decided query is won with a probability of (1 - shift) / 2. An effect is never below -1.
 
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``. Only their signs count.
-        shifts: 0 or more, shape ``(K, P)``.
-
     >>> one_sided_sign_p(np.array([[1.0, 1.0, 1.0, 0.0, -1.0]]), np.array([[0.0], [0.5]])).round(4)
     array([[0.3125],
            [0.0508]])

@@ -65,9 +65,8 @@ def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestR
     94 to 96% (with G - 1 degrees of freedom in 90 to 96%; intervals that ignore groups in 58 to 85%).
 
     Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
+        x, alpha: as in ``t_test``.
         groups: a label per query, shape ``(Q,)``.
-        alpha: 1 - confidence of the interval.
 
     Returns:
         As ``t_test``; the effect size is that of the queries. A single group says nothing of the spread: p is 1.

@@ -105,10 +105,6 @@ def one_sided_exact_p(x: Floats, shifts: Floats) -> Floats:
     never above that exact p, nor below 2^-Q, the exact p of Q wins: little is known from few queries that are all alike; and
     not below 1/2 where the mean itself is at most -shift.
 
-    Args:
-        x: each row of 0, c and -c, shape ``(P, Q)``.
-        shifts: 0 or more, shape ``(K, P)``.
-
     >>> one_sided_exact_p(np.array([[0.01, 0.0, -0.01] * 5]), np.array([[0.0], [0.005], [0.5]])).round(4)
     array([[0.623],
            [0.015],

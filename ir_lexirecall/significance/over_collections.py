@@ -7,49 +7,25 @@ resampled for all runs alike, so differences stay paired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.significance.intervals import most_extreme
-from ir_lexirecall.significance.meta_analysis import (
-    RandomEffects,
-    better_on_at_least,
-    friedman,
-    nemenyi,
-    partial_conjunction,
-    random_effects,
-    ranks,
-    wilcoxon_of_pairs,
-)
-
-__all__ = [
-    "RandomEffects",
-    "Resamples",
-    "better_on_at_least",
-    "friedman",
-    "macro_error",
-    "macro_means",
-    "mean_interval",
-    "nemenyi",
-    "partial_conjunction",
-    "random_effects",
-    "rank_interval",
-    "ranks",
-    "stratified_bootstrap",
-    "studentised_interval",
-    "two_level_bootstrap",
-    "wilcoxon_of_pairs",
-]
+from ir_lexirecall.significance.meta_analysis import better_on_at_least as better_on_at_least
+from ir_lexirecall.significance.meta_analysis import friedman as friedman
+from ir_lexirecall.significance.meta_analysis import nemenyi as nemenyi
+from ir_lexirecall.significance.meta_analysis import partial_conjunction as partial_conjunction
+from ir_lexirecall.significance.meta_analysis import random_effects as random_effects
+from ir_lexirecall.significance.meta_analysis import ranks as ranks
+from ir_lexirecall.significance.meta_analysis import wilcoxon_of_pairs as wilcoxon_of_pairs
+from ir_lexirecall.significance.resampling import times_drawn
 
 _BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
 _NOISE = 1e-13  # rounding of a sum, relative to its terms
-
-
-# -- resampling ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -120,8 +96,8 @@ def stratified_bootstrap(
     for x in progress_bar(progress, values, desc="bootstrap"):
         queries = x.shape[1]
         center = x.mean(axis=1, keepdims=True)
-        for some in _blocks(n_resamples, queries):
-            count = _counts(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
+        for some in row_blocks(n_resamples, queries, _BLOCK):
+            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
             first, second = _moments(x - center, count)
             mean[:, some] += first + center
             variance[:, some] += second / max(1, queries - 1)
@@ -152,8 +128,8 @@ def two_level_bootstrap(
     for d, x in enumerate(progress_bar(progress, values, desc="bootstrap")):
         resample = np.nonzero(drawn == d)[0]
         queries = x.shape[1]
-        for some in _blocks(len(resample), queries):
-            count = _counts(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
+        for some in row_blocks(len(resample), queries, _BLOCK):
+            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
             mean = count @ (x - overall[:, None]).T / queries
             where = resample[some]  # in order; a resample may stand there several times
             start = np.flatnonzero(np.r_[True, where[1:] != where[:-1]])
@@ -167,12 +143,6 @@ def two_level_bootstrap(
     return Resamples(np.ascontiguousarray((mean + overall).T), np.ascontiguousarray(error.T))
 
 
-def _counts(draw: Ints, queries: int) -> Floats:
-    """How often each query is drawn, a row per resample."""
-    place = draw + queries * np.arange(len(draw))[:, None]
-    return np.bincount(place.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
-
-
 def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
     """Means and variances (of the population) of resamples of rows with mean 0, shape ``(S, B)``."""
     runs, queries = x.shape
@@ -183,16 +153,8 @@ def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
     return mean, variance
 
 
-def _blocks(rows: int, width: int) -> Iterator[slice]:
-    step = max(1, _BLOCK // max(1, width))
-    return (slice(start, min(rows, start + step)) for start in range(0, rows, step))
-
-
 def _without_noise(deviation: Floats, largest: Floats) -> Floats:
     return np.where(deviation <= _NOISE * largest, 0.0, deviation)
-
-
-# -- intervals -------------------------------------------------------------------------------------
 
 
 def mean_interval(
@@ -254,9 +216,6 @@ def studentised_interval(
             half = largest * error
     half[np.isinf(half) | (error == 0)] = np.nan
     return mean - half, mean + half, p
-
-
-# -- ranks -----------------------------------------------------------------------------------------
 
 
 def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.significance.intervals import (
     RELATIVE,
@@ -54,18 +54,16 @@ def bootstrap(
     >>> bool(result.p[0] < 0.05), bool(0 < result.low[0] < 0.15 < result.high[0])
     (True, True)
     """
-    return exact_where_of_one_magnitude(
-        x, alpha, lambda rows: _bootstrap(rows, alpha, n_resamples=n_resamples, seed=seed, progress=progress)
-    )
+    return exact_where_of_one_magnitude(x, alpha, lambda rows: _bootstrap(rows, alpha, n_resamples, seed, progress))
 
 
-def _bootstrap(x: Floats, alpha: float, *, n_resamples: int, seed: int, progress: bool | None) -> TestResult:
+def _bootstrap(x: Floats, alpha: float, n_resamples: int, seed: int, progress: bool | None) -> TestResult:
     """At least two queries, not all of one magnitude."""
     queries = x.shape[1]
     mean, deviation = mean_and_deviation(x)
     p, half = np.ones(len(x)), np.full(len(x), np.inf)
     k = most_extreme(n_resamples, alpha)
-    for pairs in _pair_blocks(len(x), n_resamples):
+    for pairs in row_blocks(len(x), n_resamples, 2 * _BLOCK):
         z, _ = scaled(x[pairs] - mean[pairs, None])
         error = deviation[pairs] / np.sqrt(queries)
         # A mean that is 0 but for rounding is 0.
@@ -90,9 +88,7 @@ def _bootstrap_t(z: Floats, n_resamples: int, seed: int, progress: bool | None) 
     t = np.empty((len(z), n_resamples))
     for some in _resample_blocks(n_resamples, queries + len(z), progress, "bootstrap"):
         draw = rng.integers(queries, size=(some.stop - some.start, queries))
-        # How often each query is drawn, the same for all pairs.
-        place = draw + queries * np.arange(len(draw))[:, None]
-        count = np.bincount(place.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
+        count = times_drawn(draw, queries)  # the same for all pairs
         mean = z @ count.T / queries
         variance = z**2 @ count.T / queries - mean**2
         mean[np.abs(mean) <= _NOISE * largest] = 0
@@ -100,6 +96,12 @@ def _bootstrap_t(z: Floats, n_resamples: int, seed: int, progress: bool | None) 
         with np.errstate(divide="ignore", invalid="ignore"):
             t[:, some] = np.where(mean == 0, 0.0, np.abs(mean) / np.sqrt(variance / (queries - 1)))
     return t
+
+
+def times_drawn(draw: Ints, queries: int) -> Floats:
+    """How often each query is drawn, a row per resample."""
+    place = draw + queries * np.arange(len(draw))[:, None]
+    return np.bincount(place.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
 
 
 def one_sided_bootstrap_p(
@@ -111,10 +113,7 @@ def one_sided_bootstrap_p(
     1 - 2 alpha are the one-sided bounds at 1 - alpha. Signed t of resamples would reject in .07 to .09 of samples for .05
     where tails are heavy.
 
-    Args:
-        x: rows of at least two queries, not of one magnitude, shape ``(P, Q)``.
-        shifts: 0 or more, shape ``(K, P)``.
-        n_resamples, seed, progress: as of ``bootstrap``.
+    ``x`` are rows of at least two queries, not of one magnitude; ``shifts`` are 0 or more, shape ``(K, P)``.
 
     >>> x = np.array([[0.1, 0.3, 0.2, 0.0, 0.2, 0.1]])
     >>> above, below = one_sided_bootstrap_p(x, np.array([[0.0], [0.05]]), n_resamples=999, seed=0)
@@ -123,7 +122,7 @@ def one_sided_bootstrap_p(
     """
     mean, deviation = mean_and_deviation(x)
     p = np.ones((2, *shifts.shape))
-    for pairs in _pair_blocks(len(x), n_resamples):
+    for pairs in row_blocks(len(x), n_resamples, 2 * _BLOCK):
         z, _ = scaled(x[pairs] - mean[pairs, None])
         error = deviation[pairs] / np.sqrt(x.shape[1])
         t = _bootstrap_t(z, n_resamples, seed, progress)
@@ -151,11 +150,7 @@ def randomisation(
 
     Where the differences other than 0 have one magnitude, no sampling is needed: p and interval are those of ``exact_test``.
 
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval.
-        n_resamples, seed: sampled assignments, the same for all pairs.
-        progress: as in ``progress_bar``.
+    Args: as in ``bootstrap``.
 
     Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for Information Retrieval
     Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using Subsample Values as Typical Values, JASA 1969,
@@ -165,19 +160,17 @@ def randomisation(
     >>> result.p, result.low.round(4), result.high.round(4)
     (array([0.03125]), array([0.1]), array([0.3]))
     """
-    return exact_where_of_one_magnitude(
-        x, alpha, lambda rows: _randomisation(rows, alpha, n_resamples=n_resamples, seed=seed, progress=progress)
-    )
+    return exact_where_of_one_magnitude(x, alpha, lambda rows: _randomisation(rows, alpha, n_resamples, seed, progress))
 
 
-def _randomisation(x: Floats, alpha: float, *, n_resamples: int, seed: int, progress: bool | None) -> TestResult:
+def _randomisation(x: Floats, alpha: float, n_resamples: int, seed: int, progress: bool | None) -> TestResult:
     """At least two queries, not all of one magnitude."""
     queries = x.shape[1]
     total = 2 ** (queries - 1) - 1 if queries <= EXACT else n_resamples  # the observed signs are one more
     k = most_extreme(total, alpha)
     mean, _ = mean_and_deviation(x)
     p, low, high = np.ones(len(x)), np.full(len(x), -np.inf), np.full(len(x), np.inf)
-    for pairs in _pair_blocks(len(x), total):
+    for pairs in row_blocks(len(x), total, 2 * _BLOCK):
         below, above = _typical_values(x[pairs], total, seed, progress)
         # Where the mean is above 0, the larger mean of the two sets always is; where it is below, the smaller.
         extreme = np.minimum(np.count_nonzero(below <= 0, axis=1), np.count_nonzero(above >= 0, axis=1))
@@ -196,11 +189,6 @@ def one_sided_randomisation_p(
     Exchanging the signs of the x_q + shift in a set F of queries lowers their mean unless the mean of x over F is at most
     -shift: p is the share of such sets (all of them up to 12 queries, else sampled), the empty one of which always counts.
 
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        shifts: 0 or more, shape ``(K, P)``.
-        n_resamples, seed, progress: as of ``randomisation``.
-
     >>> above, below = one_sided_randomisation_p(np.array([[0.1, 0.3, 0.2]]), np.array([[0.0]]), n_resamples=99, seed=0)
     >>> above, below
     (array([[0.125]]), array([[1.]]))
@@ -208,7 +196,7 @@ def one_sided_randomisation_p(
     queries = x.shape[1]
     total = 2**queries - 1 if queries <= EXACT else n_resamples
     p = np.ones((2, *shifts.shape))
-    for pairs in _pair_blocks(len(x), total):
+    for pairs in row_blocks(len(x), total, 2 * _BLOCK):
         means, empty = _means_over_sets(x[pairs], total, seed, progress)
         noise = RELATIVE * np.abs(x[pairs]).mean(axis=1)
         for k, shift in enumerate(shifts[:, pairs]):
@@ -305,12 +293,8 @@ def one_sided_tukey_p(
 ) -> Floats:
     """p of mean differences of at most -shift, simultaneous, shape ``(K, S, S)``: the row's system minus the column's.
 
-    The share of the permutations of ``tukey_hsd`` whose largest difference of means is at least difference + shift.
-
-    Args:
-        values: per query and system, shape ``(Q, S)``.
-        shifts: 0 or more, shape ``(K,)``.
-        n_resamples, seed, progress: as of ``tukey_hsd``.
+    The share of the permutations of ``tukey_hsd`` whose largest difference of means is at least difference + shift; ``shifts``
+    are 0 or more, shape ``(K,)``.
     """
     difference, spread, noise, exponent = _permuted(values, n_resamples, seed, progress)
     p = np.stack([_share_of_ranges(difference + shift, spread, noise) for shift in np.ldexp(shifts, -exponent)])
@@ -351,16 +335,9 @@ def _kth_largest(values: Floats, k: int) -> Floats:
     return np.partition(values, place, axis=1)[:, place]
 
 
-def _pair_blocks(pairs: int, n_resamples: int) -> Iterator[Any]:
-    """Slices of pairs whose resamples are held at once."""
-    step = max(1, 2 * _BLOCK // max(1, n_resamples))
-    return (slice(start, min(start + step, pairs)) for start in range(0, pairs, step))
-
-
 def _resample_blocks(total: int, width: int, progress: bool | None, what: str) -> Iterator[Any]:
     """Slices of resamples that hold a bounded number of values each."""
-    step = max(1, _BLOCK // max(1, width))
     with progress_bar(progress, total=total, desc=what) as bar:
-        for start in range(0, total, step):
-            yield slice(start, min(start + step, total))
-            bar.update(min(step, total - start))
+        for some in row_blocks(total, width, _BLOCK):
+            yield some
+            bar.update(some.stop - some.start)

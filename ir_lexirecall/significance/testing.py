@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
-from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
+from ir_lexirecall._util.errors import check_integer, entry, is_number
 from ir_lexirecall.significance.binomial import sign_test
 from ir_lexirecall.significance.clusters import clustered_bootstrap, clustered_t_test
 from ir_lexirecall.significance.corrections import check_correction, choices, corrected
@@ -106,12 +105,10 @@ class SignificanceTest:
                 f"groups of queries are units of the tests t and bootstrap, not of {self.name}; name one of these"
             )
         check_correction(self.correction)
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real) or not 0 < self.alpha < 1:
+        if not is_number(self.alpha) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha!r}")
-        for what, least in (("n_resamples", 1), ("seed", 0)):
-            number = getattr(self, what)
-            if isinstance(number, bool) or not isinstance(number, numbers.Integral) or number < least:
-                raise ValueError(f"{what} must be an integer of at least {least}, not {number!r}")
+        check_integer("n_resamples", self.n_resamples)
+        check_integer("seed", self.seed, least=0)
 
     def named(self, *, measure: bool) -> SignificanceTest:
         """The test by its name: where none was named, that of measures or of preferences (with groups as units ``t``).
@@ -122,9 +119,9 @@ class SignificanceTest:
         >>> SignificanceTest().named(measure=True).name, SignificanceTest("tukey").named(measure=False).name
         ('t', 'tukey')
         """
-        return (
-            self if self.name is not None else replace(self, name="t" if measure or self.groups is not None else "sign")
-        )
+        if self.name is not None:
+            return self
+        return replace(self, name="t" if measure or self.groups is not None else "sign")
 
     @property
     def resampled(self) -> bool:
@@ -209,9 +206,10 @@ class SignificanceTest:
             result = tukey_hsd(values, self.alpha, n_resamples=self.n_resamples, seed=self.seed, progress=self.progress)
             return agreeing(result, self.alpha, bounds)
         i, j = np.triu_indices(systems, 1)
-        step = max(1, _BLOCK // queries)
-        blocks = [slice(start, start + step) for start in range(0, len(i), step)]
-        parts = [self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds) for some in blocks]
+        parts = [
+            self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds)
+            for some in row_blocks(len(i), queries, _BLOCK)
+        ]
         matrices = TestResult(*np.zeros((5, systems, systems)))
         matrices.p[:] = 1
         if not parts:
