@@ -15,10 +15,10 @@ from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.judging.average_precision import AveragePrecision
 from ir_lexirecall.judging.cascades import Cascade
-from ir_lexirecall.judging.duels import Duels
+from ir_lexirecall.judging.duels import Duels, Weight
 from ir_lexirecall.judging.ends import First, Last
 from ir_lexirecall.judging.ideals import Normalised
-from ir_lexirecall.judging.sums import Recall, Weight, WeightedSum
+from ir_lexirecall.judging.sums import Recall, WeightedSum
 from ir_lexirecall.measures import exposure, log_dcg
 from ir_lexirecall.measures.gain import gain
 from ir_lexirecall.measures.other_programs import GDEVAL_MAX_REL, PROGRAM_DEPTH
@@ -46,12 +46,7 @@ class Bounded:
 
 
 def bounded(measure: IRMeasure, judgments: Judgments, max_rel: float | None = None) -> Bounded | None:
-    """What bounds a measure, None without a proven algorithm.
-
-    Args:
-        measure: of this library or of ir_measures.
-        judgments: those of today.
-        max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
+    """What bounds a measure by today's judgments, None without a proven algorithm; ``max_rel`` as of ``bounds_of_differences``.
 
     >>> import ir_measures
     >>> judgments = Judgments.from_qrels({"q": {"d": 2}})

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count
 from ir_lexirecall.data.pools import Pool, Ranks
+
+Weight = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
+"""Weights of documents from their ranks and the number of documents that their ranking holds."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,14 @@ class Duels:
     def difference(self) -> Floats:
         """What the measure says today: value of A less that of B."""
         return self.value_a - self.value_b
+
+    def moves(self, weight: Weight) -> Floats:
+        """w(rank in A) - w(rank in B) of every document, 0 for a rank that is none, shape ``(N,)``."""
+        w_a, w_b = (
+            np.where(rank > 0, weight(np.maximum(rank, 1).astype(np.int64), retrieved[self.case]), 0.0)
+            for rank, retrieved in ((self.rank_a, self.retrieved_a), (self.rank_b, self.retrieved_b))
+        )
+        return w_a - w_b
 
     def count(self, which: Bools) -> Ints:
         """How many of each case's documents are so, shape ``(C,)``."""

@@ -70,10 +70,7 @@ class Normalised:
 
     def _moves(self, duels: Duels) -> Floats:
         """w(rank in A) - w(rank in B) of every document; ranks below the cutoff are 0."""
-        w_a, w_b = (
-            np.where(rank > 0, self.discount(np.maximum(rank, 1.0)), 0.0) for rank in (duels.rank_a, duels.rank_b)
-        )
-        return w_a - w_b
+        return duels.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
 
     def _fixed(self, duels: Duels) -> Floats:
         """Difference of the sums over judged documents."""

@@ -12,7 +12,8 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.pools import Pool, Ranks
 from ir_lexirecall.judging.algorithms import bounded
 from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins, checked_depth
-from ir_lexirecall.judging.sums import Weight, WeightedSum
+from ir_lexirecall.judging.duels import Weight
+from ir_lexirecall.judging.sums import WeightedSum
 
 
 def decides(
@@ -110,15 +111,19 @@ def _weight(criterion: IRMeasure | str, pool: Pool, max_rel: float | None) -> tu
     """w, whether the criterion asks who finds more, and whether what a document adds depends on other documents."""
     if isinstance(criterion, str):
         paired = "rpp" in criterion  # a document at the same rank in both shifts the levels that are compared
-        return (_reciprocal, False, paired) if "lexiprecision" in criterion else (_retrieved, True, paired)
+        return (_power(-1), False, paired) if "lexiprecision" in criterion else (_power(0), True, paired)
     known = bounded(criterion, pool.judgments, max_rel)
     if known is not None and isinstance(known.algorithm, WeightedSum):
         return known.algorithm.weight, False, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
-        return _reciprocal, False, True
+        return _power(-1), False, True
     if criterion.NAME in _OF_RETRIEVAL:
-        return _retrieved, True, True
-    return _fading, False, True
+        return _power(0), True, True
+    return _power(-0.25), False, True
+
+
+def _power(exponent: float) -> Weight:
+    return lambda rank, retrieved: rank.astype(np.float64) ** exponent
 
 
 def depends_on_others(criterion: IRMeasure | str, pool: Pool) -> bool:
@@ -127,18 +132,6 @@ def depends_on_others(criterion: IRMeasure | str, pool: Pool) -> bool:
 
 
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
-
-
-def _retrieved(rank: Ints, retrieved: Ints) -> Floats:
-    return np.ones(len(rank))
-
-
-def _reciprocal(rank: Ints, retrieved: Ints) -> Floats:
-    return 1 / rank.astype(np.float64)
-
-
-def _fading(rank: Ints, retrieved: Ints) -> Floats:
-    return rank.astype(np.float64) ** -0.25
 
 
 def _closeness(pool: Pool, rank: Ranks, rel: float) -> Callable[[int, int], Floats]:

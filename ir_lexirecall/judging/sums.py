@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum
-from ir_lexirecall.judging.duels import Duels
-
-Weight = Callable[[Ints, Ints], NDArray[np.floating[Any]]]
-"""Weights of documents from their ranks and the number of documents that their ranking holds."""
+from ir_lexirecall.judging.duels import Duels, Weight
 
 
 @dataclass(frozen=True)
@@ -30,17 +24,9 @@ class WeightedSum:
 
     def high(self, duels: Duels) -> tuple[Floats, Bools]:
         """Largest difference of each case, and whether some judging reaches it."""
-        moves = self.moves(duels)
+        moves = np.where(duels.is_open, duels.moves(self.weight), 0.0)
         gain = self.top * np.maximum(-moves if self.falls else moves, 0)
         return duels.difference + per_query_sum(duels.case, gain, len(duels)), np.ones(len(duels), dtype=bool)
-
-    def moves(self, duels: Duels) -> Floats:
-        """D_u of every open document, 0 for the others, shape ``(N,)``."""
-        w_a, w_b = (
-            np.where(rank > 0, self.weight(np.maximum(rank, 1).astype(np.int64), retrieved[duels.case]), 0.0)
-            for rank, retrieved in ((duels.rank_a, duels.retrieved_a), (duels.rank_b, duels.retrieved_b))
-        )
-        return np.where(duels.is_open, w_a - w_b, 0.0)
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,6 @@ MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, Mea
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by the name of their column: a string as it was given, an object as it prints.
 
-    Args:
-        measures: a measure or a string, a sequence of them, or a mapping of column names to them.
-
-    Raises:
-        ValueError: not a measure, or a parameter out of range.
-
     >>> list(parse_measures(["LR", "nDCG@10"]).values())
     [LexiRecall, nDCG@10]
     >>> parse_measures("nDCG10")

@@ -167,7 +167,7 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     try:
         low, high = (float(value) for value in bounds)
     except (TypeError, ValueError):
-        raise ValueError(f"bounds must be two numbers, the smaller one first, not {bounds!r}") from None
+        low = high = math.nan
     if not -math.inf < low < high < math.inf:
         raise ValueError(f"bounds must be two numbers, the smaller one first, not {bounds!r}")
     return low, high

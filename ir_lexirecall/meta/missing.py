@@ -90,7 +90,8 @@ def stability(
     for policy in policies:
         check_choice("policies", policy, POLICIES)
     check_integer("n_samples", n_samples)
-    full = _decisions(measures, qrels, runs, rel, allow_empty, progress, contrasts)
+    full = Decisions.from_runs(measures, qrels, runs, rel, None, allow_empty, progress)
+    _check_contrasts(contrasts, full)
     resamples = TwoWay.draw(full, groups, n_resamples, alpha, seed)
     before = {label: _Judged.by(full, label, full.queries, alpha) for label in full.labels}
     rows: list[dict[str, Any]] = []
@@ -163,7 +164,8 @@ def left_out(
     [('left out', 'lexirecall', 4), ('left out', 'AP', 4)]
     """
     check_integer("depth", depth)
-    everything = _decisions(measures, qrels, runs, rel, allow_empty, progress, contrasts)
+    everything = Decisions.from_runs(measures, qrels, runs, rel, None, allow_empty, progress)
+    _check_contrasts(contrasts, everything)
     pooled = without_labels(everything.judgments, pool_depth(everything) > depth)
     full = everything.with_judgments(pooled)
     resamples = TwoWay.draw(full, groups, n_resamples, alpha, seed)
@@ -234,16 +236,16 @@ class _Judged:
         return cls(_signs(decisions, label, queries), np.where(reject, np.sign(tested.estimate), 0).astype(np.int64))
 
 
+@dataclass
 class _Sums:
     """Over samples of labels: how often each decision stays the same, and conclusions that were lost or reversed."""
 
-    def __init__(self) -> None:
-        self.kept: Floats = np.zeros(0)
-        self.lost = self.reversed = 0
+    kept: Any = 0.0
+    lost: int = 0
+    reversed: int = 0
 
     def add(self, before: _Judged, after: _Judged) -> None:
-        kept = (before.signs == after.signs).astype(np.float64)
-        self.kept = kept if self.kept.size == 0 else self.kept + kept
+        self.kept = self.kept + (before.signs == after.signs)
         self.lost += int(((before.significant != 0) & (after.significant == 0)).sum())
         self.reversed += int((before.significant * after.significant == -1).sum())
 
@@ -296,21 +298,10 @@ def _share(some: Bools, of: Bools) -> float:
     return float(some.sum() / of.sum()) if of.any() else np.nan
 
 
-def _decisions(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    rel: float,
-    allow_empty: bool,
-    progress: bool | None,
-    contrasts: Contrasts,
-) -> Decisions:
-    """The runs with all labels; contrasts must be of the measures."""
-    decisions = Decisions.from_runs(measures, qrels, runs, rel, None, allow_empty, progress)
+def _check_contrasts(contrasts: Contrasts, decisions: Decisions) -> None:
     unknown = [label for pair in contrasts for label in pair if label not in decisions.labels]
     if unknown:
         raise ValueError(f"{unknown[0]!r} in contrasts is not among the measures {', '.join(decisions.labels)}")
-    return decisions
 
 
 def _provenance(decisions: Decisions, resamples: TwoWay, contrasts: Contrasts, seed: int) -> dict[str, Any]:

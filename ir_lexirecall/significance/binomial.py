@@ -10,14 +10,10 @@ from ir_lexirecall.significance.intervals import TestResult
 
 
 def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
-    """Exact two-sided binomial test of wins against losses, ties left out, with the interval of Clopper and Pearson.
+    """Exact two-sided binomial test of wins (x > 0) against losses, ties left out, with the interval of Clopper and Pearson.
 
     The estimate is the effect (wins - losses) / (wins + losses), in [-1, 1]. Both tails of the test and of the interval
     hold at most alpha / 2, so they agree. Without a win or a loss, p is 1, the estimate 0 and the interval [-1, 1].
-
-    Args:
-        x: differences or preferences of P pairs on Q queries, shape ``(P, Q)``. Only their signs count.
-        alpha: 1 - confidence of the interval.
 
     Source: Clopper, Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial,
     Biometrika 1934, doi 10.1093/biomet/26.4.404.

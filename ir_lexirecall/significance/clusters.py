@@ -64,12 +64,7 @@ def clustered_t_test(x: Floats, groups: ArrayLike, alpha: float = 0.05) -> TestR
     Q^2 / sum_g n_g^2 - 1. In simulations with 5 to 100 groups, 95% intervals hold the true mean of symmetric differences in
     94 to 96% (with G - 1 degrees of freedom in 90 to 96%; intervals that ignore groups in 58 to 85%).
 
-    Args:
-        x, alpha: as in ``t_test``.
-        groups: a label per query, shape ``(Q,)``.
-
-    Returns:
-        As ``t_test``; the effect size is that of the queries. A single group says nothing of the spread: p is 1.
+    The effect size is that of the queries. A single group says nothing of the spread: p is 1.
 
     >>> x = np.array([[0.2, 0.4, 0.1, 0.3, -0.1, 0.3]])
     >>> clustered_t_test(x, ["a", "a", "b", "b", "c", "c"]).p.round(3), clustered_t_test(x, range(6)).p.round(3)
@@ -88,8 +83,6 @@ def clustered_bootstrap(
 
     In simulations with 5 to 30 groups, 95% intervals hold the true mean in 94 to 98%; were groups of unequal sizes not spread, in
     92 to 98%.
-
-    Args: as in ``clustered_t_test`` and ``bootstrap``.
 
     >>> x = np.array([[0.2, 0.4, 0.1, 0.3, -0.1, 0.35, 0.2, 0.25]])
     >>> bool(clustered_bootstrap(x, [0, 0, 1, 1, 2, 2, 3, 3], n_resamples=999, seed=0).p[0] > 0.01)

@@ -58,14 +58,10 @@ def of_one_magnitude(x: Floats) -> Bools:
 
 
 def exact_test(x: Floats, alpha: float) -> TestResult:
-    """Exact randomisation test of the mean of differences of one magnitude, and ``c preference_interval(x / c)``.
+    """Exact randomisation test of the mean of differences of one magnitude c (rows of 0, c and -c), and ``c preference_interval(x / c)``.
 
     The interval is widened to hold 0 where the test does not reject, and cut at 0 where it does. One query says nothing of
     the spread: the interval has no ends.
-
-    Args:
-        x: differences of P pairs on Q >= 1 queries, each row of 0, c and -c, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval.
 
     >>> result = exact_test(np.array([[0.2, 0.2], [0.2, -0.2], [0.0, 0.0]]), 0.05)
     >>> result.p, result.estimate, result.low.round(3), result.high.round(3)

@@ -80,12 +80,6 @@ def stratified_bootstrap(
     For each collection in turn, ``default_rng(seed)`` draws ``integers(Q_d, size=(B, Q_d))``. The mean of a resample is a matrix
     product of how often each query is drawn with the values, for all runs at once.
 
-    Args:
-        values: see the module.
-        n_resamples: B.
-        seed: of the random numbers.
-        progress: as in ``progress_bar``.
-
     >>> resamples = stratified_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], n_resamples=1000, seed=0)
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
     ((1, 1000), True)
@@ -113,8 +107,6 @@ def two_level_bootstrap(
     all its appearances, ``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and places. The standard error is
     that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed means as well
     as in the resampled ones.
-
-    Args: as in ``stratified_bootstrap``.
 
     >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]]), np.array([[0.4, 0.7]])]
     >>> two_level_bootstrap(values, n_resamples=1000, seed=0).error.shape
@@ -160,17 +152,12 @@ def _without_noise(deviation: Floats, largest: Floats) -> Floats:
 def mean_interval(
     values: Floats, alpha: float = 0.05, *, n_resamples: int = 10_000, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
+    """Interval of mean values over queries by the studentised bootstrap, from ``values`` of shape ``(S, Q)``: low and high ends, ``(S,)``.
 
     The interval of a mean wherever one is printed. In simulations with skewed values (``tests/simulations``), 95% intervals
     hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92% with 50. NaN for
     a single query, where all values are equal, and where so many resamples have no spread that there is no end. It is not
     cut at a range: cut it where the measure has bounds.
-
-    Args:
-        values: of S runs on Q queries, shape ``(S, Q)``.
-        alpha: 1 - confidence.
-        n_resamples, seed: of the resamples, the same for all runs.
 
     >>> low, high = mean_interval(np.array([[0.1, 0.4, 0.2, 0.9, 0.5, 0.3], [0.4] * 6]))
     >>> low.round(2), high.round(2)
@@ -191,13 +178,7 @@ def studentised_interval(
     out 0 exactly where p is at most alpha. Where it has no ends (too few resamples or queries; so many resamples without any
     spread that q is infinite; no spread at all), it cannot be estimated: NaN.
 
-    Args:
-        mean, error: observed, shape ``(S,)``.
-        resamples: of the same S rows.
-        alpha: 1 - confidence.
-
-    Returns:
-        Low and high ends, and p.
+    ``mean`` and ``error`` are those observed, shape ``(S,)``. Gives low and high ends, and p.
     """
     shifted = resamples.mean - mean[:, None]
     scale = np.abs(mean)[:, None] + np.abs(shifted).max(axis=1, initial=0.0, keepdims=True)

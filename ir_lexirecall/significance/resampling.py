@@ -42,12 +42,6 @@ def bootstrap(
     Where the differences other than 0 have one magnitude, p and interval are those of ``exact_test``. One query says nothing
     of the spread: p is 1, and the interval has no ends.
 
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval.
-        n_resamples, seed: resamples, the same for all pairs.
-        progress: as in ``progress_bar``.
-
     Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006, doi 10.1145/1148170.1148261.
 
     >>> result = bootstrap(np.array([[0.1, 0.3, 0.2, 0.0, 0.2, 0.1]]), n_resamples=999, seed=0)
@@ -113,7 +107,7 @@ def one_sided_bootstrap_p(
     1 - 2 alpha are the one-sided bounds at 1 - alpha. Signed t of resamples would reject in .07 to .09 of samples for .05
     where tails are heavy.
 
-    ``x`` are rows of at least two queries, not of one magnitude; ``shifts`` are 0 or more, shape ``(K, P)``.
+    ``x`` are rows of at least two queries, not of one magnitude.
 
     >>> x = np.array([[0.1, 0.3, 0.2, 0.0, 0.2, 0.1]])
     >>> above, below = one_sided_bootstrap_p(x, np.array([[0.0], [0.05]]), n_resamples=999, seed=0)
@@ -149,8 +143,6 @@ def randomisation(
     largest of the larger of these two means over all F, k = alpha (n_resamples + 1).
 
     Where the differences other than 0 have one magnitude, no sampling is needed: p and interval are those of ``exact_test``.
-
-    Args: as in ``bootstrap``.
 
     Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for Information Retrieval
     Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using Subsample Values as Typical Values, JASA 1969,
@@ -257,12 +249,6 @@ def tukey_hsd(
     them) whose largest difference of means is at least the pair's, so the family is accounted for already: under no
     difference between any systems, the probability that any p <= alpha is at most alpha. The intervals are mean
     difference -/+ q, q the k-th largest of these largest differences, k = alpha (n_resamples + 1).
-
-    Args:
-        values: per query and system, shape ``(Q, S)``.
-        alpha: 1 - simultaneous confidence of the intervals.
-        n_resamples, seed: permutations.
-        progress: as in ``progress_bar``.
 
     Returns:
         Arrays of shape ``(S, S)``: the system of the row against that of the column.

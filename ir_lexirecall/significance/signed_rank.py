@@ -37,12 +37,8 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     theta it is a difference like others, and takes part in the Walsh averages, the estimate and the distribution, in which
     zeros are ties. The estimate is never outside: where ties put it there, it is the nearer end.
 
-    Where nothing differs, p is 1. The interval has no ends while there are too few queries for any p <= alpha.
-
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval; None: p and effect only, which is faster.
-        progress: as in ``progress_bar``.
+    Where nothing differs, p is 1. The interval has no ends while there are too few queries for any p <= alpha. Without ``alpha``
+    (None) there is none, which is faster.
 
     Sources: Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1945, doi 10.2307/3001968; Hodges,
     Lehmann, Estimates of Location Based on Rank Tests, Annals of Mathematical Statistics 1963, doi

@@ -17,10 +17,6 @@ def t_test(x: Floats, alpha: float = 0.05) -> TestResult:
     that of the exact randomisation test, 2^(1-Q) for Q equal ones, with the interval of ``exact_test``. Where all are 0, p
     is 1 and the interval [0, 0]. One query says nothing of the spread: p is 1, and the interval has no ends.
 
-    Args:
-        x: differences of P pairs on Q queries, shape ``(P, Q)``.
-        alpha: 1 - confidence of the interval.
-
     Source: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1.
 
     >>> result = t_test(np.array([[0.1, 0.3, 0.2, 0.0], [0.5, 0.5, 0.5, 0.5]]))
