@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -290,15 +290,8 @@ def test_ranks_that_do_not_belong_to_the_judgments(ranks: pa.Table, message: str
 
 
 def test_pyarrow_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    ordinary = builtins.__import__
-
-    def without_pyarrow(name: str, *rest: Any, **options: Any) -> Any:
-        if name == "pyarrow":
-            raise ModuleNotFoundError(name)
-        return ordinary(name, *rest, **options)
-
     qrels, run = qrel_table({"q": {"a": 1}}), run_table({"q": {"a": 1.0}})
-    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     for work in (lambda: evaluate_arrow(TSE, qrels, run), lambda: align_arrow(qrels, run)):
         with pytest.raises(ModuleNotFoundError, match="needs PyArrow"):
             work()

@@ -7,6 +7,7 @@ called, which ``entry`` puts before whatever is raised.
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import math
 import numbers
@@ -217,6 +218,18 @@ def needs(what: str, package: str, extra: str) -> str:
     "a picture needs matplotlib: install it, or the extra 'plots' of a checkout (pip install '.[plots]')"
     """
     return f"{what} needs {package}: install it, or the extra {extra!r} of a checkout (pip install '.[{extra}]')"
+
+
+def required(module: str, what: str, package: str, extra: str) -> Any:
+    """A module that only some functions need; ``what`` needs it, ``package`` and ``extra`` install it.
+
+    >>> required("math", "a root", "math", "all").sqrt(4.0)
+    2.0
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(needs(what, package, extra), name=module.partition(".")[0]) from None
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -16,7 +16,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import entry, needs
+from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments
@@ -238,9 +238,6 @@ def _arrow(columns: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
 
 
 def _require_engines() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs("Arrow", "PyArrow", "all")) from None
+    required("pyarrow", "Arrow", "PyArrow", "all")
     if not engine.computes():
         raise ValueError(f"Arrow tables cannot be joined {engine.where()}; start processes with spawn or forkserver")

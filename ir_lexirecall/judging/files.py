@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import check_integer, entry, needs
+from ir_lexirecall._util.errors import check_integer, entry, required
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.io.files import written_whole
@@ -130,10 +130,7 @@ def _page(
     labels: Sequence[str],
     title: str,
 ) -> str:
-    try:
-        import jinja2
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs("a page to judge in", "Jinja2", "report"), name="jinja2") from None
+    jinja2 = required("jinja2", "a page to judge in", "Jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("ir_lexirecall.judging"), autoescape=True, undefined=jinja2.StrictUndefined
     )

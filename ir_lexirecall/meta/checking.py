@@ -298,8 +298,9 @@ def _broken(law: Property, search: Search, value: Mapping[Ranking, float], falli
     of_terms[coefficient == 0] = 0  # claims of fewer terms
     if falling:  # claims that compare rankings; their coefficients add up to 0
         of_terms[coefficient.sum(axis=1) == 0] *= -1
-    surplus = search.constants + (coefficient * of_terms).sum(axis=1)
-    scale = np.maximum(np.abs(search.constants), np.abs(of_terms).max(axis=1))
+    constants = np.array([claim.constant for claim in claims])
+    surplus = constants + (coefficient * of_terms).sum(axis=1)
+    scale = np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
     if law.needs == "number":
         met = np.isfinite(surplus)
     else:

@@ -44,11 +44,6 @@ class Search:
                 where[row, column], coefficient[row, column] = place[ranking], factor
         return where, coefficient
 
-    @cached_property
-    def constants(self) -> Floats:
-        """Of the claims."""
-        return np.array([claim.constant for claim in self.claims])
-
 
 def search_of(law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator) -> Search:
     if law.claims is not None:

@@ -62,14 +62,7 @@ class SimulatedRankings:
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """The relevant documents as a table: ``query_id``, ``doc_id``, ``relevance``."""
-        judgments = self.judgments
-        return pd.DataFrame(
-            {
-                "query_id": [judgments.query_ids[q] for q in judgments.query],
-                "doc_id": judgments.doc_ids,
-                "relevance": judgments.grade.astype(np.int64),
-            }
-        )
+        return self.judgments.for_ir_measures().drop(columns="iteration")
 
     @property
     def runs(self) -> dict[str, pd.DataFrame]:
@@ -78,17 +71,12 @@ class SimulatedRankings:
         Raises:
             ValueError: the rankings are so deep that 32-bit scores cannot order them; ``aligned`` still serves.
         """
-        return {name: _run_table(run) for name, run in self.aligned.items()}
-
-
-def _run_table(run: AlignedRun) -> pd.DataFrame:
-    """A run whose documents without judgment are called by their rank."""
-    deepest = run.depth.max(initial=0)
-    if deepest > _DEEPEST:
-        raise ValueError(
-            f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order ({_DEEPEST}); use aligned"
-        )
-    return pd.DataFrame(run.as_run("x"))
+        deepest = max(int(run.depth.max(initial=0)) for run in self.aligned.values())
+        if deepest > _DEEPEST:
+            raise ValueError(
+                f"runs: rankings of {deepest} documents are deeper than 32-bit scores can order ({_DEEPEST}); use aligned"
+            )
+        return {name: pd.DataFrame(run.as_run("x")) for name, run in self.aligned.items()}
 
 
 @entry

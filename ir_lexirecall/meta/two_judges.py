@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_integer, check_number, entry, needs
+from ir_lexirecall._util.errors import check_integer, check_number, entry, required
 from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
@@ -236,25 +236,17 @@ def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
 
 def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:
     """Cohen's kappa; NaN where it is not defined."""
-    try:
-        from statsmodels.stats.inter_rater import cohens_kappa
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs("kappa", "statsmodels", "compare"), name="statsmodels") from None
+    inter_rater = required("statsmodels.stats.inter_rater", "kappa", "statsmodels", "compare")
     table = np.array([list(row.values()) for row in confusion(a, b).values()], dtype=np.float64)
     if len(table) < 2 or not len(a):
         return float("nan")
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(cohens_kappa(table, wt=weights, return_results=False))
+        return float(inter_rater.cohens_kappa(table, wt=weights, return_results=False))
 
 
 def _alpha(a: Floats, b: Floats, level: str) -> float:
     """Krippendorff's alpha; NaN where it is not defined."""
-    try:
-        import krippendorff
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            needs("Krippendorff's alpha", "krippendorff", "compare"), name="krippendorff"
-        ) from None
+    krippendorff = required("krippendorff", "Krippendorff's alpha", "krippendorff", "compare")
     if len(np.unique(np.concatenate([a, b]))) < 2:
         return float("nan")
     return float(krippendorff.alpha(np.stack([a, b]), level_of_measurement=level))

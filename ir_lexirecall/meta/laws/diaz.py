@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ir_lexirecall.meta.laws.properties import (
     Claim,
@@ -95,70 +95,55 @@ def _ideal_rankings(space: Space) -> Iterator[Claim]:
         yield Claim(((1, Ranking((space.top,) * m)),), constant=-1.0, number=m)
 
 
-_RETRIEVAL_SIZE = _property(
-    "increasing in retrieval size",
-    "one more document at the end, relevant or not, never lowers the value",
-    around=_any_appended,
-)
-_NONRELEVANCE = _property(
-    "decreasing in nonrelevance",
-    "one more nonrelevant document at the end never raises the value",
-    around=nonrelevant_appended,
-)
-_RELEVANCE = _property(
-    "increasing in relevance",
-    "one more relevant document at the end never lowers the value",
-    around=_relevant_appended,
-)
-_SWAPPING_UP = _property(
-    "increasing in swapping up",
-    "swapping a nonrelevant document with a lower, or missing, relevant one never lowers the value",
-    around=_swaps_up,
-)
+def _weakly_and_strictly(name: str, meaning: str, weak: str, strict: str, **search: Any) -> tuple[Property, Property]:
+    """A property and its strict variant, which differ in what happens to the value."""
+    strictly = _property(f"strictly {name}", f"{meaning} {strict} the value", strict=True, **search)
+    return _property(name, f"{meaning} {weak} the value", **search), strictly
+
+
 _STEPS = "a relevant document moves up: {r2} scores {v2}, {r1} {v1}, {r0} {v0}; the second step gains"
-_CONCAVITY = _property(
-    "concavity",
-    "a relevant document gains at least as much by moving up one rank as by the same move from the rank below",
-    around=_two_steps_up,
-    counterexample=f"{_STEPS} less",
-)
-
-
-def _strictly(weak: Property, name: str, meaning: str, counterexample: str = "") -> Property:
-    return replace(weak, name=name, meaning=meaning, strict=True, counterexample=counterexample)
-
 
 PROPERTIES = (
-    _RETRIEVAL_SIZE,
-    _strictly(
-        _RETRIEVAL_SIZE,
-        "strictly increasing in retrieval size",
-        "one more document at the end, relevant or not, raises the value",
+    *_weakly_and_strictly(
+        "increasing in retrieval size",
+        "one more document at the end, relevant or not,",
+        "never lowers",
+        "raises",
+        around=_any_appended,
     ),
-    _NONRELEVANCE,
-    _strictly(
-        _NONRELEVANCE,
-        "strictly decreasing in nonrelevance",
-        "one more nonrelevant document at the end lowers the value",
+    *_weakly_and_strictly(
+        "decreasing in nonrelevance",
+        "one more nonrelevant document at the end",
+        "never raises",
+        "lowers",
+        around=nonrelevant_appended,
     ),
-    _RELEVANCE,
-    _strictly(
-        _RELEVANCE,
-        "strictly increasing in relevance",
-        "one more relevant document at the end raises the value",
+    *_weakly_and_strictly(
+        "increasing in relevance",
+        "one more relevant document at the end",
+        "never lowers",
+        "raises",
+        around=_relevant_appended,
     ),
-    _SWAPPING_UP,
-    _strictly(
-        _SWAPPING_UP,
-        "strictly increasing in swapping up",
-        "swapping a nonrelevant document with a lower, or missing, relevant one raises the value",
+    *_weakly_and_strictly(
+        "increasing in swapping up",
+        "swapping a nonrelevant document with a lower, or missing, relevant one",
+        "never lowers",
+        "raises",
+        around=_swaps_up,
     ),
-    _CONCAVITY,
-    _strictly(
-        _CONCAVITY,
+    _property(
+        "concavity",
+        "a relevant document gains at least as much by moving up one rank as by the same move from the rank below",
+        around=_two_steps_up,
+        counterexample=f"{_STEPS} less",
+    ),
+    _property(
         "strict concavity",
         "a relevant document gains more by moving up one rank than by the same move from the rank below",
-        f"{_STEPS} no more",
+        strict=True,
+        around=_two_steps_up,
+        counterexample=f"{_STEPS} no more",
     ),
     _property(
         "suffix invariance",
