@@ -1,7 +1,4 @@
-"""The embedded collection as the ir_datasets data set ``lexirecall/demo``.
-
-It is read from the package's files into memory: nothing is downloaded, and nothing is written beside them.
-"""
+"""The embedded collection as the ir_datasets data set ``lexirecall/demo``, read from the package's files into memory."""
 
 from __future__ import annotations
 

@@ -156,10 +156,7 @@ class ColumnBuilder:
 
 
 def highlighted(table: pd.DataFrame, style: str | None, better: Mapping[str, str]) -> Any:
-    """The table with its best cells marked as ``pt.Experiment(highlight=...)`` marks them.
-
-    In the columns ``better``, larger (``'+'``) or smaller (``'-'``) is.
-    """
+    """The table, the best cells of the columns that ``better`` has marked as ``pt.Experiment(highlight=...)`` marks them."""
     colours = ("background-color: lightgreen", "background-color: antiquewhite")
     known = {"bold": ("font-weight: bold",) * 2, "color": colours, "colour": colours}
     if style not in known:

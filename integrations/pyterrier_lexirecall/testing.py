@@ -57,10 +57,7 @@ def _p(test: significance.SignificanceTest, x: Floats) -> float:
 
 
 class RecordingTest:
-    """A test that keeps the values that ``pt.Experiment`` gives it, for tests against further baselines.
-
-    It never sees values of a measure that the user did not ask for, as ``is_hidden`` says.
-    """
+    """A test that keeps the values that ``pt.Experiment`` gives it, for further baselines; it never sees those that ``is_hidden``."""
 
     def __init__(self, test: PairedTest, is_hidden: Callable[[Floats], bool]) -> None:
         self.test = test

@@ -264,10 +264,7 @@ class Inputs:
 
 
 def _heed_interruptions() -> None:
-    """Let Ctrl-C end the reading of a pipe, and the waiting for threads, at once.
-
-    When it is imported, Polars asks the system to restart what a signal interrupts.
-    """
+    """Let Ctrl-C end the reading of a pipe, and waiting for threads, which Polars asks the system to restart."""
     importlib.import_module("polars")
     if hasattr(signal, "siginterrupt"):
         signal.siginterrupt(signal.SIGINT, True)

@@ -18,8 +18,7 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import emit
 from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
-from ir_lexirecall.comparison.comparing import parse_criteria
-from ir_lexirecall.comparison.gating import RULES, gate_runs
+from ir_lexirecall.comparison.gating import RULES, gate
 
 present: Any = LazyModule("ir_lexirecall.present")
 
@@ -61,15 +60,16 @@ def _gate(options: argparse.Namespace) -> int:
     check_integer("queries", options.queries, least=0)
     options.runs = [options.baseline, options.candidate]
     inputs = Inputs.from_options(options)
-    found = gate_runs(
+    (baseline, first), (candidate, second) = inputs.runs.items()
+    found = gate(
         inputs.judgments,
-        inputs.runs,
-        parse_criteria(
-            criteria_of(options, () if options.measures or options.preference else inputs.measures(options))
-        ),
+        first,
+        second,
+        criteria_of(options, () if options.measures or options.preference else inputs.measures(options)),
         margin=parse_margin(options.margin) or 0.0,
         rule=options.rule,
         strict=options.strict,
+        names=(baseline, candidate),
         test=significance_test(options),
         rel=options.rel,
         allow_empty=options.allow_empty,

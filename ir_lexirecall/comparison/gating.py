@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -166,44 +165,15 @@ def gate(
     """
     check_choice("rule", rule, RULES)
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
-    return gate_runs(
-        judgments,
-        {names[0]: baseline, names[1]: candidate},
-        parse_criteria(by),
-        margin=margin,
-        rule=rule,
-        strict=strict,
-        test=coerce_test(test, correction, alpha, n_resamples, seed, None),
-        rel=rel,
-        cutoff=cutoff,
-        judged_only=judged_only,
-        allow_empty=allow_empty,
-    )
-
-
-def gate_runs(
-    judgments: Judgments,
-    runs: Mapping[str, RunLike],
-    by: Mapping[str, Any],
-    *,
-    margin: MarginLike,
-    rule: str,
-    strict: bool,
-    test: SignificanceTest,
-    rel: float | None = None,
-    cutoff: int | None = None,
-    judged_only: bool = False,
-    allow_empty: bool = False,
-) -> Gate:
-    """``gate`` with the input read; the first of the runs is the baseline."""
+    criteria, tested = parse_criteria(by), coerce_test(test, correction, alpha, n_resamples, seed, None)
     if not judgments.m(judgments.threshold if rel is None else rel).any():
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
     result = compare_runs(
         judgments,
-        runs,
-        by,
-        baseline=next(iter(runs)),
-        test=test,
+        {names[0]: baseline, names[1]: candidate},
+        criteria,
+        baseline=names[0],
+        test=tested,
         margin=margin,
         rel=rel,
         cutoff=cutoff,

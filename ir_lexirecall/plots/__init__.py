@@ -3,12 +3,11 @@
 Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax`` (by default new ones), which they return.
 """
 
-from ir_lexirecall.plots.axes import labels, new_axes
-from ir_lexirecall.plots.benchmarks import critical_differences, forest, joined_ranks, rank_intervals
+from ir_lexirecall.plots.benchmarks import critical_differences, forest, rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.curves import recall_curves
-from ir_lexirecall.plots.forests import differences, groups, means, means_size, rank_profile
-from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, inline, notebook
+from ir_lexirecall.plots.forests import differences, groups, means, rank_profile
+from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, notebook
 from ir_lexirecall.plots.pairs import heatmap, pair
 from ir_lexirecall.plots.studies import plot
 
@@ -20,12 +19,7 @@ __all__ = [
     "forest",
     "groups",
     "heatmap",
-    "inline",
-    "joined_ranks",
-    "labels",
     "means",
-    "means_size",
-    "new_axes",
     "notebook",
     "pair",
     "plot",

@@ -12,9 +12,8 @@ from ir_lexirecall.plots.axes import GREY, bare, finish, legend_label, line_styl
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     """Draw recall over the share of a collection that is read: a line per run, the mean over queries.
 
-    ``table`` is what ``recall_curves`` of ``ir_lexirecall.evaluation.curves`` gave.
-
     The dotted line is reading at random. A line for one query is a curve of steps; a dot says where everything has been found.
+    ``table`` is what ``recall_curves`` of ``ir_lexirecall.evaluation.curves`` gave.
     """
     if query is not None:
         table = table[table["query_id"] == query]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
-from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
 from ir_lexirecall.present.missing import outer_intervals
@@ -52,26 +51,15 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     standing = Standing(result, result.criterion(by).name)
     reference = result.baseline or standing.runs[0]
     table = standing.beside(reference)
-    runs, verdicts = list(table["run"]), list(table["verdict"])
-    decided = [verdict in (BETTER, WORSE) for verdict in verdicts]
-    colours = [{BETTER: FIRST, WORSE: SECOND}.get(verdict, GREY) for verdict in verdicts]
+    runs = list(table["run"])
     ax = new_axes(ax, means_size(len(runs)))
-    _rows(ax, runs, table["estimate"], table["ci_low"], table["ci_high"], colours, decided)
+    decided = _tested_rows(ax, runs, list(table.itertuples()))
     outer = outer_intervals(result, standing.name, reference)
     if outer is not None:
-        _, low, high = outer
-        ax.hlines(
-            np.arange(len(runs)),
-            *(list(map(ends.get, runs)) for ends in (low, high)),
-            color=GREY,
-            linewidth=0.8,
-            zorder=0,
-        )
-    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    quantity = estimate_words(result.test_of(standing.name))
-    what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
+        ends = (list(map(of_runs.get, runs)) for of_runs in outer[1:])
+        ax.hlines(np.arange(len(runs)), *ends, color=GREY, linewidth=0.8, zorder=0)
     thin = "" if outer is None else f"; thin: whatever unjudged documents are worth, depth {outer[0]}"
-    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected{thin}")
+    _name_estimates(ax, standing, reference, thin)
     hollow = f"hollow: undecided ({decided.count(False)})"
     title = f"Against {label(reference)}: blue is significantly better, orange worse; {hollow}"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
@@ -83,24 +71,33 @@ def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     reference = result.baseline or standing.runs[0]
     tables = standing.in_groups(reference)
     rows = [
-        (run, group, row) for run in standing.runs for group, table in tables.items() for row in _of_run(table, run)
+        (f"{run}, {group}", row)
+        for run in standing.runs
+        for group, table in tables.items()
+        for row in table[table["run"] == run].itertuples()
     ]
-    verdicts = [row.verdict for _, _, row in rows]
-    decided = [verdict in (BETTER, WORSE) for verdict in verdicts]
-    colours = [{BETTER: FIRST, WORSE: SECOND}.get(verdict, GREY) for verdict in verdicts]
-    value, low, high = ([getattr(row, end) for _, _, row in rows] for end in ("estimate", "ci_low", "ci_high"))
     ax = new_axes(ax, means_size(len(rows)))
-    _rows(ax, [f"{run}, {group}" for run, group, _ in rows], value, low, high, colours, decided)
-    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
-    quantity = estimate_words(result.test_of(standing.name))
-    what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{_cost(result, by)}"
-    _name_axis(ax, f"{what}; {confidence_words(result.provenance)} intervals, uncorrected")
+    _tested_rows(ax, [name for name, _ in rows], [row for _, row in rows])
+    _name_estimates(ax, standing, reference)
     title = f"In each group of queries against {label(reference)}: blue is significantly better, orange worse"
     return finish(ax, provenance_line(result.provenance), title, [standing.name])
 
 
-def _of_run(table: pd.DataFrame, run: str) -> Any:
-    return table[table["run"] == run].itertuples()
+def _tested_rows(ax: Any, names: list[str], rows: list[Any]) -> list[bool]:
+    """What a test estimates with its interval, a row for each of a table's, coloured by the verdict; which are decided."""
+    decided = [row.verdict in (BETTER, WORSE) for row in rows]
+    colours = [{BETTER: FIRST, WORSE: SECOND}.get(row.verdict, GREY) for row in rows]
+    value, low, high = ([getattr(row, end) for row in rows] for end in ("estimate", "ci_low", "ci_high"))
+    _rows(ax, names, value, low, high, colours, decided)
+    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    return decided
+
+
+def _name_estimates(ax: Any, standing: Standing, reference: str, more: str = "") -> None:
+    quantity = estimate_words(standing.result.test_of(standing.name))
+    cost = _cost(standing.result, standing.name)
+    what = f"{quantity}, by {label(standing.name)}, against {label(reference)}{cost}"
+    _name_axis(ax, f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected{more}")
 
 
 def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:

@@ -71,10 +71,7 @@ def _drawn(shown: Shown, markdown: bool) -> str:
 
 
 def headline(gate: Gate) -> str:
-    """The outcome in a sentence.
-
-    It never says *worse* without evidence: by the rule ``'drop'`` means fell, and p says what chance has to do with it.
-    """
+    """The outcome in a sentence, never *worse* without evidence: by the rule ``'drop'`` means fell, and p says more."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed:
         if gate.rule == "drop":

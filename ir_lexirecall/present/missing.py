@@ -28,10 +28,7 @@ def predicted_words(result: Comparison, names: Sequence[str]) -> list[str]:
 
 
 def left_open_words(result: Comparison, names: Sequence[str], runs: Sequence[str]) -> list[str]:
-    """On how many queries unjudged documents could change the winner of two runs: the first two, or the first one and the baseline.
-
-    ``runs`` are best first.
-    """
+    """On how many queries unjudged documents could change the winner of the two best ``runs``, or the best one and the baseline."""
     if len(result.runs) < 2:
         return []
     first, *others = runs

@@ -210,10 +210,7 @@ def _measure(result: Comparison | Benchmark, name: str) -> IRMeasure | None:
 
 
 def best_sets(rankings: Sequence[Ranking]) -> list[tuple[str, list[str]]]:
-    """The runs that may be the best by some criterion, with their groups by each, those of most criteria first.
-
-    None of a single ranking, or of fewer than three runs.
-    """
+    """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
     if len(rankings) < 2 or len(rankings[0].rows) < 3:
         return []
     groups = [{row.run: row.group for row in ranking.rows} for ranking in rankings]

@@ -65,10 +65,7 @@ def is_measure(name: str) -> bool:
 
 
 def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = None) -> Cells:
-    """``{query: {measure: value}}`` (as pytrec_eval gives), ``{query: value}``, or Cornac's ``{measure: {user: value}}``.
-
-    The last is told by its users, which are integers.
-    """
+    """``{query: {measure: value}}``, ``{query: value}``, or Cornac's ``{measure: {user: value}}``, whose users are integers."""
     rows: list[tuple[str, str, Any]] = []
     for outer, inner in content.items():
         if not isinstance(inner, Mapping):
