@@ -17,14 +17,11 @@ NAME = "lexirecall/demo"
 
 
 class DemoDoc(NamedTuple):
-    """A passage."""
-
     doc_id: str
     title: str
     text: str
 
     def default_text(self) -> str:
-        """Title and text."""
         return f"{self.title} {self.text}"
 
 
@@ -60,8 +57,6 @@ class _DocIterator:
 
 
 class _MemoryDocstore(Docstore):  # type: ignore[misc]
-    """Looks documents up in memory."""
-
     def __init__(self, docs: list[DemoDoc]) -> None:
         super().__init__(DemoDoc)
         self._docs = {doc.doc_id: doc for doc in docs}
@@ -71,8 +66,6 @@ class _MemoryDocstore(Docstore):  # type: ignore[misc]
 
 
 class DemoDocs(BaseDocs):  # type: ignore[misc]
-    """The passages."""
-
     def _all(self) -> list[DemoDoc]:
         return [DemoDoc(*row) for row in demo.docs().values.tolist()]
 
@@ -96,8 +89,6 @@ class DemoDocs(BaseDocs):  # type: ignore[misc]
 
 
 class DemoQueries(BaseQueries):  # type: ignore[misc]
-    """The queries."""
-
     def queries_iter(self) -> Iterator[GenericQuery]:
         return (GenericQuery(*row) for row in demo.queries().values.tolist())
 
@@ -116,8 +107,6 @@ class DemoQueries(BaseQueries):  # type: ignore[misc]
 
 
 class DemoQrels(BaseQrels):  # type: ignore[misc]
-    """The judgments."""
-
     def qrels_iter(self) -> Iterator[DemoQrel]:
         return (DemoQrel(*row) for row in demo.qrels()[list(DemoQrel._fields)].values.tolist())
 

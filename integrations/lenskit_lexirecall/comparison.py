@@ -15,7 +15,7 @@ from ir_lexirecall._util.arrays import Ints, position_in_segment
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike
+from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.judgments import ExcludeLike
 from ir_lexirecall.io.groups import GroupsLike
@@ -107,9 +107,7 @@ def compare(
         {name: _run_table(name, of_run, users) for name, of_run in progress_bar(progress, lists.items(), desc="lists")},
         by,
         baseline=None if baseline is None else _name(baseline),
-        test=test,
-        correction=correction,
-        alpha=alpha,
+        test=coerce_test(test, correction, alpha, n_resamples, seed, progress),
         margin=margin,
         rel=rel,
         cutoff=cutoff,
@@ -120,14 +118,10 @@ def compare(
         exclude=exclude,
         rules=rules,
         allow_empty=allow_empty,
-        n_resamples=n_resamples,
-        seed=seed,
-        progress=progress,
     )
 
 
 def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
-    """The lists of every run, by user."""
     if isinstance(runs, ItemListCollection):
         _check_user_key("runs", runs, user_key)
         fields = _run_fields(runs.key_fields, user_key, run_key)
@@ -167,7 +161,6 @@ def _check_user_key(owner: str, run: ItemListCollection, user_key: Sequence[str]
 
 
 def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str | Sequence[str] | None) -> list[str]:
-    """The key fields that identify the run."""
     others = [field for field in key_fields if field not in user_key]
     fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
     if unknown := [field for field in fields if field not in others]:
@@ -200,7 +193,6 @@ def _by_user(lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], own
 
 
 def _qrels_table(users: _Lists, rating_field: str | None) -> pl.DataFrame:
-    """The test items with their grades."""
     grade = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
     return _rows(users)[0].with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
 

@@ -15,7 +15,7 @@ import pyterrier as pt
 import ir_lexirecall.benchmarks as benchmarks
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.comparison.comparing import CriteriaLike
+from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.collection import load, rules_of
 from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
@@ -94,9 +94,7 @@ def Benchmark(
             runs,
             by,
             baseline=baseline,
-            test=test,
-            correction=correction,
-            alpha=alpha,
+            test=coerce_test(test, correction, alpha, n_resamples, seed, progress),
             margin=margin,
             rel=rel,
             cutoff=cutoff,
@@ -107,8 +105,6 @@ def Benchmark(
             exclude=exclude,
             rules=rules,
             allow_empty=allow_empty,
-            n_resamples=n_resamples,
-            seed=seed,
             progress=progress,
         )
 

@@ -100,7 +100,6 @@ class Collector:
 
     @property
     def judgments(self) -> Judgments:
-        """The judgments of all queries."""
         return self._shared.whole
 
     def runs(self, systems: int) -> list[AlignedRun]:

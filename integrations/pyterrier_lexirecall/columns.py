@@ -78,7 +78,6 @@ def tested_measures(columns: Iterable[str]) -> list[str]:
 
 
 def statistics_of(table: pd.DataFrame) -> Statistics:
-    """The statistics in a table of ``pt.Experiment``."""
     return {
         (measure, kind): table[f"{measure} {kind}"]
         for measure in tested_measures(table.columns)
@@ -140,7 +139,6 @@ class ColumnBuilder:
         self.better: dict[str, str] = {}
 
     def add(self, name: str, values: Any, better: str | None = None) -> None:
-        """Add a column."""
         self.columns[name] = values
         if better is not None:
             self.better[name] = better

@@ -19,7 +19,6 @@ class DatasetProvider(pt.datasets.DatasetProvider):  # type: ignore[misc]
         return DemoDataset()
 
     def list_dataset_names(self) -> Iterable[str]:
-        """Names of the data sets."""
         return ["demo"]
 
 
@@ -39,7 +38,6 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
         return pt.utils.GeneratorLen(iter(documents), len(passages))
 
     def get_corpus_lang(self) -> str:
-        """English."""
         return "en"
 
     def get_topics(self, variant: str | None = None) -> pt.model.pd.DataFrame:
@@ -47,7 +45,6 @@ class DemoDataset(pt.datasets.Dataset):  # type: ignore[misc]
         return demo.queries().rename(columns={"query_id": "qid", "text": "query"})
 
     def get_topics_lang(self) -> str:
-        """English."""
         return "en"
 
     def get_qrels(self, variant: str | None = None) -> pt.model.pd.DataFrame:

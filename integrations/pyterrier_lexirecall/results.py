@@ -107,7 +107,6 @@ class Results:
 
     @property
     def statistics_of_pyterrier(self) -> tuple[str, ...]:
-        """The statistics that ``pt.Experiment`` gives."""
         return STATISTICS[: 3 if self.correction is None else None]
 
     def _means(self, comparison: Comparison | None) -> dict[str, list[float]]:

@@ -94,7 +94,6 @@ class _Recorded:
         return getattr(self._model, name)
 
     def predict(self, pairs: Sequence[Sequence[str]], **options: Any) -> Any:
-        """The model's scores of pairs of query and text."""
         predicted = self._model.predict(pairs, **options)
         for (query, text), score in zip(pairs, predicted.tolist(), strict=True):
             self.scores.setdefault(query, {})[text] = score

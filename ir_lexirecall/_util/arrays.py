@@ -43,7 +43,6 @@ def ratio(part: Any, whole: Any) -> Floats:
 
 
 def per_query_count(query: Ints, queries: int) -> Ints:
-    """Number of rows of each query."""
     return np.bincount(query, minlength=queries)
 
 

@@ -31,7 +31,6 @@ _DEMO_LEGEND = {
 
 
 def add_demo(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
@@ -47,14 +46,12 @@ def add_demo(commands: Any) -> None:
 
 
 def add_measures(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser("measures", help="list the measures with their parameters")
     add_page(parser)
     parser.set_defaults(command=_measures)
 
 
 def add_explain_measure(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "explain-measure",
         help="say what a measure means",

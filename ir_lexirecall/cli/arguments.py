@@ -169,7 +169,6 @@ def add_runs(parser: argparse.ArgumentParser, *, least: int = 1, values: bool = 
 
 
 def add_missing(parser: argparse.ArgumentParser, where: str) -> None:
-    """Add ``--missing``."""
     parser.add_argument("--missing", choices=["error", "skip"], help=f"what to do where {where} (default: error)")
 
 
@@ -187,7 +186,6 @@ def values_of(options: argparse.Namespace) -> str | list[str] | None:
 
 
 def add_rel(parser: argparse.ArgumentParser) -> None:
-    """Add ``--rel``."""
     parser.add_argument(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
     )
@@ -200,7 +198,6 @@ ALLOW_EMPTY: dict[str, Any] = {
 
 
 def add_allow_empty(parser: argparse.ArgumentParser) -> None:
-    """Add ``--allow-empty``."""
     parser.add_argument("--allow-empty", **ALLOW_EMPTY)
 
 
@@ -233,7 +230,6 @@ class Inputs:
 
     @cached_property
     def judgments(self) -> Judgments:
-        """The judgments, made once."""
         judgments = Judgments.from_qrels(self.source)
         if len(judgments) == 0:
             raise ValueError(f"{self.qrels}: there are no judgments in it")

@@ -34,7 +34,6 @@ present: Any = LazyModule("ir_lexirecall.present")
 
 
 def add_benchmark(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "benchmark",
         help="evaluate runs on many collections",
@@ -199,7 +198,6 @@ def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -
 
 
 def _some(column: Column, places: list[int]) -> Column:
-    """Some rows of a column."""
     marks = [column.marks[place] for place in places] if column.marks else ()
     return replace(column, cells=[column.cells[place] for place in places], marks=marks)
 

@@ -19,7 +19,6 @@ _OPTIONS = {"depth": None, "max_rel": None, "unretrieved": 0}
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
-    """Add ``--bounds`` and what belongs to it."""
     parser.add_argument(
         "--bounds",
         action="store_true",
@@ -50,7 +49,6 @@ def add_depth(parser: argparse.ArgumentParser) -> None:
 
 
 def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options of ``--bounds``."""
     given = {name: getattr(options, name) for name in _OPTIONS if getattr(options, name) is not None}
     if given and not options.bounds:
         raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")

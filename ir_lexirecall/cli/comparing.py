@@ -43,7 +43,6 @@ present: Any = LazyModule("ir_lexirecall.present")
 
 
 def add_compare(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "compare",
         help="compare runs query by query",
@@ -75,7 +74,6 @@ def add_compare(commands: Any) -> None:
 
 
 def add_report(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "report",
         help="write an evaluation as one HTML file",

@@ -38,7 +38,6 @@ _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is 
 
 
 def add_eval(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "eval",
         help="evaluate runs",

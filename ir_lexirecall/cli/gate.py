@@ -24,7 +24,6 @@ present: Any = LazyModule("ir_lexirecall.present")
 
 
 def add_gate(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "gate",
         help="fail where a candidate is worse than a baseline",

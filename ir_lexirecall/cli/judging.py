@@ -23,7 +23,6 @@ from ir_lexirecall.significance import SignificanceTest
 
 
 def add_to_judge(commands: Any) -> None:
-    """Add the command to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "to-judge",
         help="list the unjudged documents that decide most",

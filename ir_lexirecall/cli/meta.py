@@ -250,7 +250,6 @@ STUDIES = {
 
 
 def add_meta(commands: Any) -> None:
-    """Add the command ``meta`` with its studies to what ``ArgumentParser.add_subparsers`` gave."""
     parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
@@ -327,7 +326,6 @@ def _add_axioms(page: Page, table: pd.DataFrame) -> None:
 
 
 def _add_confusion(page: Page, attrs: Mapping[Any, Any]) -> None:
-    """Add how often two judges gave which grades."""
     confusion = {f"{grade:g}": row for grade, row in attrs["confusion"].items()}
     kappa, alpha = (format_number(attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
     page.add_sentence("")

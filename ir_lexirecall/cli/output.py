@@ -113,7 +113,6 @@ class Page:
         self.add_shown(Shown.from_frame(table, marks, digits, title=title, notes=notes, confidence=confidence))
 
     def add_shown(self, shown: Shown) -> None:
-        """Add a table for people."""
         if self.options.format == "latex":
             self.parts.append(shown.latex(f"tab:{self.options.name}" if shown.title else None))
         elif self.options.format == "markdown":
@@ -157,7 +156,6 @@ class Page:
             self.parts.append("")
 
     def add_item(self, text: str) -> None:
-        """Add an item of a list."""
         width = terminal_width(self.options) or 10_000
         shown = f"- {texts.printable(text)}"
         self.parts.append(textwrap.fill(shown, width, subsequent_indent="  ", break_on_hyphens=False))

@@ -21,7 +21,6 @@ else:
 
 
 def add_test(parser: argparse.ArgumentParser, *, text: str = "significance test") -> None:
-    """Add the arguments of a significance test."""
     known = SignificanceTest()
     parser.add_argument(
         "--test",
@@ -47,7 +46,6 @@ def add_test(parser: argparse.ArgumentParser, *, text: str = "significance test"
 
 
 def significance_test(options: argparse.Namespace) -> SignificanceTest:
-    """The test that the command line describes."""
     correction = None if options.correction == "none" else options.correction
     return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
 
@@ -68,12 +66,10 @@ def add_groups(parser: argparse.ArgumentParser, more: str = "") -> None:
 
 
 def query_groups(options: argparse.Namespace, judgments: Judgments) -> groups.QueryGroups | None:
-    """The groups that the command line names."""
     return None if options.groups is None else groups.read_groups(options.groups, judgments.query_ids)
 
 
 def add_margin(parser: argparse.ArgumentParser, default: str | None = None) -> None:
-    """Add ``--margin``."""
     parser.add_argument(
         "--margin",
         default=default,

@@ -98,13 +98,11 @@ class InGroups:
 
 
 def labels_of(groups: QueryGroups, criterion: Criterion) -> tuple[str, ...]:
-    """The group of each query of a criterion."""
     group = dict(zip(groups.query_ids, groups.labels.tolist(), strict=True))
     return tuple(group[query_id] for query_id in criterion.query_ids)
 
 
 def stacked_groups(parts: Mapping[str, Iterable[Mapping[str, Any]]]) -> pd.DataFrame:
-    """The columns of each criterion and group, one below the other."""
     tables = [
         pd.DataFrame({"criterion": name, **columns}) for name, of_groups in parts.items() for columns in of_groups
     ]

@@ -153,7 +153,6 @@ class Comparison(Remembers, Readable, Judged):
         }
 
     def _frame(self, data: Any, **labels: Any) -> pd.DataFrame:
-        """A table with the provenance."""
         table = pd.DataFrame(data, **labels)
         table.attrs.update(self.provenance)
         return table
@@ -279,7 +278,6 @@ class Comparison(Remembers, Readable, Judged):
         return one_sided_tests(criterion, self.test_of(criterion.name), self.places, self.margins[criterion.name])
 
     def _check_defined(self, criterion: Criterion) -> None:
-        """Refuse a measure whose values are not all finite numbers."""
         if isinstance(criterion, MeasureCriterion) and self.scored is not None:
             self.scored.with_measures([criterion.name]).check_defined()
 

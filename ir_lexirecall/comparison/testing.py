@@ -68,7 +68,6 @@ def pair_columns(
 
 
 def _two_sided(criterion: Criterion, test: SignificanceTest, places: tuple[Ints, Ints]) -> TestResult:
-    """The test of every pair's difference."""
     a, b = places
     if test.name == "tukey":
         if not criterion.query_ids:
@@ -135,7 +134,6 @@ def best_first(means: Sequence[float] | Floats) -> Any:
 
 
 def turned(result: TestResult, sign: int) -> TestResult:
-    """The result of the differences times a sign."""
     if sign > 0:
         return result
     return TestResult(-result.estimate, -result.high, -result.low, result.p, -result.effect_size)

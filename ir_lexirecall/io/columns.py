@@ -71,7 +71,6 @@ def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
 
 
 def qrel_table(qrels: TableLike) -> pl.DataFrame:
-    """``qrel_columns`` as a table."""
     return pl.DataFrame(qrel_columns(qrels))
 
 
@@ -181,7 +180,6 @@ def _pandas_columns(table: Any, what: str, needed: tuple[str, ...], everything: 
 
 
 def _arrow_columns(data: Any, what: str, needed: tuple[str, ...]) -> dict[str, pl.Series]:
-    """The columns of what hands over Arrow tables."""
     if engine.computes():
         try:
             return _columns(pl.DataFrame(data))
@@ -292,7 +290,6 @@ def _decimal(values: pl.Series) -> pl.Series:
 
 
 def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:
-    """Numbers as float64 without gaps."""
     if values.dtype.is_numeric():
         column = values.cast(pl.Float64)
     elif len(values) == 0:

@@ -146,7 +146,6 @@ def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
 
 
 def rows_of_dicts(outer: Mapping[Any, Mapping[Any, Any]], value: str) -> dict[str, list[Any]]:
-    """A dict of dicts as columns."""
     return {
         "query_id": list(chain.from_iterable([q] * len(docs) for q, docs in outer.items())),
         "doc_id": list(chain.from_iterable(outer.values())),

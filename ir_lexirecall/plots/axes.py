@@ -132,7 +132,6 @@ def show_legend(ax: Any) -> None:
 
 
 def whole_numbers(axis: Any) -> None:
-    """Put ticks of an axis at whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(integer=True))
@@ -191,5 +190,4 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
 
 
 def bare(ax: Any) -> None:
-    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)

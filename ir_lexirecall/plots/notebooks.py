@@ -53,7 +53,6 @@ def inline(draw: Callable[..., Any], size: tuple[float, float], description: str
 
 
 def notebook(result: Comparison) -> str:
-    """A comparison as HTML."""
     said = comparison_finding(result)
     names = [name for name, criterion in result.by.items() if is_defined(criterion)]
     drawn = bool(names) and len(result.runs) <= _MOST_DRAWN

@@ -104,7 +104,6 @@ def _bars(column: str, meaning: str) -> Draw:
 
 
 def _lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], x: str, y: str, **style: Any) -> Any:
-    """A line for each name, with its points."""
     for place, (name, across, up) in enumerate(lines):
         ax.plot(across, up, label=legend_label(name), **line_style(place, len(lines), len(across)) | style)
     ax.set_xlabel(x)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 def comparison_finding(result: Comparison) -> Finding:
-    """What a comparison says."""
     head = _head(result)
     notes = grouped(comparison_caveats(result))
     names = [name for name, criterion in result.by.items() if is_defined(criterion)]

@@ -53,7 +53,6 @@ class Standing:
 
     @cached_property
     def runs(self) -> list[str]:
-        """Names of the runs, best first."""
         return list(map(str, self.ranking["run"]))
 
     @cached_property
@@ -65,7 +64,6 @@ class Standing:
 
     @property
     def all_alike(self) -> bool:
-        """Whether all runs share one mean."""
         return len(self.leaders) == len(self.runs)
 
     @cached_property
@@ -76,7 +74,6 @@ class Standing:
 
     @cached_property
     def verdicts(self) -> Any:
-        """The verdicts by pair of runs."""
         return self.result.verdicts_by(self.name)
 
     def beside(self, reference: str) -> pd.DataFrame:

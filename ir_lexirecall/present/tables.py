@@ -45,7 +45,6 @@ class Column:
 
     @classmethod
     def from_values(cls, name: str, values: Sequence[Any], places: int, marks: Sequence[str] = ()) -> Column:
-        """The column of some values."""
         numeric = is_numeric(values)
         cells = cells_of(name, values, places)
         return cls(name, cells, numeric, [*marks] if any(marks) else (), numeric and is_p(name))
@@ -64,7 +63,6 @@ class Column:
 
     @property
     def align(self) -> str:
-        """Where its cells stand."""
         return "right" if self.numeric else "left"
 
     @cached_property
@@ -211,7 +209,6 @@ def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> l
 
 
 def is_p(name: str) -> bool:
-    """Whether a column holds p-values."""
     return name == "p" or name.startswith("p_") or name.endswith((" p", "_p", " p_corrected"))
 
 

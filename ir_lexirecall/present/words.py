@@ -141,7 +141,6 @@ def correction_words(method: str) -> str:
 
 
 def estimate_words(test: SignificanceTest) -> str:
-    """What a test estimates, in a few words."""
     return _ESTIMATES.get(str(test.name), "mean difference")
 
 

@@ -197,7 +197,6 @@ def collection(
 
 
 def labels(query: str, doc: str, cell: str, rankings: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of the qrels for a document."""
     row: dict[str, Any] = {"query_id": query, "doc_id": doc}
     if cell == ".":
         return []
@@ -255,7 +254,6 @@ def worth(ax: Any, measure: str, grade: str) -> None:
 
 
 def means(_: str = "") -> Drawing:
-    """The mean preferences of the embedded runs."""
     figure = new_figure(6.4, 2.8)
     result = irl.compare(demo.qrels(), demo.runs())
     result.plot(ax=plain(figure.subplots()))
@@ -341,7 +339,6 @@ DRAWINGS: dict[str, Callable[[str], Drawing]] = {"rewards": rewards, "means": me
 
 
 def main() -> None:
-    """Write the pictures of the README."""
     drawing = overview()
     for name, ink, paper in (("light", "#1f2328", "#ffffff"), ("dark", "#e6edf3", "#0d1117")):
         (Path(__file__).parent / f"overview-{name}.svg").write_text(drawing.file(ink, paper), encoding="utf-8")

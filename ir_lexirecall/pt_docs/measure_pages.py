@@ -27,7 +27,6 @@ def write_missing() -> None:
 
 
 def page(name: str) -> str:
-    """The page of a measure, in reStructuredText."""
     title = f"{name}: {irl.describe(name).title}"
     return f"{title}\n{'=' * len(title)}\n\n{body(name, section)}"
 
@@ -101,7 +100,6 @@ def drawing(name: str) -> str:
 
 
 def figure(svg: str, words: str) -> str:
-    """A picture in the page."""
     return f'.. raw:: html\n\n   <figure class="align-default">{svg}<figcaption>{words}</figcaption></figure>'
 
 
@@ -173,7 +171,6 @@ def escape(text: str) -> str:
 
 
 def block(language: str, text: str) -> str:
-    """Code."""
     indented = "\n".join(f"   {line}".rstrip() for line in text.strip().splitlines())
     return f".. code-block:: {language}\n\n{indented}" if text else ""
 

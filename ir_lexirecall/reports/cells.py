@@ -69,7 +69,6 @@ class Table:
         return cls(columns, list(zip(*cells, strict=True)))
 
     def cells(self) -> Iterator[Iterator[tuple[Column, tuple[str, str | None]]]]:
-        """Rows of cells with their columns."""
         return (zip(self.columns, row, strict=True) for row in self.rows)
 
     @property

@@ -133,7 +133,6 @@ class Report:
         return self.result
 
     def _brief(self, sentence: str) -> str:
-        """A text with short names of measures."""
         return in_short(sentence, short_names(self.result.criteria)).replace("p <= ", "p ≤ ")
 
     def _default_title(self) -> str:
@@ -143,7 +142,6 @@ class Report:
         return ": ".join(["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])])
 
     def _sections(self) -> dict[str, Any]:
-        """What the sections show."""
         result: Any = self._single
         many = isinstance(result, Benchmark)
         if many:

@@ -47,7 +47,6 @@ class Heatmap:
 
 
 def heatmaps_of(result: Comparison) -> list[Heatmap]:
-    """Every run against every other, by each criterion."""
     names = [name for name, criterion in result.by.items() if is_defined(criterion) and len(result.runs) > 1]
     return [_heatmap(result, Standing(result, name)) for name in names]
 

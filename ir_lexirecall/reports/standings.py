@@ -75,7 +75,6 @@ class Standings:
 
     @property
     def name(self) -> str:
-        """Of the criterion."""
         return self.criterion.name
 
 
@@ -100,7 +99,6 @@ class Ranking:
 
 
 def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Ranking]:
-    """A ranking by each criterion."""
     standings = _over_collections(result) if isinstance(result, Benchmark) else _on_one(result)
     by_run = {run: notes_of_run(run, notes) for run in result.runs}
     return [_ranking(result, standing, standings, by_run) for standing in standings]

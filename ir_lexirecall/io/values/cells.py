@@ -48,7 +48,6 @@ class Cells:
 
 
 def texts(values: Iterable[Any]) -> NDArray[Any]:
-    """Texts as an array of objects."""
     several = list(values)
     array = np.empty(len(several), dtype=object)
     array[:] = several

@@ -103,7 +103,6 @@ def _cells_of_lines(text: str, path: str) -> Cells:
 
 
 def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | None]:
-    """Which fields hold the measure, the query, and the run."""
     if len(rows[0]) == 6:
         return 5, 0, 2
     first = len(rows[0]) - 3

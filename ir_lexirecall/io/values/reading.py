@@ -125,7 +125,6 @@ def _table_of_frame(values: Any) -> Table | None:
 
 
 def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
-    """The cells of every part of a source."""
     column = measures[0] if measures is not None and len(measures) == 1 else None
     if isinstance(values, (str, os.PathLike)):
         return _path_cells(values, column)
@@ -150,7 +149,6 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
 
 
 def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:
-    """The cells in a file, or in the files of a folder."""
     if not os.path.isdir(path):
         return _file_cells([path], column)
     several = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
@@ -200,7 +198,6 @@ def run_name(path: str | os.PathLike[str]) -> str:
 
 
 def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
-    """The cells of a single run."""
     if isinstance(part, (str, os.PathLike)):
         content = files.content_of_file(part)
         return _named(content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content, run)

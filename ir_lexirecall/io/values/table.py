@@ -147,7 +147,6 @@ def _refuse_repetitions(cells: Cells, cell: NDArray[Any]) -> None:
 
 
 def _refuse_mixed(grid: Floats, names: Sequence[str], runs: Sequence[str], source: str) -> None:
-    """Refuse measures that not all runs have."""
     there = {name: ~np.isnan(values).all(axis=1) for name, values in zip(names, grid, strict=True)}
     for name, has in there.items():
         if not has.all():
