@@ -128,14 +128,11 @@ def _compare(options: argparse.Namespace) -> None:
             inputs.judgments,
             inputs.runs,
             parse_criteria(criteria_of(options, preferences=["lexirecall"])),
-            baseline=options.baseline,
-            test=significance_test(options),
-            margin=parse_margin(options.margin),
+            **_settings(options),
             rel=options.rel,
             cutoff=options.cutoff,
             predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
             groups=query_groups(options, inputs.judgments),
-            cluster=options.cluster,
             allow_empty=options.allow_empty,
         )
     page = Page(options)
@@ -162,19 +159,17 @@ def _compare(options: argparse.Namespace) -> None:
     page.finish()
 
 
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What is asked of runs and of values alike."""
+    margin = parse_margin(options.margin)
+    cluster, test = options.cluster, significance_test(options)
+    return {"baseline": options.baseline, "test": test, "margin": margin, "cluster": cluster}
+
+
 def _compare_values(options: argparse.Namespace, values: str | list[str], **others: Any) -> Comparison:
     """The comparison of values that another program computed."""
-    return compare(
-        by=criteria_of(options) or None,
-        values=values,
-        baseline=options.baseline,
-        test=significance_test(options),
-        margin=parse_margin(options.margin),
-        missing=options.missing or "error",
-        groups=options.groups,
-        cluster=options.cluster,
-        **others,
-    )
+    by, missing = criteria_of(options) or None, options.missing or "error"
+    return compare(by=by, values=values, missing=missing, groups=options.groups, **_settings(options), **others)
 
 
 def _add_pairs(page: Page, result: Comparison) -> None:
@@ -205,11 +200,8 @@ def _report(options: argparse.Namespace) -> None:
             inputs.judgments,
             inputs.runs,
             parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
-            baseline=options.baseline,
-            test=significance_test(options),
-            margin=parse_margin(options.margin),
+            **_settings(options),
             groups=query_groups(options, inputs.judgments),
-            cluster=options.cluster,
             allow_empty=options.allow_empty,
             least=1,
         )

@@ -124,12 +124,14 @@ def run_in(content: Any) -> dict[str, dict[str, float]] | None:
 
 def qrels_in(content: Any) -> dict[str, dict[str, float]] | None:
     """The qrels in what was read from JSON, if that is a request of ``_rank_eval`` or a judgment list; else None."""
-    if isinstance(content, dict) and isinstance(content.get("requests"), list):
-        requested = _requested(content)
-        several = len({index for found in requested.values() for index, _, _ in found}) > 1
-        named = {query_id: _by_name(found, several, query_id, "request") for query_id, found in requested.items()}
-        return {q: {doc: _rating(value, q, doc, "request") for doc, value in docs.items()} for q, docs in named.items()}
-    return read_judgments(content) if isinstance(content, dict) and "judgmentRatings" in _list(content) else None
+    if not isinstance(content, dict):
+        return None
+    if not isinstance(content.get("requests"), list):
+        return read_judgments(content) if "judgmentRatings" in _list(content) else None
+    requested = _requested(content)
+    several = len({index for found in requested.values() for index, _, _ in found}) > 1
+    named = {query_id: _by_name(found, several, query_id, "request") for query_id, found in requested.items()}
+    return {q: {doc: _rating(value, q, doc, "request") for doc, value in docs.items()} for q, docs in named.items()}
 
 
 def is_judgment_list(header: str) -> bool:

@@ -216,38 +216,31 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
     over = result.sample(over)
     overall = result.overall(over)
     parts = [ordered(result, overall[overall["criterion"] == name]) for name in result.quantities]
+    table = pd.concat(parts, ignore_index=True)
 
     def cells(value: str, low: str, high: str) -> list[str]:
-        rows = (row for part in parts for row in zip(part[value], part[low], part[high], strict=True))
+        rows = zip(table[value], table[low], table[high], strict=True)
         return [number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows]
 
-    def texts(name: str) -> list[str]:
-        return [str(value) for part in parts for value in part[name]]
-
-    best = [
-        mark
-        for name, part in zip(result.quantities, parts, strict=True)
-        for mark in best_marks(part["mean"], smaller_is_better=result.criterion(name).smaller_is_better)
-    ]
-    ranks = [
-        f"{low} to {high}" for part in parts for low, high in zip(part["rank_low"], part["rank_high"], strict=True)
-    ]
+    best: list[str] = []
+    for name, part in zip(result.quantities, parts, strict=True):
+        best += best_marks(part["mean"], smaller_is_better=result.criterion(name).smaller_is_better)
+    ranks = [f"{low} to {high}" for low, high in zip(table["rank_low"], table["rank_high"], strict=True)]
     columns = [
-        Column("criterion", texts("criterion")),
-        Column("run", texts("run")),
+        Column("criterion", list(map(str, table["criterion"]))),
+        Column("run", list(map(str, table["run"]))),
         Column("mean (interval)", cells("mean", "ci_low", "ci_high"), True, best if any(best) else ()),
-        Column("mean rank", [f"{value:.2f}" for part in parts for value in part["mean_rank"]], True),
+        Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
         Column("rank", ranks),
     ]
-    if "difference" in overall:
-        signs = [SIGNS.get(str(verdict), "") for part in parts for verdict in part["verdict"]]
+    if "difference" in table:
+        signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
         differences = cells("difference", "difference_low", "difference_high")
         columns.append(Column(f"difference to {result.baseline}", differences, True, signs if any(signs) else ()))
-        p = [format_p(float(value)) for part in parts for value in part["p_corrected"]]
-        columns.append(Column("p corrected", p, True))
-    if "effect" in overall:
+        columns.append(Column("p corrected", [format_p(float(p)) for p in table["p_corrected"]], True))
+    if "effect" in table:
         columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
-        columns.append(Column("I2", [format_number(float(value), 2) for part in parts for value in part["i2"]], True))
+        columns.append(Column("I2", [format_number(float(value), 2) for value in table["i2"]], True))
     confidence = confidence_words(result.provenance)
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:

@@ -43,6 +43,14 @@ class Cells:
     place: Callable[[int], str]
     per_task: bool = False
 
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[str | None, str, str, float]], place: Callable[[int], str], per_task: bool = False
+    ) -> Cells:
+        """Values with their run, query and measure."""
+        run, query_id, measure, value = zip(*rows, strict=True)
+        return cls(texts(run), texts(query_id), texts(measure), np.array(value, dtype=np.float64), place, per_task)
+
     def __len__(self) -> int:
         return len(self.value)
 

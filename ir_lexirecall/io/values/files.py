@@ -26,7 +26,6 @@ from ir_lexirecall.io.values.cells import (
     Table,
     cells_of_dicts,
     is_measure,
-    texts,
 )
 
 _LINES = {
@@ -79,27 +78,20 @@ def _cells_of_lines(text: str, path: str) -> Cells:
         rows.append(fields)
         lines.append(line_number)
     measure, query, run = _roles(rows, path)
-    cells: list[tuple[int, float]] = []
-    for i, row in enumerate(rows):
+    cells, places = [], []
+    for place, row in zip(lines, rows, strict=True):
         if row[query] in SUMMARY or TEXT.match(row[measure]):
             continue
-        text_value = row[4] if len(row) == 6 else row[-1]
-        value = number(text_value)
+        written = row[4] if len(row) == 6 else row[-1]
+        value = number(written)
         if value is None:
-            raise ValueError(
-                f"{path}, line {lines[i]}: the {row[measure]} of query {row[query]!r} is {shown(text_value)}, not a number"
-            )
-        cells.append((i, value))
+            what = f"the {row[measure]} of query {row[query]!r}"
+            raise ValueError(f"{path}, line {place}: {what} is {shown(written)}, not a number")
+        cells.append((None if run is None else row[run], row[query], row[measure], value))
+        places.append(place)
     if not cells:
         raise ValueError(f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)")
-    kept = [i for i, _ in cells]
-    return Cells(
-        texts(None if run is None else rows[i][run] for i in kept),
-        texts(rows[i][query] for i in kept),
-        texts(rows[i][measure] for i in kept),
-        np.array([value for _, value in cells]),
-        lambda n: f"{path}, line {lines[kept[n]]}",
-    )
+    return Cells.from_rows(cells, lambda n: f"{path}, line {places[n]}")
 
 
 def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | None]:
@@ -184,7 +176,8 @@ def _is_json(text: str) -> bool:
 
 def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> Cells:
     """Scores of MTEB's results, a file ``MODEL/REVISION/TASK.json`` each: the mean over its splits and subsets."""
-    rows: list[tuple[str, str, float, str]] = []
+    rows: list[tuple[str, str, str, float]] = []
+    places: list[str] = []
     for file in sorted(Path(folder).rglob("*.json")):
         if file.name == "model_meta.json":
             continue
@@ -211,16 +204,10 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
             raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
         parts = file.relative_to(folder).parts
         model = parts[max(-3, -len(parts))] if len(parts) > 1 else file.parent.name  # results/MODEL/REVISION/TASK.json
-        rows.append((model, str(content["task_name"]), float(np.mean(found)), str(file)))
+        rows.append((model, str(content["task_name"]), measure, float(np.mean(found))))
+        places.append(str(file))
     if not rows:
         raise ValueError(
             f"{folder}: no files of values in it, nor results of MTEB (JSON files with task_name and scores)"
         )
-    return Cells(
-        texts(row[0] for row in rows),
-        texts(row[1] for row in rows),
-        np.full(len(rows), measure, dtype=object),
-        np.array([row[2] for row in rows]),
-        lambda n: rows[n][3],
-        True,
-    )
+    return Cells.from_rows(rows, places.__getitem__, per_task=True)
