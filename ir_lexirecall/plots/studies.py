@@ -112,6 +112,15 @@ def _lines(ax: Any, lines: Sequence[tuple[str, Any, Any]], x: str, y: str, **sty
     return ax
 
 
+def _pairs_of_lines(ax: Any, lines: Sequence[tuple[str, Any, Any, Any]], x: str, y: str) -> Any:
+    """A solid and a dashed line for each name, with their points."""
+    for place, (name, across, solid, dashed) in enumerate(lines):
+        style = line_style(place, len(lines), len(across))
+        ax.plot(across, solid, label=legend_label(name), **style | {"linestyle": "-"})
+        ax.plot(across, dashed, **style | {"linestyle": "--"})
+    return _lines(ax, [], x, y)
+
+
 def _curves(x: str, y: str, across: str, up: str) -> Draw:
     """Draws a column against a column of whole numbers, a line per measure."""
 
@@ -193,14 +202,12 @@ def _tie_probabilities(table: Any, ax: Any) -> Any:
 def _orientation(table: Any, ax: Any) -> Any:
     """Precision orientation (dashed) and recall orientation (solid) against m."""
     several = table["n"].nunique() > 1
-    groups = table.groupby(["measure", "n"], sort=False)
-    for number, ((measure, n), rows) in enumerate(groups):
-        name = legend_label(f"{measure}, n={n}" if several else measure)
-        style = line_style(number, groups.ngroups, len(rows))
-        ax.plot(rows["m"], rows["recall"], label=name, **style | {"linestyle": "-"})
-        ax.plot(rows["m"], rows["precision"], **style | {"linestyle": "--"})
+    lines = [
+        (f"{measure}, n={n}" if several else measure, rows["m"], rows["recall"], rows["precision"])
+        for (measure, n), rows in table.groupby(["measure", "n"], sort=False)
+    ]
     whole_numbers(ax.xaxis)
-    return _lines(ax, [], "relevant documents m", "orientation")
+    return _pairs_of_lines(ax, lines, "relevant documents m", "orientation")
 
 
 @_draws("What the worst-off user gets, on average over the queries", "", "run")
@@ -289,13 +296,12 @@ def _achieved_significance(table: Any, ax: Any) -> Any:
 @_draws("What incomplete judgments change: agreement (solid), ties (dashed)")
 def _degrade(table: Any, ax: Any) -> Any:
     """Agreement (solid) and ties (dashed) by the fraction of labels removed, on average over the samples."""
-    groups = table.groupby("measure", sort=False)
-    for i, (name, rows) in enumerate(groups):
+    lines = []
+    for name, rows in table.groupby("measure", sort=False):
         mean = rows.groupby("fraction")[["agreement", "ties"]].mean()
-        style = line_style(i, groups.ngroups, len(mean))
-        ax.plot(mean.index, mean["agreement"], label=legend_label(name), **style | {"linestyle": "-"})
-        ax.plot(mean.index, mean["ties"], **style | {"linestyle": "--"})
-    return _lines(ax, [], f"fraction of relevant labels removed ({table.attrs['policy']})", "share of decisions")
+        lines.append((name, mean.index, mean["agreement"], mean["ties"]))
+    removed = f"fraction of relevant labels removed ({table.attrs['policy']})"
+    return _pairs_of_lines(ax, lines, removed, "share of decisions")
 
 
 @_draws("Recall by rank, over all queries")

@@ -265,8 +265,7 @@ def means(_: str = "") -> Drawing:
 def pair(_: str = "") -> Drawing:
     """What separates two embedded runs, query by query."""
     figure = new_figure(6.4, 3.4)
-    runs = demo.runs()
-    result = irl.compare(demo.qrels(), {name: runs[name] for name in ("bm25", "ql")})
+    result = irl.compare(demo.qrels(), {name: demo.run(name) for name in ("bm25", "ql")})
     result.plot_pair("bm25", "ql", ax=figure.subplots())
     row = result.table().iloc[0]
     text = (

@@ -72,15 +72,5 @@ def report(
         ValueError: not a result, ``details`` is negative, or the file's folder does not exist.
         OSError: the file cannot be written, or an input not be read.
     """
-    return page.Report(
-        result,
-        title=title,
-        runs=runs or {},
-        texts=texts,
-        queries=queries,
-        inputs=inputs or {},
-        command=command,
-        date=date,
-        details=details,
-        progress=progress,
-    ).write(path)
+    shown = page.Report(result, title, runs or {}, texts, queries, inputs or {}, command, date, details, progress)
+    return shown.write(path)
