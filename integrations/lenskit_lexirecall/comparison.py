@@ -62,8 +62,8 @@ def compare(
         runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
             beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        by, baseline, test, correction, alpha, margin, cutoff, queries, cluster, judged_only, exclude, rules, allow_empty,
-            n_resamples, seed, progress: As in ``ir_lexirecall.compare``; item lists have no rules of a collection's own.
+        by, baseline, test, correction, alpha, margin, cutoff, queries, cluster, judged_only: As in ``ir_lexirecall.compare``.
+        exclude, rules, allow_empty, n_resamples, seed, progress: As there; item lists have no rules of a collection's own.
         rel: As in ``ir_lexirecall.compare``; other than 1, it needs ``rating_field``.
         groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``

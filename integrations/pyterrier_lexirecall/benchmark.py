@@ -62,8 +62,9 @@ def Benchmark(
             set that gives either, or yields pipelines or pairs of a pipeline and its name.
         collections: a list of data sets (ids with or without ``irds:``, or PyTerrier's objects), a mapping of names to these
             or to pairs of topics and qrels, or a suite of SuiteEval.
-        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, groups, cluster, judged_only, exclude, rules,
-            allow_empty, n_resamples, seed, progress: as in ``ir_lexirecall.benchmark``, of pipelines.
+        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, groups, cluster, judged_only: as in
+            ``ir_lexirecall.benchmark``, of pipelines.
+        exclude, rules, allow_empty, n_resamples, seed, progress: as there.
         save_dir: where runs are kept; by default nowhere.
         experiment: options of ``pt.Experiment``, such as ``batch_size``.
 

@@ -72,9 +72,10 @@ def compare(
     Args:
         qrels: as in ``evaluate``.
         runs: at least two runs by name, each as in ``evaluate``.
-        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, cluster, judged_only, exclude, rules, allow_empty,
-            n_resamples, seed, progress: as in ``ir_lexirecall.compare``; ``exclude`` is sent to every worker, and a DataFrame has
-            no rules of a collection's own.
+        by, baseline, test, correction, alpha, margin, rel, cutoff, queries, cluster, judged_only, allow_empty: as in
+            ``ir_lexirecall.compare``.
+        exclude, rules, n_resamples, seed, progress: as there; ``exclude`` is sent to every worker, and a DataFrame has no rules
+            of a collection's own.
         groups: as in ``ir_lexirecall.compare``; a table may be a Spark DataFrame, a name is that of a column of ``qrels``.
         buckets: as in ``evaluate``.
 
