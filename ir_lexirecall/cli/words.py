@@ -14,18 +14,11 @@ from ir_lexirecall.data.collection import load
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.trec_eval_names import equivalent
 
-preference_functions: Any = LazyModule(
-    "ir_lexirecall.preferences.functions"
-)  # most words that are looked up name measures
+# Most words that are looked up name measures.
+preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
-_LISTS = (
-    "-m",
-    "--measures",
-    "-p",
-    "--preference",
-    "--targets",
-    "--among",
-)  # options that take measures, one or several
+# Options that take measures, one or several.
+_LISTS = ("-m", "--measures", "-p", "--preference", "--targets", "--among")
 
 
 def split_measures(words: str | Sequence[str] | None) -> list[str]:

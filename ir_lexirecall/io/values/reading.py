@@ -166,9 +166,8 @@ def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> 
     columns = Counter(name for table in contents if _is_of_one_run(table) for name in table.columns)
     several, by_name = [], []
     for path, content in zip(paths, contents, strict=True):
-        shared = (
-            _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
-        )  # one is the query's
+        # One column that files share is the query's.
+        shared = _is_of_one_run(content) and sum(columns[name] > 1 for name in content.columns) > 1
         cells = content.cells(one_run=shared or None, column=column) if isinstance(content, Table) else content
         if all(run is None for run in cells.run):
             by_name.append(run_name(path))
