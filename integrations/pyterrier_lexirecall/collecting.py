@@ -7,6 +7,7 @@ aligned run, and has values that tell the systems apart; the j-th ranking of a q
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,24 +29,35 @@ from ir_lexirecall.data.judgments import Judgments, known_judgments
 from ir_lexirecall.io.small_tables import id_string
 
 
-class SharedJudgments:
-    """The judgments of an experiment, made from its table once; those of a batch are a part of them."""
+class Collector:
+    """The judgments of an experiment, made from its table once, and the runs scored so far.
 
-    def __init__(self, qrels: pd.DataFrame) -> None:
+    A run is known by how often each of its queries came before. With ``needed`` all runs must be rankings of documents; without,
+    the collector is blind as soon as one is not. With ``predicted`` judgments of more queries, whole runs are aligned with these
+    as well.
+    """
+
+    def __init__(self, qrels: pd.DataFrame, needed: bool = True, predicted: Judgments | None = None) -> None:
         self._qrels = pt.model.to_ir_measures(qrels).copy()
         self._parts: dict[tuple[str, ...], Judgments] = {}
+        self._needed = needed
+        self.predicted = predicted
+        self.by_program: list[AlignedRun] = []
+        self._times: Counter[str] = Counter()
+        self._seen: list[tuple[AlignedRun, Ints]] = []
+        self.blind = False
 
     @cached_property
-    def whole(self) -> Judgments:
+    def judgments(self) -> Judgments:
         """The judgments of all queries."""
         with known_judgments(lambda qrels: None):
             return Judgments.from_qrels(self._qrels)
 
-    def part(self, query_ids: Iterable[str]) -> Judgments:
+    def _part(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries: the same object for the same queries."""
         key = tuple(query_ids)
         if key not in self._parts:
-            self._parts[key] = self.whole.restricted_to(key)
+            self._parts[key] = self.judgments.restricted_to(key)
         return self._parts[key]
 
     def find(self, qrels: Any) -> Judgments | None:
@@ -56,51 +68,24 @@ class SharedJudgments:
         mine = mine[mine["query_id"].isin(qrels["query_id"].unique())]
         if len(mine) != len(qrels) or not all(_equal(mine[name], qrels[name]) for name in mine):
             return None
-        return self.part(id_string(query_id) for query_id in mine["query_id"].unique())
-
-
-def _equal(a: pd.Series, b: pd.Series) -> bool:
-    """Whether two columns hold the same values, whatever their index and type."""
-    a, b = a.reset_index(drop=True), b.reset_index(drop=True)
-    return bool(a.equals(b) or a.astype(object).equals(b.astype(object)))
-
-
-class Collector:
-    """The runs scored so far, identified by how often each of their queries came before.
-
-    With ``needed`` all runs must be rankings of documents; without, the collector is blind as soon as one is not.
-    With ``predicted`` judgments of more queries, whole runs are aligned with these as well.
-    """
-
-    def __init__(self, judgments: SharedJudgments, needed: bool = True, predicted: Judgments | None = None) -> None:
-        self._shared = judgments
-        self._needed = needed
-        self.predicted = predicted
-        self.by_program: list[AlignedRun] = []
-        self._times: dict[str, int] = {}
-        self._seen: list[tuple[AlignedRun, Ints]] = []
-        self.blind = False
+        return self._part(id_string(query_id) for query_id in mine["query_id"].unique())
 
     def add(self, qrels: Any, run: Any) -> tuple[list[str], Ints]:
         """Take in a scored run; gives the queries, and for each of them how many rankings of it came before."""
+        aligned = None
         if self._needed or (_has(qrels, "doc_id", "relevance") and _has(run, "doc_id", "score")):
             aligned = align(Judgments.from_qrels(qrels), run)
             query_ids = aligned.judgments.query_ids
             if self.predicted is not None:
                 self.by_program.append(align(self.predicted, run))
         else:
-            aligned, self.blind = None, True
+            self.blind = True
             query_ids = [id_string(query_id) for query_id in qrels["query_id"].unique()]
-        ordinal = np.array([self._times.get(query_id, 0) for query_id in query_ids], dtype=np.int64)
-        for query_id in query_ids:
-            self._times[query_id] = self._times.get(query_id, 0) + 1
+        ordinal = np.array([self._times[query_id] for query_id in query_ids], dtype=np.int64)
+        self._times.update(query_ids)
         if aligned is not None:
             self._seen.append((aligned, ordinal))
         return query_ids, ordinal
-
-    @property
-    def judgments(self) -> Judgments:
-        return self._shared.whole
 
     def runs(self, systems: int) -> list[AlignedRun]:
         """The run of each system in the order scored, over all queries.
@@ -128,8 +113,14 @@ class Collector:
 
     def _check(self, part: Judgments) -> None:
         known = self.judgments.place.keys()
-        if not known >= set(part.query_ids) or not _same_judgments(part, self._shared.part(part.query_ids)):
+        if not known >= set(part.query_ids) or not _same_judgments(part, self._part(part.query_ids)):
             raise ValueError("the qrels changed while the experiment ran")
+
+
+def _equal(a: pd.Series, b: pd.Series) -> bool:
+    """Whether two columns hold the same values, whatever their index and type."""
+    a, b = a.reset_index(drop=True), b.reset_index(drop=True)
+    return bool(a.equals(b) or a.astype(object).equals(b.astype(object)))
 
 
 def _has(table: Any, *columns: str) -> bool:
@@ -158,11 +149,10 @@ _current: ContextVar[Collector | None] = ContextVar("pyterrier_lexirecall_collec
 @contextmanager
 def collecting(qrels: pd.DataFrame, needed: bool = True, predicted: Judgments | None = None) -> Iterator[Collector]:
     """Within the ``with`` block (in this thread or task), judge by these qrels and collect what is scored."""
-    judgments = SharedJudgments(qrels)
-    collector = Collector(judgments, needed, predicted)
+    collector = Collector(qrels, needed, predicted)
     token = _current.set(collector)
     try:
-        with known_judgments(judgments.find):
+        with known_judgments(collector.find):
             yield collector
     finally:
         _current.reset(token)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
@@ -30,14 +30,12 @@ from ir_lexirecall.cli.significance import (
     query_groups,
     significance_test,
 )
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import compare, compare_runs, parse_criteria
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.values.reading import run_name
 from ir_lexirecall.present.words import confidence_words, provenance_line
 from ir_lexirecall.reports import report
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 present: Any = LazyModule("ir_lexirecall.present")
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, SECOND, bare, finish, label, line_style, name_ticks, new_axes
 from ir_lexirecall.present.benchmarks import ordered, wilcoxon_words
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
-
-if TYPE_CHECKING:
-    from ir_lexirecall.benchmarks import Benchmark
 
 _OVERALL = {"difference": "estimate", "difference_low": "ci_low", "difference_high": "ci_high"}
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.plots.axes import FIRST, bare, finish, new_axes
-
-if TYPE_CHECKING:
-    from ir_lexirecall.data.collection import Collection
 
 _MOST_BARS = 30
 

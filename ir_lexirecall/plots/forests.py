@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import FIRST, GREY, SECOND, SMALL, bare, finish, label, name_ticks, new_axes
 from ir_lexirecall.present.missing import outer_intervals
 from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words, provenance_line
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 _LETTERS = 66  # in a line below the axes
 

@@ -7,8 +7,11 @@ import warnings
 from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.plots.benchmarks import rank_intervals
 from ir_lexirecall.plots.collections import relevant_documents
 from ir_lexirecall.plots.forests import means, means_size
@@ -19,11 +22,6 @@ from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import html
 from ir_lexirecall.present.text import escape_html
 from ir_lexirecall.present.words import provenance_line
-
-if TYPE_CHECKING:
-    from ir_lexirecall.benchmarks import Benchmark
-    from ir_lexirecall.comparison import Comparison
-    from ir_lexirecall.data.collection import Collection
 
 _MOST_DRAWN = 60  # runs in a picture
 _DPI = 110

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.plots.axes import (
     FIRST,
@@ -24,9 +25,6 @@ from ir_lexirecall.plots.axes import (
 )
 from ir_lexirecall.present.comparisons import how_compared
 from ir_lexirecall.present.words import provenance_line
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 _MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
 _MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes

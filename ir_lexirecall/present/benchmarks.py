@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import levelled
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import UNDECIDED
 from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
@@ -27,9 +28,6 @@ from ir_lexirecall.present.words import (
     number_and_interval,
 )
 from ir_lexirecall.significance.meta_analysis import NOISE
-
-if TYPE_CHECKING:
-    from ir_lexirecall.benchmarks import Benchmark
 
 
 def _resampled(result: Benchmark, over: str) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
+from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first
 from ir_lexirecall.present.runs import run_caveats
 from ir_lexirecall.present.text import format_number, format_p
 from ir_lexirecall.present.words import correction_words, count, enumerated, listed
 from ir_lexirecall.significance import smallest_p
-
-if TYPE_CHECKING:
-    from ir_lexirecall._util.arrays import Floats
-    from ir_lexirecall.comparison import Comparison
-    from ir_lexirecall.comparison.criteria import Criterion
 
 OUTNUMBERED = "Has the higher mean but loses more queries than it wins"  # kind of a note
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import ASIDE, DOUBTFUL, Note, gravest_first
 from ir_lexirecall.present.words import count, listed
-
-if TYPE_CHECKING:
-    from ir_lexirecall.data.collection import Collection
 
 
 def collection_finding(collection: Collection) -> Finding:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats, is_defined
 from ir_lexirecall.present.findings import Finding
@@ -24,9 +25,6 @@ from ir_lexirecall.present.words import (
     listed,
     p_words,
 )
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 
 def comparison_finding(result: Comparison) -> Finding:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison.gating import Gate
 from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import Shown, plain
 from ir_lexirecall.present.text import escape_markdown, format_number, format_p, printable
 from ir_lexirecall.present.words import confidence_words, count, how_tested, interval, listed, p_words
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison.gating import Gate
 
 _MOST_LOST = 10
 _DECIDED = {

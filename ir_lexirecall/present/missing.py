@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.present.words import count, listed
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 
 def predicted_words(result: Comparison, names: Sequence[str]) -> list[str]:

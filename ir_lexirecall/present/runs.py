@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall.data.matching import FIRST, hardly_judged
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.evaluation.tie_audits import tie_warnings
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, Note, gravest_first
-
-if TYPE_CHECKING:
-    from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
 _MOVED = "Documents of equal score move means (give them different scores, or see tie_audit)"
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE, turned_verdict
-
-if TYPE_CHECKING:
-    from ir_lexirecall.comparison import Comparison
 
 MAY_BE_BEST = "="  # marks runs that may be the best as well as the leader
 SIGNS = {BETTER: "+", WORSE: "-"}

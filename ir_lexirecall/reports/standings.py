@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
@@ -21,9 +23,6 @@ from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.forests import Mark, Scale
 from ir_lexirecall.reports.rewards import Reward, reward
-
-if TYPE_CHECKING:
-    from ir_measures.measures.base import Measure as IRMeasure
 
 LEADS, MAY_BE_BEST = "leads", "may be the best"
 
