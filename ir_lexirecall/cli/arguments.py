@@ -223,10 +223,9 @@ class Inputs:
         _heed_interruptions()
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         runs = dict(zip(run_names(options.runs), paths, strict=True))
-        if is_file(options.qrels) or options.columns or aspects:
-            source = _qrels(options.qrels, options.columns, aspects)
-            return cls(source, runs, options.qrels, options.judged)
-        return cls(load_collection(options.qrels), runs, options.qrels, options.judged)
+        named = is_file(options.qrels) or options.columns or aspects
+        source = _qrels(options.qrels, options.columns, aspects) if named else load_collection(options.qrels)
+        return cls(source, runs, options.qrels, options.judged)
 
     @cached_property
     def judgments(self) -> Judgments:

@@ -4,8 +4,7 @@ Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax
 """
 
 from ir_lexirecall.plots.benchmarks import critical_differences, forest, rank_intervals
-from ir_lexirecall.plots.collections import relevant_documents
-from ir_lexirecall.plots.curves import recall_curves
+from ir_lexirecall.plots.collections import recall_curves, relevant_documents
 from ir_lexirecall.plots.forests import differences, groups, means, rank_profile
 from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, notebook
 from ir_lexirecall.plots.pairs import heatmap, pair

@@ -1,4 +1,4 @@
-"""What holds over many collections beside the ranking: mean ranks with their critical difference, forests of differences."""
+"""What holds beside the ranking: over collections mean ranks and forests of differences, and forests in groups of queries."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.plots.benchmarks import joined_ranks
 from ir_lexirecall.present.benchmarks import wilcoxon_words
-from ir_lexirecall.present.words import estimate_words
+from ir_lexirecall.present.caveats import is_defined
+from ir_lexirecall.present.standings import Standing
+from ir_lexirecall.present.words import confidence_words, estimate_words
 from ir_lexirecall.reports.cells import p_value
 from ir_lexirecall.reports.forests import Mark, Scale
 from ir_lexirecall.reports.standings import Ranking
@@ -77,3 +80,47 @@ def _forests(
         mark = Mark.on(scale, whole.estimate, whole.ci_low, whole.ci_high, f"all {drawn.kind}")
         forest[run].append(("all", float(whole.estimate), mark, float(whole.p_corrected)))
     return forest, scale
+
+
+# -- groups of queries -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GroupForest:
+    """What holds in each group by one criterion.
+
+    Attributes:
+        reference: the baseline, or the leader.
+        forest: for every other run, best first, rows of group, what the test estimates, its mark, and the corrected p.
+    """
+
+    name: str
+    reference: str
+    forest: Mapping[str, Sequence[tuple[str, float, Mark, float]]]
+    scale: Scale
+    estimate: str
+    confidence: str
+    smaller_is_better: bool
+
+
+def groups_of(result: Comparison) -> list[GroupForest]:
+    """A forest for each criterion; none where there are no groups to compare."""
+    if not result.grouped or len(result.runs) < 2:
+        return []
+    return [_forest(result, name) for name, criterion in result.by.items() if is_defined(criterion)]
+
+
+def _forest(result: Comparison, name: str) -> GroupForest:
+    standing = Standing(result, name)
+    reference = result.baseline or standing.runs[0]
+    tables = standing.in_groups(reference)
+    scale = Scale.around(
+        (end for table in tables.values() for end in table[["estimate", "ci_low", "ci_high"]].to_numpy().ravel()), [0]
+    )
+    forest: dict[str, list[tuple[str, float, Mark, float]]] = {run: [] for run in standing.runs if run != reference}
+    for group, table in tables.items():
+        for row in table.itertuples():
+            mark = Mark.of_verdict(scale, row)
+            forest[str(row.run)].append((f"{group} ({row.queries})", float(row.estimate), mark, float(row.p_corrected)))
+    estimate, confidence = estimate_words(result.test_of(name)), confidence_words(result.provenance)
+    return GroupForest(name, reference, forest, scale, estimate, confidence, result.by[name].smaller_is_better)

@@ -32,8 +32,7 @@ from ir_lexirecall.present.words import listed
 from ir_lexirecall.reports import forests, rewards
 from ir_lexirecall.reports.browsing import BrowserData, Sources, browser_data
 from ir_lexirecall.reports.cells import fitting, number, p_value, signed
-from ir_lexirecall.reports.groups import groups_of
-from ir_lexirecall.reports.overall import overall_of
+from ir_lexirecall.reports.overall import groups_of, overall_of
 from ir_lexirecall.reports.pairs import heatmaps_of
 from ir_lexirecall.reports.provenance import InputFile, relied_on, settings
 from ir_lexirecall.reports.standings import best_sets, overall_table, rankings_of
