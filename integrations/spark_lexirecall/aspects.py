@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.lazy import LazyModule
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+F: Any = LazyModule("pyspark.sql.functions")
 
 
 def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
@@ -24,27 +28,19 @@ def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
 
 def aspects_in_rows(qrels: DataFrame, names: Iterable[str]) -> set[str]:
     """Which of the aspects any row of the qrels names."""
-    from pyspark.sql import functions as F
-
-    aspect = _aspect(qrels)
-    if aspect is None:
+    if (aspect := _aspect(qrels)) is None:
         return set()
     return set(qrels.agg(F.collect_set(F.when(aspect.isin(*names), aspect))).collect()[0][0])
 
 
 def has_several_aspects(qrels: DataFrame) -> bool:
     """Whether rows name more than one aspect for any query."""
-    from pyspark.sql import functions as F
-
-    aspect = _aspect(qrels)
-    if aspect is None:
+    if (aspect := _aspect(qrels)) is None:
         return False
     return bool(qrels.agg(F.countDistinct("query_id", aspect) > F.countDistinct("query_id")).collect()[0][0])
 
 
 def _aspect(qrels: DataFrame) -> Column | None:
     """The aspect that each row names, as ``Judgments`` reads it."""
-    from pyspark.sql import functions as F
-
     column = next((name for name in ("subtopic_id", "iteration") if name in qrels.columns), None)
     return None if column is None else F.coalesce(F.col(column).cast("string"), F.lit("0"))

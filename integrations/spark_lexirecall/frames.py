@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ir_lexirecall._util.errors import called, check_integer, needs, warn
+from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
 from ir_lexirecall.io.small_tables import RUN_COLUMNS
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
     Work = Callable[[pa.Table, pa.Table], pa.Table]
+
+F: Any = LazyModule("pyspark.sql.functions")
 
 _ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common
@@ -52,8 +55,6 @@ def _without_rows(frame: Any, what: str) -> pl.DataFrame:
 
 
 def _readable(frame: DataFrame) -> DataFrame:
-    from pyspark.sql import functions as F
-
     columns = [_readable_column(F.col(f"c{i}"), field) for i, field in enumerate(frame.schema)]
     return _numbered(frame).select(columns).toDF(*frame.columns)
 
@@ -118,8 +119,6 @@ def by_bucket(qrels: DataFrame, run: DataFrame, work: Work, types: Mapping[str, 
 
 
 def _in_buckets(frame: DataFrame, buckets: int) -> GroupedData:
-    from pyspark.sql import functions as F
-
     query_id = F.col(f"c{frame.columns.index('query_id')}")
     return _numbered(frame).withColumn("bucket", F.pmod(F.xxhash64(query_id), F.lit(buckets))).groupBy("bucket")
 
@@ -141,8 +140,6 @@ def collected(frame: DataFrame, *, warns: bool = True) -> pa.Table:
 
 def computed(frame: DataFrame) -> DataFrame:
     """What ``by_bucket`` gave, computed and cached."""
-    from pyspark.sql import functions as F
-
     checked = frame.persist()
     try:
         _check(*checked.agg(F.collect_set(_ERROR), F.bool_or(_SHARED), F.min("query_id")).first())

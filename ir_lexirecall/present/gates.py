@@ -69,7 +69,7 @@ def _drawn(shown: Shown, markdown: bool) -> str:
 
 
 def headline(gate: Gate) -> str:
-    """The outcome in a sentence, never *worse* without evidence: by the rule ``'drop'`` means fell, and p says more."""
+    """The outcome in a sentence, which never says *worse* without evidence: by the rule ``'drop'`` means fell."""
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed:
         if gate.rule == "drop":
