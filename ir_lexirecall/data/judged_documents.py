@@ -199,10 +199,10 @@ class JudgedDocuments(Remembers):
     def _refuse_above(self, docs: Ints, grade: Floats, max_rel: float, measure: str) -> None:
         above = np.flatnonzero(grade > max_rel)
         if len(above):
-            doc = int(docs[above[0]])
+            doc, high = int(docs[above[0]]), grade[above[0]]
             raise ValueError(
-                f"{measure}: document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r} has grade "
-                f"{grade[above[0]]:g}, above max_rel={max_rel:g}{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
+                f"{measure}: document {self.doc_ids[doc]!r} of query {self.query_ids[self.query[doc]]!r} has grade {high:g}, "
+                f"above max_rel={max_rel:g}{and_more(len(above) - 1)}; raise max_rel to the scale's top grade"
             )
 
     @cached_property

@@ -63,7 +63,11 @@ def ranks_of(blocks: Blocks, judgments: Judgments) -> tuple[Ints, Ints, Ints]:
         return rank, rank, size
     size[tied] = np.searchsorted(in_order, doc_key[tied], side="right") - first[tied]
     first_rank = rank.copy()
-    rows = _rows_with(key, np.unique(doc_key[tied]), in_order is key)
+    shared = np.unique(doc_key[tied])
+    if in_order is key:
+        rows = ranges(np.searchsorted(key, shared), np.searchsorted(key, shared, side="right"))
+    else:
+        rows = np.flatnonzero(np.isin(key, shared))
     names = judgments.ids_of(blocks.doc[tied])
     rank[tied] += _before(key[rows].tolist(), blocks.doc_ids(rows), doc_key[tied].tolist(), names)
     return rank, first_rank, size
@@ -83,10 +87,3 @@ def _before(
         place[key, doc_id] = seen.get(key, 0)
         seen[key] = place[key, doc_id] + 1
     return [place[pair] for pair in zip(wanted_keys, wanted_ids, strict=True)]
-
-
-def _rows_with(key: NDArray[np.uint64], wanted: NDArray[np.uint64], in_order: bool) -> Ints:
-    """The rows whose key is one of those wanted, which are sorted."""
-    if not in_order:
-        return np.flatnonzero(np.isin(key, wanted))
-    return ranges(np.searchsorted(key, wanted), np.searchsorted(key, wanted, side="right"))

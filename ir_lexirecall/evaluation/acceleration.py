@@ -284,16 +284,13 @@ class accelerate:
             _switch(_asked[-1]._on if _asked else False)
 
     def __repr__(self) -> str:
-        return f"accelerate: {'on' if _is_on() else 'off'}"
+        is_on = any(provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers)
+        return f"accelerate: {'on' if is_on else 'off'}"
 
 
 _lock = Lock()
 _asked: list[accelerate] = []
 """Who switched, in order: the last one holds. Blocks of several threads, which end in any order, leave what was before the first."""
-
-
-def _is_on() -> bool:
-    return any(provider.NAME == NAME for provider in ir_measures.DefaultPipeline.providers)
 
 
 def _switch(on: bool) -> None:

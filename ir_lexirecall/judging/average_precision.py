@@ -52,7 +52,8 @@ class AveragePrecision:
         fixed = ~is_open
         i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
         of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(duels))
-        below = _below(case, inverse * fixed, len(duels))
+        precision = np.bincount(case, weights=inverse * fixed, minlength=len(duels))
+        below = precision[case] - running_sum(case, inverse * fixed)  # of judged documents further down
         u = np.flatnonzero(is_open)
         if not best:
             u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
@@ -67,9 +68,3 @@ class AveragePrecision:
         sums[:, 0] = of_judged
         sums[case[u], j] = gained
         return np.cumsum(sums, axis=1), count
-
-
-def _below(case: Ints, values: Floats, cases: int) -> Floats:
-    """Sum of the values of the same case further down."""
-    total = np.bincount(case, weights=values, minlength=cases)
-    return total[case] - running_sum(case, values)

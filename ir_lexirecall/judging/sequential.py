@@ -40,8 +40,8 @@ def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
 def sequential_signs(x: Floats, alpha: float = 0.05, seed: int = 0) -> SequentialSigns:
     """Look at queries in random order and stop where the sign test is decided: e >= 1 / alpha. Ties say nothing.
 
-    ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the probability of a decision where
-    there is no difference, whenever one looks; ``seed`` is of the order.
+    ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the probability of a decision
+    where there is no difference, whenever one looks; ``seed`` is of the order.
 
     What this does not cure: an order that is not random, and asking again on the same queries, as a gate does that runs on every commit.
 

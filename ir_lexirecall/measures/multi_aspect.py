@@ -47,10 +47,6 @@ def _check_aspects(aspects: Any) -> bool:
     return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
 
 
-def _check_weights(weights: Any) -> bool:
-    return all(map(is_share, weights.values())) and sum(weights.values()) > 0
-
-
 def _aspects() -> Param:
     return Param(
         dict,
@@ -145,7 +141,7 @@ class _MeanMeasure(ComposedMeasure, register=False):
         "weights": Param(
             dict,
             "weight of each aspect (default: equal)",
-            check=_check_weights,
+            check=lambda weights: all(map(is_share, weights.values())) and sum(weights.values()) > 0,
             expects="a dict of aspect names to numbers of at least 0, not all 0",
         ),
         "binarize": _binarize(

@@ -53,7 +53,8 @@ class EU(Measure):
     ABOUT: ClassVar[About] = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
-        symbols=f"c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; {WEIGHTS}; {GAIN}",
+        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
+        f"{WEIGHTS}; {GAIN}",
         values="below 0 (many irrelevant documents) without upper bound",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -117,18 +117,13 @@ def _grades(name: str, measure: IRMeasure, top: float | None, lowest: float | No
 def _algorithm(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
     """The largest b by scoring, from the last rank up, some b at a time."""
     one = _one_at_the_top(measure, n, top, lowest)
-    for tails in _descending(n):
+    step = max(1, min(_DOCUMENTS // (n + 1), 256))  # each b needs n + 1 judged documents
+    for end in range(n, 0, -step):
+        tails = np.arange(end, max(0, end - step), -1)
         enough = one <= _tails(measure, n, top, lowest, tails) + _ROUNDING * max(1.0, abs(one))
         if enough.any():
             return int(tails[np.argmax(enough)])
     return 0
-
-
-def _descending(n: int) -> Iterator[Ints]:
-    """The ranks n, n-1, ..., 1 in portions: each b needs n + 1 judged documents."""
-    step = max(1, min(_DOCUMENTS // (n + 1), 256))
-    for end in range(n, 0, -step):
-        yield np.arange(end, max(0, end - step), -1)
 
 
 def _one_at_the_top(measure: IRMeasure, n: int, top: float, lowest: float) -> float:

@@ -202,10 +202,10 @@ def left_out(
         for label in full.labels:
             after, was = np.concatenate(signs[label]), before[label][pair]
             biases[label] = resamples.ratio((turn * (after - was)).astype(np.float64), np.ones(after.shape), pair)
-            kept = after == was
+            kept, decided = after == was, was != 0
+            share = float((kept & decided).sum() / decided.sum()) if decided.any() else np.nan
             rows.append(
-                row(policy, label, "", biases[label])
-                | {"p": np.nan, "agreement": kept.mean(), "decided": _share(kept & (was != 0), was != 0)}
+                row(policy, label, "", biases[label]) | {"p": np.nan, "agreement": kept.mean(), "decided": share}
             )
         for a, b in contrasts:
             difference = biases[a] - biases[b]
@@ -292,10 +292,6 @@ def _as_many(judgments: Judgments, relevant: Bools, removed: Bools, rng: np.rand
     chosen = np.zeros(len(relevant), dtype=bool)
     chosen[order] = position_in_segment(judgments.query[order]) < count[judgments.query[order]]
     return chosen
-
-
-def _share(some: Bools, of: Bools) -> float:
-    return float(some.sum() / of.sum()) if of.any() else np.nan
 
 
 def _check_contrasts(contrasts: Contrasts, decisions: Decisions) -> None:

@@ -55,7 +55,7 @@ class TwoWay:
         return cls(known, of_run, of_pair, group_weight, query_weight, alpha)
 
     def ratio(self, numerator: Floats, denominator: Floats, pairs: Ints | None = None) -> Floats:
-        """Weighted sum of one over that of another, shape ``(B + 1,)``; both are of ``pairs`` (all) and queries, shape ``(P, Q)``."""
+        """Weighted sum of one over that of another, shape ``(B + 1,)``; both of ``pairs`` (all) and queries, shape ``(P, Q)``."""
         groups = self.of_pair if pairs is None else self.of_pair[pairs]
         result = np.empty(len(self.query_weight))
         for some in row_blocks(len(result), sum(numerator.shape), _BLOCK):

@@ -150,7 +150,7 @@ def _worst_user(measure: IRMeasure, query: Ints, rank: Ints, depth: Ints, querie
 
 
 def _subsets(query: Ints, rank: Ints, queries: Ints) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-    """Some queries, the ranks of their relevant documents, and the non-empty subsets of these: number and member, for all members."""
+    """Some queries, the ranks of their relevant documents, and the members of all non-empty subsets: subset's number, document."""
     for q in queries.tolist():
         ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
         m = len(ranks)

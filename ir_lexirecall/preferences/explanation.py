@@ -37,7 +37,8 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
         table["other_doc_id"] = np.where(a_wins, doc_id[1], doc_id[0])
     elif preference in PAIRWISE:
-        ahead = [_levels_ahead(positions, q, pair) for q in range(len(values))]
+        ranks = (positions.padded([q], list(pair))[:, 0].T for q in range(len(values)))
+        ahead = [(int((a < b).sum()), int((b < a).sum())) for a, b in ranks]
         table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
     return table
 
@@ -70,11 +71,6 @@ def _at_level(p: Positions, system: AlignedRun, s: int, level: Ints) -> tuple[In
     doc_id = np.full(len(query), None, dtype=object)
     doc_id[there] = system.judgments.doc_id.gather(system.doc[p.row[place]]).to_list()
     return rank, doc_id
-
-
-def _levels_ahead(p: Positions, query: int, pair: tuple[int, int]) -> tuple[int, int]:
-    a, b = p.padded([query], list(pair))[:, 0].T
-    return int((a < b).sum()), int((b < a).sum())
 
 
 def _whole(values: Ints) -> Any:

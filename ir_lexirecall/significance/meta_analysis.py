@@ -16,7 +16,9 @@ _STEPS = 200  # at most, each at least as good as the last
 
 
 def ranks(means: Floats) -> Floats:
-    """Ranks of S runs by ``means`` of shape ``(S, ...)``, the highest first; runs whose means differ by rounding only share the mean of their ranks.
+    """Ranks of S runs by ``means`` of shape ``(S, ...)``, the highest first.
+
+    Runs whose means differ by rounding only share the mean of their ranks.
 
     >>> ranks(np.array([0.2, 0.5, 0.2]))
     array([2.5, 1. , 2.5])

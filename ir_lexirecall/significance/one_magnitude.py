@@ -58,7 +58,7 @@ def of_one_magnitude(x: Floats) -> Bools:
 
 
 def exact_test(x: Floats, alpha: float) -> TestResult:
-    """Exact randomisation test of the mean of differences of one magnitude c (rows of 0, c and -c), and ``c preference_interval(x / c)``.
+    """Exact randomisation test of the mean of differences that are 0, c and -c, and ``c preference_interval(x / c)``.
 
     The interval is widened to hold 0 where the test does not reject, and cut at 0 where it does. One query says nothing of
     the spread: the interval has no ends.

@@ -152,9 +152,9 @@ def _without_noise(deviation: Floats, largest: Floats) -> Floats:
 def mean_interval(
     values: Floats, alpha: float = 0.05, *, n_resamples: int = 10_000, seed: int = 0
 ) -> tuple[Floats, Floats]:
-    """Interval of mean values over queries by the studentised bootstrap, from ``values`` of shape ``(S, Q)``: low and high ends, ``(S,)``.
+    """Interval of mean values over queries by the studentised bootstrap: low and high ends, shape ``(S,)``.
 
-    The interval of a mean wherever one is printed. In simulations with skewed values (``tests/simulations``), 95% intervals
+    The interval of a mean wherever one is printed; ``values`` are of S runs on Q queries, shape ``(S, Q)``. In simulations with skewed values (``tests/simulations``), 95% intervals
     hold the true mean in 94 to 96% from 10 queries on; percentile and BCa intervals in 86% with 10 and 92% with 50. NaN for
     a single query, where all values are equal, and where so many resamples have no spread that there is no end. It is not
     cut at a range: cut it where the measure has bounds.

@@ -107,7 +107,7 @@ between 0 and 1; 1 for the top grade."""
 
 @dataclass(frozen=True)
 class Property:
-    """A property of measures, and how it is searched: around rankings, which are enumerated and drawn, or by claims of its own."""
+    """A property of measures, and how it is searched: around enumerated and random rankings, or by claims of its own."""
 
     name: str  # as the literature calls it
     meaning: str  # exactly what is claimed
