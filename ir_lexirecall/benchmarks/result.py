@@ -152,6 +152,7 @@ class Benchmark(Mapping[str, Comparison]):
         each = {name: result.provenance for name, result in self.results.items()}
         rules = {name: facts["rules"] for name, facts in each.items() if facts["rules"]}
         metadata = {name: facts["metadata"] for name, facts in each.items() if facts["metadata"]}
+        margins = {name: facts["margin"] for name, facts in each.items() if facts["margin"]}
         return {
             "collections": list(self.results),
             "criteria": self.criteria,
@@ -160,6 +161,7 @@ class Benchmark(Mapping[str, Comparison]):
             "test": self._first.provenance["test"],
             "correction": self.test.correction,
             "alpha": self.test.alpha,
+            "margin": margins or None,  # relative ones differ between collections
             "n_resamples": self.test.n_resamples,
             "seed": self.test.seed,
             "groups": {name: facts["groups"] for name, facts in each.items() if facts["groups"]} or None,

@@ -164,4 +164,6 @@ def fact_words(value: Any) -> str:
         if len(names) == 1:
             return next(iter(names))
         return ", ".join(f"{fact} ({', '.join(some)})" for fact, some in names.items())
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

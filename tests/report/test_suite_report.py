@@ -131,6 +131,12 @@ def test_where_nothing_can_be_said_over_collections_the_page_says_why(tmp_path: 
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
 
 
+def test_the_settings_say_the_margins() -> None:
+    runs = {"x": demo.runs(), "y": demo.runs()}
+    suite = irl.benchmark(dict.fromkeys(runs, "lexirecall/demo"), runs, "AP", baseline="bm25", margin=0.03)
+    assert "margin 0.03" in text_of(Report(suite, details=0).html(), ".//section[@id='provenance']")
+
+
 def test_every_collection_has_its_queries_to_browse(tmp_path: Path) -> None:
     suite = suite_of()
     page = written(suite, tmp_path)
