@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,14 @@ SLOW = (
     "tests/judging/test_ordering.py::test_judging_what_is_asked_for_",
     "tests/many_collections/test_inference.py::test_intervals_hold_",
     "tests/measures/test_diversity.py::test_ia_of_one_subtopic_",
+    "tests/measures/test_standard.py::test_trec_evals_bits_of_real_runs",
     "tests/measures/test_toma.py::test_cam_and_mm_are_",
     "tests/meta/test_axioms.py::test_known_violations_",
     "tests/meta/test_axioms.py::test_the_ten_constraints_",
     "tests/pyterrier/test_experiment.py::test_one_answer[tree",
     "tests/pyterrier/test_experiment.py::test_several_baselines[tree",
     "tests/pyterrier/test_experiment.py::test_the_order_is_the_one_asked_whatever_",
+    "tests/pytest_plugin/test_assertion.py",
     "tests/report/test_browser_data.py::test_seventeen_runs_",
     "tests/report/test_suite_report.py::test_many_collections_share_",
     "tests/significance/test_deviations.py::test_deviations_are_",
@@ -60,26 +63,50 @@ SLOW = (
 QUICK = {
     "test_a_small_file_of_an_enormous_text[bomb.run.gz-x]",
     "test_both_ways_agree[dicts]",
+    "test_a_failure_shows_the_table_and_the_queries_that_lost_most",
     "test_bounds_of_differences_are_what_the_best_and_the_worst_judging_make[nDCG@3]",
     "test_bounds_of_values_are_what_the_best_and_the_worst_judging_make[R@3]",
     "test_cam_and_mm_are_means_of_the_aspects[CAM-cam-in_columns]",
     "test_damaged_files[score lines]",
     "test_deviations_are_those_of_every_pair_in_every_resample[collections]",
-    "test_every_door_gives_the_same_numbers[AP]",
     "test_every_door_gives_the_same_numbers[lexirecall]",
     "test_ia_of_one_subtopic_is_the_base[P@3]",
     "test_intervals_hold_the_truth_about_as_often_as_they_say[5 collections, 50 queries-queries]",
     "test_judging_what_is_asked_for_leaves_nothing_open[lexirecall]",
     "test_means_are_those_of_one_process",
-    "test_plain_experiment[both-False]",
-    "test_pools[spawn]",
+    "test_plain_experiment[both-True]",
+    "test_pools[fork]",
     "test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once[dict-2]",
     "test_scores_of_reranked_tops_tie_where_preferences_do_not",
     "test_the_ten_constraints_over_all_small_rankings[p=0.74,e=0.05]",
+    "test_trec_evals_bits_of_real_runs[web-adhoc]",
     "test_what_is_open_is_where_either_run_can_win[R@2]",
     "test_who_can_win_is_who_wins_under_some_judging[lexirecall]",
 }
 """Tests in those files that run all the same, so that every kind of test does."""
+SPARSE = (
+    "tests/cli/test_faults.py",
+    "tests/cli/test_meta.py",
+    "tests/cli/test_terminal.py",
+    "tests/comparison/test_result.py",
+    "tests/docs/test_pages.py",
+    "tests/docs/test_reference.py",
+    "tests/faults/test_input_faults.py",
+    "tests/many_collections/test_inference.py",
+    "tests/measures/test_diversity.py",
+    "tests/measures/test_lexirecall.py",
+    "tests/measures/test_standard.py",
+    "tests/meta/test_axioms.py",
+    "tests/plots/test_names.py",
+    "tests/plots/test_pictures.py",
+    "tests/pyterrier/test_experiment.py",
+    "tests/report/test_in_a_browser.py",
+    "tests/test_inputs.py",
+    "tests/test_peers.py",
+    "tests/test_registration.py",
+    "tests/test_significance.py",
+)
+"""Files of slow tests with many parameters: of each test, the quick command runs the first case and every fifth after it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -94,10 +121,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of slow files."""
+    """Mark the tests of slow files, and of those with many parameters all but a few."""
+    cases: Counter[str] = Counter()
     for item in items:
-        if item.nodeid.startswith(SLOW) and item.name not in QUICK:
+        function = item.nodeid.partition("[")[0]
+        rare = item.nodeid.startswith(SPARSE) and cases[function] % 5 > 0
+        if (rare or item.nodeid.startswith(SLOW)) and item.name not in QUICK:
             item.add_marker(pytest.mark.slow)
+        cases[function] += 1
 
 
 @pytest.hookimpl(optionalhook=True)

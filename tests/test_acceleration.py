@@ -100,25 +100,24 @@ IDENTICAL = [measure for measure in FIXED if identical(measure)]
 NATURAL = st.integers(0, 4)
 
 
-def after_another_query(collection: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The same collection with a ranking before all others that retrieves something."""
+def without_empty_rankings(collection: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The same collection: what pytrec_eval counts of an empty ranking (NumRet) depends on all that it saw before."""
     qrels, run = collection
-    return {**qrels, "first": {"d": 1}}, {"first": {"d": 1.0}, **run}
+    return {**qrels, "first": {"d": 1}}, {"first": {"d": 1.0}, **{query: docs for query, docs in run.items() if docs}}
 
 
 def test_the_measures_that_are_compared() -> None:
     assert len(IDENTICAL) == len(FIXED) > 20
 
 
-@given(collections(NATURAL).map(after_another_query))
-@settings(derandomize=False)  # what pytrec_eval counts of an empty ranking depends on all that it saw before
+@given(collections(NATURAL).map(without_empty_rankings))
 def test_all_measures_of_random_collections(collection: Any) -> None:
     qrels, run = collection
     check_nothing_changes(IDENTICAL, lambda: qrels, lambda: run)
 
 
-@given(collections(NATURAL).map(after_another_query), st.data())
-@settings(max_examples=50, derandomize=False)
+@given(collections(NATURAL).map(without_empty_rankings), st.data())
+@settings(max_examples=50)
 def test_ours_and_standard_together_in_other_formats(collection: Any, data: st.DataObject) -> None:
     qrels, run = (
         data.draw(st.sampled_from(FORMATS))(table, value) for table, value in zip(collection, VALUES, strict=True)

@@ -47,8 +47,16 @@ LEFT = "import sys; 'matplotlib.pyplot' in sys.modules and sys.modules['matplotl
 
 @pytest.fixture(scope="module")
 def outputs() -> dict[str, list[dict[str, Any]]]:
-    """The outputs of each cell of a notebook that was run in a kernel of its own."""
-    cells = [SETUP, *RESULTS, LEFT, *PLOTS, *(f"{plot};" for plot in PLOTS), *OTHERS, WIDGET]
+    return run(SETUP, *RESULTS, LEFT, *OTHERS, WIDGET)
+
+
+@pytest.fixture(scope="module")
+def plotted() -> dict[str, list[dict[str, Any]]]:
+    return run(SETUP, *PLOTS, *(f"{plot};" for plot in PLOTS))
+
+
+def run(*cells: str) -> dict[str, list[dict[str, Any]]]:
+    """The outputs of each cell of a notebook that is run in a kernel of its own."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     path = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
     before = os.environ.get("PYTHONPATH")
@@ -77,10 +85,11 @@ def test_results_show_sentences_a_table_and_a_picture(cell: str, outputs: dict[s
     assert page.count('src="data:image/png;base64,') == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["", ";"])
 @pytest.mark.parametrize("cell", PLOTS)
-def test_plots_show_a_picture(cell: str, end: str, outputs: dict[str, list[dict[str, Any]]]) -> None:
-    pictures = [output for output in outputs[cell + end] if "image/png" in output.get("data", {})]
+def test_plots_show_a_picture(cell: str, end: str, plotted: dict[str, list[dict[str, Any]]]) -> None:
+    pictures = [output for output in plotted[cell + end] if "image/png" in output.get("data", {})]
     assert len(pictures) == 1
 
 

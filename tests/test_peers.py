@@ -59,6 +59,7 @@ def test_bases_equal_trec_eval_for_any_grades_and_ties(measure, collection):
     assert found == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["InexpC2", "oce03noXbmD"])
 def test_bases_equal_trec_eval_on_robust_2003(data, run):
     pytest.importorskip("pytrec_eval")

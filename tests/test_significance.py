@@ -134,6 +134,7 @@ def test_wilcoxon_with_ties_counts_all_assignments_of_signs(x):
     assert of_one("wilcoxon", x).p == min(1, 2 * tail / len(sums))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9), ALPHAS)
 @settings(max_examples=200)
 def test_the_interval_of_wilcoxon_is_where_interpolated_w_passes_what_the_test_rejects(x, alpha):
@@ -322,6 +323,7 @@ def test_randomisation_of_few_queries_is_that_of_scipy(queries):
         assert of_one("randomisation", x).p == pytest.approx(peer.pvalue, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-3, 3), min_size=13, max_size=16), st.integers(0, 99))
 @settings(max_examples=8, deadline=None)
 def test_randomisation_of_more_queries_samples_signs(x, seed):

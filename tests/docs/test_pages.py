@@ -106,6 +106,7 @@ def test_commands_run_on_files_of_the_embedded_collection(
         assert main(shlex.split(line, comments=True)[1:]) in ((0, 3, 4) if kind == "may-fail" else (0,))
 
 
+@pytest.mark.slow
 def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
     pytest.importorskip("matplotlib")
 

@@ -416,7 +416,7 @@ def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monk
 def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path) -> None:
     size = 2**29
     path = tmp_path / name
-    with gzip.open(path, "wb") if name.endswith("gz") else lzma.open(path, "wb", preset=0) as stream:
+    with gzip.open(path, "wb", 1) if name.endswith("gz") else lzma.open(path, "wb", preset=0) as stream:
         for _ in range(size // 2**20):
             stream.write(byte * 2**20)
     program = (

@@ -77,6 +77,7 @@ def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | N
     assert set(table.loc[reject, "verdict"]) == {"better"}
 
 
+@pytest.mark.slow
 def test_equal_runs_are_hardly_ever_coloured() -> None:
     equal = {run: [0.3] * 8 for run in ("base", "a", "b", "c", "d")}
     coloured = [

@@ -103,6 +103,7 @@ def run() -> pd.DataFrame:
     return pd.concat(rankings, ignore_index=True)
 
 
+@pytest.mark.slow
 def test_a_query_scores_the_same_alone_and_among_many_others(qrels, run):
     together = bits(ON_GRADES + ON_ASPECTS, qrels, run)
     rankings = dict(list(run.groupby("query_id")))

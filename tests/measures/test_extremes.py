@@ -191,6 +191,7 @@ def test_numbers_beyond_floats_are_refused(parameter):
         irl.evaluate(measure, {"q": {"a": 1}}, RUN)
 
 
+@pytest.mark.slow
 def test_scales_with_too_many_combinations_are_refused():
     qrels = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1], "b": [1], "c": [1]})
     with pytest.raises(ValueError, match="integer from 1 to 1,000,000"):

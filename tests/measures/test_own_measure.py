@@ -161,6 +161,7 @@ def test_compare_and_benchmark_take_the_class(printed: dict[str, Any]) -> None:
     assert printed["benchmark"] == {"run": 1.0, "better": 1 / 3}
 
 
+@pytest.mark.slow
 def test_a_pyterrier_experiment_takes_it(tmp_path: Path) -> None:
     pytest.importorskip("pyterrier.measures")
     printed = printed_by(EXPERIMENT, tmp_path)

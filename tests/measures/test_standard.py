@@ -244,6 +244,7 @@ def test_trec_evals_bits(collection: Any) -> None:
     assert_same_bits(FIXED, *collection)
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(collections(WHOLE_GRADES), st.lists(BY_TREC_EVAL, min_size=1, max_size=5))
 def test_trec_evals_bits_with_any_parameters(collection: Any, measures: list[Measure]) -> None:

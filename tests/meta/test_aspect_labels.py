@@ -40,6 +40,7 @@ def value(measure: str, qrels: pd.DataFrame, query: str, order: list[str]) -> fl
     return float(evaluate({"value": measure}, qrels[qrels["query_id"] == query], run).iloc[0, 0])
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(topics=st.lists(TOPIC, min_size=1, max_size=2).filter(lambda ts: any(any(map(any, t)) for t in ts)))
 def test_the_maximum_is_the_best_of_the_orders_and_below_that_of_all_rankings(topics: Any) -> None:
@@ -142,6 +143,7 @@ TABLE_6 = {  # mean S, and how often it is 0 in the first quarter; CAM, MM, EUCL
 }
 
 
+@pytest.mark.slow
 def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     """The designs of Maistro et al., CIKM 2021, Tables 5 and 6, on another collection than the paper's."""
     table = pd.concat([best_run_labels(five(base, 100), *clef, k=100) for base in ("nDCG", "AP")])

@@ -172,6 +172,7 @@ def test_known_violations_are_found(found: pd.DataFrame, measure: str, violated:
     assert "[" in row["counterexample"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["AP", "nDCG", "nDCG@10", "R@5", "RR", "RBP(p=0.8)", "TSE", "LR", "RBU"])
 @pytest.mark.parametrize("proven", ["swap", "replacement", "increasing in swapping up", "decreasing in nonrelevance"])
 def test_utility_oriented_measures_never_fall_by_swap_or_replacement(
@@ -181,6 +182,7 @@ def test_utility_oriented_measures_never_fall_by_swap_or_replacement(
     assert found.loc[(measure, proven), "counterexample"] == ""
 
 
+@pytest.mark.slow
 def test_rank_biased_utility_meets_all_ten_constraints_by_one_reading_of_the_last(found: pd.DataFrame) -> None:
     constraints = [law.name for law in PROPERTIES if law.source.startswith("Amigó")]
     assert len(constraints) == 11
@@ -198,6 +200,7 @@ def test_a_document_below_can_outweigh_the_heavier_subtopic() -> None:
     assert first["h"] < first["l"]
 
 
+@pytest.mark.slow
 def test_a_total_order_of_labels_can_reach_1_and_the_means_cannot(found: pd.DataFrame) -> None:
     assert found.loc[(f"TOMA({TWO})", "reachable maximum"), "result"] == "holds"
     for measure in ("CAM", "MM"):
@@ -206,6 +209,7 @@ def test_a_total_order_of_labels_can_reach_1_and_the_means_cannot(found: pd.Data
     assert (found.loc[f"CAM({TWO})", "result"] == "not applicable").sum() == 6
 
 
+@pytest.mark.slow
 def test_lexirecall_and_ap_answer_to_every_change(found: pd.DataFrame) -> None:
     for measure in ("LR", "AP"):
         assert (found.loc[measure].loc[["strict swap", "strict replacement", "priority"], "result"] == "holds").all()
@@ -243,6 +247,7 @@ def test_counterexamples_are_true_by_the_reference(measure: str) -> None:
         assert topics[0] == topics[1] or row.property == "localization"  # both rankings are of one topic
 
 
+@pytest.mark.slow
 def test_the_smallest_counterexamples_are_given(found: pd.DataFrame) -> None:
     assert found.loc[("RR", "strict swap"), "counterexample"] == "[1 1 0] scores 1, not more than [1 0 1], 1"
     assert found.loc[("AP", "confidence"), "counterexample"] == "[1 | 0] scores 1, not more than [1 0], 1"
@@ -280,6 +285,7 @@ TABLE_8 = {  # marks of: recall-level metrics, those with z > 0, TSE, LR; None: 
 MEMBERS = (["RR", "AP", "nDCG", "RBP(p=0.8)"], ["AP", "nDCG", "RBP(p=0.8)"], ["TSE"], ["LR"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE_8)
 def test_the_table_of_diaz_et_al(found: pd.DataFrame, name: str) -> None:
     """What is marked holds for every measure of the class; what is not has a counterexample in it."""
@@ -602,6 +608,7 @@ def test_what_the_cutoff_has_no_part_in_is_not_put_down_to_it(monkeypatch: pytes
         assert found.loc[name, "counterexample"] == uncut.loc[name, "counterexample"]
 
 
+@pytest.mark.slow
 def test_a_cutoff_within_the_enumerated_rankings_needs_no_search_of_its_own() -> None:
     assert not check("AP@2", cases=5)["search"].str.contains("across").any()
 
@@ -633,6 +640,7 @@ def test_the_properties_of_binary_relevance_are_searched_with_two_grades(monkeyp
     assert found.loc["increasing in relevance", "result"] == "holds"
 
 
+@pytest.mark.slow
 def test_many_rankings_are_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     search_only(monkeypatch, "swap", "query aspect diversity", "monotonic redundancy")
     for size in (50, 10**9):
@@ -665,6 +673,7 @@ def test_grades_and_size_are_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_measure_of_a_small_collection_is_searched_within_it() -> None:
     results = check("TSE(n=12,exposure='linear')", cases=20).set_index("property")
     assert results.loc["swap", "result"] == "holds"

@@ -39,6 +39,7 @@ def png(axes: Any) -> bytes:
     return written.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_names_are_shown_as_they_are() -> None:
     compared = irl.compare(QRELS, runs(NAMES), ["lexirecall", "AP"])
@@ -116,6 +117,7 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
         assert not any("credibility" in shown for shown in others)
 
 
+@pytest.mark.slow
 def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
     compared = irl.compare(QRELS, runs(["good", "bad"]))
     before = dict(matplotlib.rcParams)

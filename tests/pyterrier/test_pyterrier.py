@@ -119,6 +119,7 @@ def alone() -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_importing_pyterrier_is_enough_for_the_names(alone: Any) -> None:
     assert alone["known"] == [*REGISTRY]
     assert alone["same"]

@@ -51,6 +51,7 @@ ids = st.text("abc", min_size=1, max_size=2)
 rankings = st.dictionaries(ids, st.integers(0, 3).map(float), max_size=9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.dictionaries(ids, st.integers(0, 2), min_size=1, max_size=5), rankings, rankings, st.booleans())
 def test_rankings_are_those_of_the_runs(

@@ -422,6 +422,7 @@ def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     assert "The 500 of 7,000 queries on which the runs differ most" in text_of(page, ".//section[@id='queries']")
 
 
+@pytest.mark.slow
 def test_many_runs_have_no_heatmap() -> None:
     runs = {f"run{i}": shuffled({"q": {f"d{j}": 1 for j in range(30)}}, i) for i in range(41)}
     page = Report(irl.compare({"q": {f"d{j}": 1 for j in range(30)}}, runs), progress=False).html()
