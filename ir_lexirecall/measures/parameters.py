@@ -46,7 +46,7 @@ class Param(ParamInfo):  # type: ignore[misc]
         options = {} if choices is None else {"choices": choices}
         super().__init__(dtype=dtype, required=required, default=default, desc=desc, **options)
         self.check = check
-        self.range = (above, least, below, most)
+        self.range: tuple[float | None, float | None, float | None, float | None] = (above, least, below, most)
         self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
         self.expects: str = expects or (
             f"one of {', '.join(map(repr, choices))}" if choices else self._range_in_words()

@@ -1,5 +1,7 @@
 """What results say, for people: sentences, caveats, and one renderer of tables."""
 
+from typing import TYPE_CHECKING
+
 from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
@@ -10,6 +12,7 @@ _NAMES = {
     "gates": "gate_json gate_junit gate_text",
     "runs": "run_caveats",
 }
-__getattr__, __dir__ = exports(
-    __name__, {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
-)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = exports(
+        __name__, {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+    )
