@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ir_lexirecall._util.errors import called, check_integer, needs, warn
+from ir_lexirecall._util.errors import called, check_integer, required, warn
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
@@ -41,12 +41,7 @@ def qrels_frame(qrels: Any) -> DataFrame:
 
 
 def _without_rows(frame: Any, what: str) -> pl.DataFrame:
-    try:
-        from pyspark.sql import DataFrame
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs("spark_lexirecall", "PySpark", "spark")) from None
-
-    if not isinstance(frame, DataFrame):
+    if not isinstance(frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame):
         raise ValueError(
             f"{what} of type {type(frame).__name__} cannot be read: give a Spark DataFrame, such as spark.createDataFrame "
             "makes of a pandas one; ir_lexirecall.evaluate and compare read the other formats"

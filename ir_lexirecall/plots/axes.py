@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.errors import required
 from ir_lexirecall.present import text as texts
 
 SMALL, TEXT, TITLE = 8.0, 9.0, 10.0
@@ -34,12 +34,9 @@ def new_axes(ax: Any, size: tuple[float, float]) -> Any:
     """
     if ax is not None:
         return ax
-    try:
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(needs("a picture", "matplotlib", "plots")) from None
+    matplotlib = required("matplotlib.figure", "a picture", "matplotlib", "plots")
     options: dict[str, Any] = {"figsize": tuple(min(side, _LARGEST) for side in size), "layout": "constrained"}
-    figure = _pyplot().figure(**options) if _is_shown() else Figure(**options)
+    figure = _pyplot().figure(**options) if _is_shown() else matplotlib.Figure(**options)
     figure.set_gid(_OURS)
     return figure.subplots()
 

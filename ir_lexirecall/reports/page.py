@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.errors import required
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
@@ -89,10 +89,7 @@ class Report:
 
     def html(self) -> str:
         """The page as text."""
-        try:
-            import jinja2
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(needs("a report", "Jinja2", "report"), name="jinja2") from None
+        jinja2 = required("jinja2", "a report", "Jinja2", "report")
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ir_lexirecall.reports"),
             autoescape=True,
