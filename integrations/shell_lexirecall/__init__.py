@@ -29,7 +29,8 @@ def run() -> None:
     try:
         code = main()
     except KeyboardInterrupt:  # while it was starting
-        print("ir-lexirecall: interrupted", file=sys.stderr)
+        if sys.stderr is not None:  # else it would stand among what is printed
+            print("ir-lexirecall: interrupted", file=sys.stderr)
         code = 130
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -91,7 +91,11 @@ def _run(words: list[str]) -> int:
         raise
     options.words = words
     with ExitStack() as options.resources, called(options.name):
-        return options.command(options) or 0
+        try:
+            return options.command(options) or 0
+        except BrokenPipeError:  # the reader of our output has seen enough
+            _abandon_output()
+            return getattr(options, "found", 0)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

@@ -77,5 +77,6 @@ def _gate(options: argparse.Namespace) -> int:
         shown = present.gate_junit(found)
     else:
         shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
+    options.found = found.exit_code  # which stands although nobody reads the summary to its end
     emit(f"{shown}\n", options.output)
     return found.exit_code

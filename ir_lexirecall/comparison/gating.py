@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, entry
+from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry, shown
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
@@ -97,6 +97,8 @@ class Gate:
     @entry
     def lost(self, most: int | None = None) -> pd.DataFrame:
         """The queries that the candidate loses by the first criterion, the largest losses first, and what decided: see ``explain``."""
+        if most is not None:
+            check_integer("most", most, least=0)
         result = self.comparison
         name = result.criteria[0]
         table = result.explain(self.candidate, self.baseline, name)
@@ -164,6 +166,14 @@ def gate(
     ('passed', 'worse')
     """
     check_choice("rule", rule, RULES)
+    if not isinstance(names, (tuple, list)) or len(names) != 2:
+        raise ValueError(f"names must be two, of the baseline and of the candidate, not {shown(names)}")
+    if margin is None:
+        raise ValueError(
+            "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss"
+        )
+    if rel is not None:
+        check_number("rel", rel, above=0)
     judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
     criteria, tested = parse_criteria(by), coerce_test(test, correction, alpha, n_resamples, seed, None)
     if not judgments.m(judgments.threshold if rel is None else rel).any():

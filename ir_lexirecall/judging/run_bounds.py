@@ -22,6 +22,8 @@ from ir_lexirecall.judging.bounds import ValueBounds, bounds_of_differences, che
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
 
+_MOST_UNRETRIEVED = 2**53  # more documents no collection has
+
 
 @entry
 def judgment_bounds(
@@ -127,7 +129,7 @@ def check_bounds_options(depth: int | None, max_rel: float | None, unretrieved: 
         check_integer("depth", depth)
     if max_rel is not None:
         check_number("max_rel", max_rel, least=1)
-    check_integer("unretrieved", unretrieved, least=0)
+    check_integer("unretrieved", unretrieved, least=0, most=_MOST_UNRETRIEVED)
 
 
 @contextmanager

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from command_line import program
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
@@ -339,6 +343,42 @@ def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None
     assert "expected a number, or a share of the baseline's mean" in gate(cli, "ql", "--margin", "some").err
     assert "queries must be" in gate(cli, "ql", "--queries", "-1").err
     assert "no.run: there is no such file" in cli("gate", "lexirecall/demo", "no.run", str(RUNS["ql"]), "-m", "LR").err
+
+
+def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> None:
+    words = ("gate", "lexirecall/demo", str(RUNS["bm25"]), str(RUNS["overlap"]), "-m", "LR")
+    for start in (program(*words), [sys.executable, "-m", "ir_lexirecall", *words]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        try:
+            done = subprocess.run(start, cwd=folder, stdout=writing, stderr=subprocess.PIPE, check=False)
+        finally:
+            os.close(writing)
+        assert (done.returncode, done.stderr) == (3, b"")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"names": ("main",)}, "names must be two, of the baseline and of the candidate, not ('main',)"),
+        ({"names": None}, "names must be two, of the baseline and of the candidate, not None"),
+        (
+            {"margin": None},
+            "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss",
+        ),
+        ({"rel": "1"}, "rel must be a number above 0, not '1'"),
+    ],
+)
+def test_a_gate_refuses_options_that_are_none(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(f'gate: {said}')}$"):
+        irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["ql"], "LR", **options)
+
+
+@pytest.mark.parametrize("most", [-1, "x", 1.5])
+def test_a_gate_counts_lost_queries_in_integers(most: Any) -> None:
+    found = irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["overlap"], "LR")
+    with pytest.raises(ValueError, match=f"^lost: most must be an integer of at least 0, not {most!r}$"):
+        found.lost(most)
 
 
 def test_a_gate_reads_standard_input(process: Any) -> None:

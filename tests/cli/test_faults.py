@@ -143,6 +143,24 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    ("closed", "said"), [("", "ir-lexirecall: interrupted\n"), ("2>&-", "")], ids=["heard", "unheard"]
+)
+def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> None:
+    program = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'ir_lexirecall': raise KeyboardInterrupt\n"
+        "from shell_lexirecall import run\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "run()"
+    )
+    command = ["bash", "-c", f'exec "$@" {closed}', "bash", sys.executable, "-c", program, "measures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
 def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> None:
     package = tmp_path / "ir_lexirecall"
     (package / "_util").mkdir(parents=True)

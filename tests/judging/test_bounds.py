@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
@@ -334,3 +335,14 @@ def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> N
             shares = table[f"Unjudged@{k}"]
             assert shares["high"].tolist() == [expected[f"unj_{k}"][q] for q in table.index]
             np.testing.assert_allclose(shares["low"], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG@10", "TSE", "R@5"])
+def test_no_collection_has_more_documents_than_can_be_unretrieved(measure: str) -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}
+    low = irl.judgment_bounds(measure, qrels, run, unretrieved=2**53)[measure, "low"]
+    assert low["q"] >= 0
+    with pytest.raises(
+        ValueError, match=f"^judgment_bounds: unretrieved must be an integer from 0 to {2**53}, not {10**30}$"
+    ):
+        irl.judgment_bounds(measure, qrels, run, unretrieved=10**30)
