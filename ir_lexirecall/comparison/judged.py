@@ -32,7 +32,7 @@ class Judged:
         """What human and predicted judgments say of every pair together."""
         return self.cached(("powered", by), lambda: of_comparisons.powered(self, by))
 
-    def refuse_clusters(self, what: str) -> None:
+    def _refuse_clusters(self, what: str) -> None:
         """Refuse groups as units for what looks at single queries."""
         if self.cluster:
             raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")
@@ -90,6 +90,6 @@ class Judged:
             alpha: by default the test's.
             seed: of the order.
         """
-        self.refuse_clusters("the sequential test looks at")
+        self._refuse_clusters("the sequential test looks at")
         alpha = self.test.alpha if alpha is None else alpha
         return self._frame(of_comparisons.sequential(self, self.criterion(by).name, alpha, seed))

@@ -373,7 +373,7 @@ class Comparison(Remembers, Readable, Judged):
         """What is planned for each pair by the differences that were observed."""
         criterion = self.criterion(by)
         check_number("power", power, above=0, below=1)
-        self.refuse_clusters("planning counts")
+        self._refuse_clusters("planning counts")
         if len(criterion.query_ids) < 2:
             raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
