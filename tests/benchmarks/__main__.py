@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -59,14 +60,21 @@ def _page(measured: list[tuple[Case, list[Result]]]) -> str:
     head = ["What is timed", "Beside", "Ratio", "Ours", "Its", "Memory: ours", "Its"]
     rows = [
         [
-            *(case.what, other.contender, f"{ours.ratio_to(other):.2f}", _time(ours.median), _time(other.median)),
-            *(_megabytes(ours.memory), _megabytes(other.memory)),
+            re.sub(r"--\w+ \d+", r"``\g<0>``", case.what),
+            other.contender,
+            *map(_whole, (f"{ours.ratio_to(other):.2f}", _time(ours.median), _time(other.median))),
+            *map(_whole, (_megabytes(ours.memory), _megabytes(other.memory))),
         ]
         for case, (ours, *others) in measured
         for other in others
     ]
     lines = (f"   * - {row[0]}\n" + "\n".join(f"     - {cell}" for cell in row[1:]) for row in [head, *rows])
     return ".. list-table::\n   :header-rows: 1\n   :widths: 34 22 8 9 9 9 9\n\n" + "\n".join(lines) + "\n"
+
+
+def _whole(cell: str) -> str:
+    """A number that stays beside its unit, or a dash that begins no list."""
+    return "\N{EN DASH}" if cell == "-" else cell.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _rows(case: Case, results: list[Result]) -> list[list[str]]:
