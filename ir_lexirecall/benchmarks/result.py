@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -20,7 +19,8 @@ from ir_lexirecall.comparison.testing import best_first
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
-from ir_lexirecall.significance.deviations import Deviations, best_set, deviations_of_each, rank_intervals
+from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
+from ir_lexirecall.significance.draws import OVER, Statistic, resample
 from ir_lexirecall.significance.intervals import agreeing
 from ir_lexirecall.significance.meta_analysis import NOISE
 
@@ -31,7 +31,6 @@ present: Any = LazyModule("ir_lexirecall.present")  # found late: they read resu
 plots: Any = LazyModule("ir_lexirecall.plots")
 
 _T = TypeVar("_T")
-OVER = ("queries", "collections")
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
 _ROWS = 500  # of values that are resampled at once
@@ -261,33 +260,26 @@ class Benchmark(Mapping[str, Comparison]):
         """The criteria that are summed up over collections: of a single run no preferences."""
         return [name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure]
 
-    def _resampled(self, values: list[Floats], over: str) -> inference.Resamples:
-        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
-        return resample(values, n_resamples=self.test.n_resamples, seed=self.test.seed, progress=self.test.progress)
-
     def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
-        """Of each criterion its values, its differences, and resamples of both, one below the other.
+        """Of each criterion its values, its differences, and resamples of both, one below the other."""
+        for names in _portions(self.quantities, _ROWS // (len(self.runs) + len(self._others))):
+            parts = []
+            for name in names:
+                values = self._units(name, self.values_of(name))
+                differences = [np.zeros((0, x.shape[1])) for x in values]
+                if self._others:
+                    differences = self._units(name, self.differences_of(name))
+                both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
+                means = inference.MacroMeans(both, over, self.test.n_resamples)
+                pairs = self._pairs(name, values, over)
+                parts.append((name, values, differences, means, pairs))
+            self._resample([statistic for *_, means, pairs in parts for statistic in (means, pairs)])
+            for name, values, differences, means, pairs in parts:
+                self._resampled_deviations[name, over] = pairs.found
+                yield name, values, differences, means.resamples
 
-        Drawing queries costs as much as a matrix product, so the same draws serve many rows at once.
-        """
-        parts = []
-        for name in self.quantities:
-            values = self._units(name, self.values_of(name))
-            differences = [np.zeros((0, x.shape[1])) for x in values]
-            if self._others:
-                differences = self._units(name, self.differences_of(name))
-            parts.append((name, values, differences))
-        # Preferences leave out queries without relevant documents, measures do not.
-        for _, similar in groupby(parts, key=lambda part: [x.shape[1] for x in part[1]]):
-            for group in _portions(list(similar), _ROWS // (len(self.runs) + len(self._others))):
-                stacked = [np.concatenate(rows) for rows in zip(*(x for _, *both in group for x in both), strict=True)]
-                resamples = self._resampled(stacked, over)
-                self._deviate({name: values for name, values, _ in group}, over)
-                end = 0
-                for name, values, differences in group:
-                    start, end = end, end + len(values[0]) + len(differences[0])
-                    some = inference.Resamples(resamples.mean[start:end], resamples.error[start:end])
-                    yield name, values, differences, some
+    def _resample(self, statistics: Sequence[Statistic]) -> None:
+        resample(statistics, seed=self.test.seed, progress=self.test.progress)
 
     def _overall_of(
         self, by: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
@@ -362,21 +354,16 @@ class Benchmark(Mapping[str, Comparison]):
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
         if (by, over) not in self._resampled_deviations:
-            self._deviate({by: self._units(by, self.values_of(by))}, over)
+            pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
+            self._resample([pairs])
+            self._resampled_deviations[by, over] = pairs.found
         return self._resampled_deviations[by, over]
 
-    def _deviate(self, values: Mapping[str, list[Floats]], over: str) -> None:
-        """Compute the deviations of criteria from their values, with the same draws."""
+    def _pairs(self, by: str, values: list[Floats], over: str) -> PairDeviations:
+        """What takes resamples to find them."""
         if self.per_task:  # the collections are what is resampled, as queries are of one
-            values = {name: [np.concatenate(x, axis=1)] for name, x in values.items()}
-        found = deviations_of_each(
-            [[self.criterion(name).sign * x for x in arrays] for name, arrays in values.items()],
-            "queries" if self.per_task else over,
-            n_resamples=self.test.n_resamples,
-            seed=self.test.seed,
-            progress=self.test.progress,
-        )
-        self._resampled_deviations.update({(name, over): x for name, x in zip(values, found, strict=True)})
+            values, over = [np.concatenate(values, axis=1)], "queries"
+        return PairDeviations([self.criterion(by).sign * x for x in values], over, self.test.n_resamples)
 
     @entry
     def best_set(self, by: str | None = None, over: str | None = None, alpha: float | None = None) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from ir_lexirecall._util.errors import check_choice, did_you_mean, needs
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
-from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.benchmarks.sources import runs_in_folder
 from ir_lexirecall.cli.arguments import add_allow_empty, add_measures, add_missing, add_preference, criteria_of
 from ir_lexirecall.cli.output import Page, add_output, terminal_width
@@ -29,6 +28,7 @@ from ir_lexirecall.judging.merging import merged
 from ir_lexirecall.present.tables import PLACES, Column, Shown
 from ir_lexirecall.present.words import confidence_words, provenance_line
 from ir_lexirecall.reports import report
+from ir_lexirecall.significance.draws import OVER
 
 present: Any = LazyModule("ir_lexirecall.present")
 

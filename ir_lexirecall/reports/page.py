@@ -17,7 +17,6 @@ from ir_lexirecall._util.errors import required
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.benchmarks import Benchmark
-from ir_lexirecall.benchmarks.result import OVER
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import Collection
@@ -36,6 +35,7 @@ from ir_lexirecall.reports.overall import groups_of, overall_of
 from ir_lexirecall.reports.pairs import heatmaps_of
 from ir_lexirecall.reports.provenance import InputFile, relied_on, settings
 from ir_lexirecall.reports.standings import best_sets, overall_table, rankings_of
+from ir_lexirecall.significance.draws import OVER
 
 _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together

@@ -16,10 +16,10 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.significance.draws import Draws, resample
 from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
 
-_BLOCK = 2**20  # counts of a block of resamples, and differences of one run to all others in it
+_ENOUGH = 5_000  # resamples of all pairs
 _ROWS = 64  # of a matrix product: one of few rows costs as much
 _MANY = 2**18  # differences of pairs on queries from which single precision is enough
 _SMALL = 1e-12  # differences whose squares it might not tell from 0
@@ -57,15 +57,15 @@ def studentised_deviations(
     """Differences of all pairs and their studentised deviations in resamples.
 
     A resample's t of a pair is (its difference - the observed one) / (the standard error of the difference in the resample),
-    infinite where it has no spread. ``over="queries"``: queries are drawn within each collection, as by
-    ``stratified_bootstrap``; the variance of a difference is the sum of its variances over queries / Q_d, / D^2.
-    ``over="collections"``: as by ``two_level_bootstrap``, the variance that of the D means / D, but at least that over
+    infinite where it has no spread. The resamples are those of ``macro_bootstrap``. ``over="queries"``: the variance of a difference is the sum of its variances over queries / Q_d, / D^2.
+    ``over="collections"``: the variance is that of the D means / D, but at least that over
     queries; what the drawn collections' means differ from the macro mean is scaled by sqrt(D / (D - 1)).
 
     Args:
         values: of S runs on the queries of each of D collections, larger is better, shape ``(S, Q_d)`` each.
         over: ``"queries"`` or ``"collections"``.
-        n_resamples, seed: B resamples of the queries, the same for all runs.
+        n_resamples, seed: resamples of the queries, the same for all runs. More than 5,000 are halved to B, but not to fewer: one
+            of S runs costs as much as S of means, and with 5,000 the level of .05 varies by .003.
         progress: as in ``progress_bar``.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))
@@ -73,36 +73,37 @@ def studentised_deviations(
     >>> deviations.t[0].round(1), deviations.above.shape
     (array([0. , 1.6, 7.7]), (3, 999))
     """
-    return deviations_of_each([values], over, n_resamples=n_resamples, seed=seed, progress=progress)[0]
+    pairs = PairDeviations(values, over, n_resamples)
+    resample([pairs], seed=seed, progress=progress)
+    return pairs.found
 
 
-def deviations_of_each(
-    criteria: Sequence[Sequence[Floats]], over: str, *, n_resamples: int, seed: int, progress: bool | None = False
-) -> list[Deviations]:
-    """``studentised_deviations`` of the same runs by several criteria: drawn once for all, where the numbers of queries agree."""
-    if over not in ("queries", "collections"):
-        raise ValueError(f"over must be 'queries' or 'collections', not {over!r}")
-    samples = [_Sample.of(values, over) for values in criteria]
-    runs, sizes = len(samples[0].mean), samples[0].sizes
-    found = []
-    for sample in samples:
-        nothing: Any = np.zeros((2, runs, n_resamples), dtype=sample.precision)
-        found.append(Deviations(sample.t(), nothing[0], nothing[1], 2.0 ** -int(sizes.sum())))
-    step = max(64, min(_BLOCK // (8 * runs), 4 * _BLOCK // sizes.sum()))
-    generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
-    for start in progress_bar(progress, range(0, n_resamples, step), desc="deviations"):
-        some = slice(start, min(start + step, n_resamples))
-        draws = _Draws.following(sizes, over, some.stop - some.start, generators)
-        for sample, deviations in zip(samples, found, strict=True):
-            above, beyond = deviations.above[:, some], deviations.beyond[:, some]
-            moved = sample.moved(draws)
-            for j, variance in enumerate(sample.variances(draws)):
-                t = sample.deviations(j, draws, moved, variance)
-                _raise(above[j], t.max(axis=0))
-                _raise(above[j + 1 :], np.negative(t, out=t))
-                _raise(beyond[j], np.abs(t, out=t).max(axis=0))
-                _raise(beyond[j + 1 :], t)
-    return found
+class PairDeviations:
+    """``studentised_deviations`` as a statistic that takes resamples.
+
+    Attributes:
+        found: what it has found.
+    """
+
+    def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
+        self.over = over
+        self.sizes = tuple(x.shape[1] for x in values)
+        self.n_resamples = min(n_resamples, max(_ENOUGH, n_resamples // 2))
+        self.widest = 4 * (3 + len(values)) * len(values[0])
+        self._sample = _Sample.of(values, over)
+        nothing: Any = np.zeros((2, len(values[0]), self.n_resamples), dtype=self._sample.precision)
+        self.found = Deviations(self._sample.t(), nothing[0], nothing[1], 2.0 ** -sum(self.sizes))
+
+    def take(self, draws: Draws) -> None:
+        """The largest deviations of some resamples."""
+        above, beyond = self.found.above[:, draws.some], self.found.beyond[:, draws.some]
+        moved = draws.means(self._sample.centered)
+        for j, variance in enumerate(self._sample.variances(draws)):
+            t = self._sample.deviations(j, draws, moved, variance)
+            _raise(above[j], t.max(axis=0))
+            _raise(above[j + 1 :], np.negative(t, out=t))
+            _raise(beyond[j], np.abs(t, out=t).max(axis=0))
+            _raise(beyond[j + 1 :], t)
 
 
 def best_set(deviations: Deviations) -> Floats:
@@ -162,8 +163,9 @@ class _Sample:
         mean: macro means, shape ``(S,)``.
         scale: largest absolute value of each run, shape ``(S,)``.
         means: of each collection, shape ``(D, S)``.
-        y: (values - means of their collection) / sqrt(Q_d (Q_d - 1)) / D, all collections side by side, shape ``(S, sum Q_d)``:
-            the sum of their squares is the variance of the macro mean over queries.
+        centered: values - means of their collection, shape ``(S, Q_d)`` each.
+        y: these / sqrt(Q_d (Q_d - 1)) / D, all collections side by side, shape ``(S, sum Q_d)``: the sum of their squares is
+            the variance of the macro mean over queries.
         sizes: Q_d, shape ``(D,)``.
         over_collections: whether the collections are a sample.
     """
@@ -171,6 +173,7 @@ class _Sample:
     mean: Floats
     scale: Floats
     means: Floats
+    centered: list[Floats]
     y: Floats
     sizes: Ints
     over_collections: bool
@@ -184,9 +187,10 @@ class _Sample:
         means = np.stack([x.mean(axis=1) for x in values])
         sizes = np.array([x.shape[1] for x in values])
         root = np.sqrt(sizes * np.maximum(sizes - 1, 1)) * len(values)
-        y = np.concatenate([(x - m[:, None]) / r for x, m, r in zip(values, means, root, strict=True)], axis=1)
+        centered = [x - m[:, None] for x, m in zip(values, means, strict=True)]
+        y = np.concatenate([x / r for x, r in zip(centered, root, strict=True)], axis=1)
         scale = np.max([x.max(axis=1) for x in values], axis=0)
-        return _Sample(means.mean(axis=0), scale, means, y, sizes, over == "collections")
+        return _Sample(means.mean(axis=0), scale, means, centered, y, sizes, over == "collections")
 
     def t(self) -> Floats:
         """Of all pairs, shape ``(S, S)``: the column's run minus the row's."""
@@ -220,15 +224,7 @@ class _Sample:
         spread[np.abs(spread) <= noise[:, None]] = 0
         return spread
 
-    def moved(self, draws: _Draws) -> Floats:
-        """Mean of each drawn collection minus that of the sample, shape ``(D, S, B)``."""
-        moved = np.empty((len(self.sizes), len(self.mean), len(draws.drawn)))
-        for d, (columns, resample, place, counts) in enumerate(draws.of_collections):
-            factor = np.sqrt(max(self.sizes[d] - 1, 1) / self.sizes[d]) * len(self.sizes)
-            moved[place, :, resample] = counts @ self.y[:, columns].T * factor
-        return moved
-
-    def variances(self, draws: _Draws) -> Iterator[Any]:
+    def variances(self, draws: Draws) -> Iterator[Any]:
         """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
         count = draws.count.astype(self.precision, copy=False)
         squares: list[Any] = []
@@ -239,8 +235,8 @@ class _Sample:
                 yield from np.split(np.concatenate(squares) @ count, ends[:-1])
                 squares = []
 
-    def deviations(self, j: int, draws: _Draws, of_runs: Floats, variance: Any) -> Any:
-        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs ``moved``."""
+    def deviations(self, j: int, draws: Draws, of_runs: Floats, variance: Any) -> Any:
+        """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs' means moved."""
         collections = len(self.sizes)
         moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
         if not self.over_collections:  # whose means may differ by rounding alone
@@ -259,13 +255,15 @@ class _Sample:
             effects = self.means[:, j + 1 :] - self.means[:, j : j + 1] - (self.mean[j + 1 :] - self.mean[j])
             # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.
             effects *= np.sqrt(collections / max(1, collections - 1))
-            moved += effects[draws.drawn.T].transpose(0, 2, 1)
-            if collections > 1:
-                between = moved.var(axis=0, ddof=1) / collections
-                constant &= between <= noise[:, None] ** 2
-                variance = np.maximum(variance, between)
+            for place, drawn in zip(moved, draws.drawn.T, strict=True):
+                place += effects.T[:, drawn]
         if collections > 1:
             difference = moved.mean(axis=0)
+        if self.over_collections and collections > 1:
+            moved -= difference
+            between = np.einsum("dpb,dpb->pb", moved, moved) / ((collections - 1) * collections)
+            constant &= between <= noise[:, None] ** 2
+            variance = np.maximum(variance, between)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.divide(difference, np.sqrt(variance, out=variance), out=variance)
         if constant.any():
@@ -273,46 +271,6 @@ class _Sample:
             differs = np.abs(difference) > noise[np.nonzero(constant)[0]]
             t[constant] = np.where(differs, np.copysign(np.inf, difference), 0.0)
         return t
-
-
-@dataclass(frozen=True)
-class _Draws:
-    """A block of B resamples: what is drawn, by all criteria alike.
-
-    Attributes:
-        drawn: the drawn collections, shape ``(B, D)``.
-        of_collections: of each collection its columns, the resamples and places where it is drawn, and how often its queries
-            are drawn there, shape ``(appearances, Q_d)``.
-        count: how often each query is drawn in all, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time.
-    """
-
-    drawn: Ints
-    of_collections: list[tuple[slice, Ints, Ints, Floats]]
-    count: Any
-
-    @staticmethod
-    def following(sizes: Ints, over: str, size: int, generators: Sequence[np.random.Generator]) -> _Draws:
-        """The next resamples: they do not depend on the sizes of blocks."""
-        collections = len(sizes)
-        drawn = np.tile(np.arange(collections), (size, 1))
-        if over == "collections":
-            drawn = generators[-1].integers(collections, size=(size, collections))
-        parts = []
-        count = np.zeros((sizes.sum(), size), dtype=np.float32)
-        for d, (queries, end) in enumerate(zip(sizes.tolist(), np.cumsum(sizes).tolist(), strict=True)):
-            columns = slice(end - queries, end)
-            resample, place = np.nonzero(drawn == d)
-            draw = generators[d].integers(queries, size=(len(resample), queries))
-            draw += queries * np.arange(len(draw))[:, None]
-            counts = np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
-            for i in np.unique(place):
-                there = place == i
-                if there.all():
-                    count[columns] = counts.T
-                else:
-                    count[columns, resample[there]] += counts[there].T
-            parts.append((columns, resample, place, counts))
-        return _Draws(drawn, parts, count)
 
 
 def _raise(largest: Any, t: Any) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
-from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall.significance.draws import Draws, resample
 from ir_lexirecall.significance.intervals import most_extreme
 from ir_lexirecall.significance.meta_analysis import better_on_at_least as better_on_at_least
 from ir_lexirecall.significance.meta_analysis import friedman as friedman
@@ -22,9 +22,7 @@ from ir_lexirecall.significance.meta_analysis import partial_conjunction as part
 from ir_lexirecall.significance.meta_analysis import random_effects as random_effects
 from ir_lexirecall.significance.meta_analysis import ranks as ranks
 from ir_lexirecall.significance.meta_analysis import wilcoxon_of_pairs as wilcoxon_of_pairs
-from ir_lexirecall.significance.resampling import times_drawn
 
-_BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
 _NOISE = 1e-13  # rounding of a sum, relative to its terms
 
 
@@ -72,67 +70,66 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
     return np.maximum(between, np.where(np.isinf(of_queries), 0.0, of_queries))
 
 
-def stratified_bootstrap(
-    values: Sequence[Floats], *, n_resamples: int, seed: int, progress: bool | None = False
+def macro_bootstrap(
+    values: Sequence[Floats], over: str, *, n_resamples: int, seed: int, progress: bool | None = False
 ) -> Resamples:
-    """Resample queries within each collection: these collections are the benchmark.
+    """Resample queries within each collection, or collections, too, and the queries of each drawn one.
 
-    For each collection in turn, ``default_rng(seed)`` draws ``integers(Q_d, size=(B, Q_d))``. The mean of a resample is a matrix
-    product of how often each query is drawn with the values, for all runs at once.
+    ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a sample of tasks; the standard
+    error is that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed
+    means as well as in the resampled ones.
 
-    >>> resamples = stratified_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], n_resamples=1000, seed=0)
+    >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", n_resamples=1000, seed=0)
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02
     ((1, 1000), True)
     """
-    runs = len(values[0])
-    mean, variance = np.zeros((runs, n_resamples)), np.zeros((runs, n_resamples))
-    rng = np.random.default_rng(seed)
-    for x in progress_bar(progress, values, desc="bootstrap"):
-        queries = x.shape[1]
-        center = x.mean(axis=1, keepdims=True)
-        for some in row_blocks(n_resamples, queries, _BLOCK):
-            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
-            first, second = _moments(x - center, count)
-            mean[:, some] += first + center
-            variance[:, some] += second / max(1, queries - 1)
-    return Resamples(mean / len(values), np.sqrt(variance) / len(values))
+    means = MacroMeans(values, over, n_resamples)
+    resample([means], seed=seed, progress=progress)
+    return means.resamples
 
 
-def two_level_bootstrap(
-    values: Sequence[Floats], *, n_resamples: int, seed: int, progress: bool | None = False
-) -> Resamples:
-    """Resample collections, and queries within each drawn one: the collections are a sample of tasks.
+class MacroMeans:
+    """``macro_bootstrap`` of values as a statistic that takes resamples.
 
-    ``default_rng(seed)`` draws the collections, ``integers(D, size=(B, D))``; then, for each collection in turn, the queries of
-    all its appearances, ``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and places. The standard error is
-    that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed means as well
-    as in the resampled ones.
-
-    >>> values = [np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]]), np.array([[0.4, 0.7]])]
-    >>> two_level_bootstrap(values, n_resamples=1000, seed=0).error.shape
-    (1, 1000)
+    Attributes:
+        resamples: what it has found.
     """
-    runs, collections = len(values[0]), len(values)
-    overall = macro_means(values)
-    first, second = np.zeros((2, n_resamples, runs))
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(collections, size=(n_resamples, collections))
-    for d, x in enumerate(progress_bar(progress, values, desc="bootstrap")):
-        resample = np.nonzero(drawn == d)[0]
-        queries = x.shape[1]
-        for some in row_blocks(len(resample), queries, _BLOCK):
-            count = times_drawn(rng.integers(queries, size=(some.stop - some.start, queries)), queries)
-            mean = count @ (x - overall[:, None]).T / queries
-            where = resample[some]  # in order; a resample may stand there several times
-            start = np.flatnonzero(np.r_[True, where[1:] != where[:-1]])
-            first[where[start]] += np.add.reduceat(mean, start)
-            second[where[start]] += np.add.reduceat(mean**2, start)
-    mean = first / collections
-    largest = np.max([np.abs(x).max(axis=1) for x in values], axis=0)
-    variance = np.maximum(second / collections - mean**2, 0.0)
-    variance[variance <= (_NOISE * largest) ** 2] = 0
-    error = np.sqrt(variance / max(1, collections - 1))
-    return Resamples(np.ascontiguousarray((mean + overall).T), np.ascontiguousarray(error.T))
+
+    def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
+        self.over = over
+        self.sizes = tuple(x.shape[1] for x in values)
+        self.n_resamples = n_resamples
+        self.widest = (2 if over == "queries" else len(values)) * len(values[0])
+        self._means = [x.mean(axis=1, keepdims=True) for x in values]
+        self._centered = [x - mean for x, mean in zip(values, self._means, strict=True)]
+        self._noise = _NOISE * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
+        self.resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
+
+    def take(self, draws: Draws) -> None:
+        """Means and errors of some resamples."""
+        take = self._of_queries if self.over == "queries" else self._of_collections
+        self.resamples.mean[:, draws.some], self.resamples.error[:, draws.some] = take(draws)
+
+    def _of_queries(self, draws: Draws) -> tuple[Floats, Floats]:
+        mean, variance = np.zeros((2, len(self._noise), len(draws.drawn)))
+        for x, center, one in zip(self._centered, self._means, draws.collections, strict=True):
+            first, second = _moments(x, one.count)
+            mean += first + center
+            variance += second / max(1, x.shape[1] - 1)
+        return mean / len(self.sizes), np.sqrt(variance) / len(self.sizes)
+
+    def _of_collections(self, draws: Draws) -> tuple[Floats, Floats]:
+        collections = len(self.sizes)
+        overall = np.mean(self._means, axis=0)
+        means = draws.means(self._centered)
+        effects = np.concatenate(self._means, axis=1) - overall
+        for place, drawn in zip(means, draws.drawn.T, strict=True):
+            place += effects[:, drawn]
+        mean = means.mean(axis=0)
+        means -= mean
+        variance = np.einsum("dsb,dsb->sb", means, means) / collections
+        variance[variance <= self._noise[:, None] ** 2] = 0
+        return mean + overall, np.sqrt(variance / max(1, collections - 1))
 
 
 def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
@@ -163,7 +160,7 @@ def mean_interval(
     >>> low.round(2), high.round(2)
     (array([0.03,  nan]), array([0.77,  nan]))
     """
-    resamples = stratified_bootstrap([values], n_resamples=n_resamples, seed=seed)
+    resamples = macro_bootstrap([values], "queries", n_resamples=n_resamples, seed=seed)
     low, high, _ = studentised_interval(values.mean(axis=1), macro_error([values], "queries"), resamples, alpha)
     return low, high
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.arrays import Floats, row_blocks
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall.significance.draws import times_drawn
 from ir_lexirecall.significance.intervals import (
     RELATIVE,
     TestResult,
@@ -90,12 +91,6 @@ def _bootstrap_t(z: Floats, n_resamples: int, seed: int, progress: bool | None) 
         with np.errstate(divide="ignore", invalid="ignore"):
             t[:, some] = np.where(mean == 0, 0.0, np.abs(mean) / np.sqrt(variance / (queries - 1)))
     return t
-
-
-def times_drawn(draw: Ints, queries: int) -> Floats:
-    """How often each query is drawn, a row per resample."""
-    place = draw + queries * np.arange(len(draw))[:, None]
-    return np.bincount(place.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
 
 
 def one_sided_bootstrap_p(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from simulations.benchmark import WORLDS, World, coverage, errors
 
+from ir_lexirecall.significance import draws
 from ir_lexirecall.significance import over_collections as inference
 
 B = 200
@@ -33,8 +34,7 @@ def benchmarks(draw: st.DrawFn) -> list[np.ndarray]:
 
 def plain_stratified(values: list[np.ndarray], seed: int, B: int = B) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard errors of resamples, number by number, with the same draws."""
-    rng = np.random.default_rng(seed)
-    draws = [rng.integers(x.shape[1], size=(B, x.shape[1])) for x in values]
+    draws = [np.random.default_rng([seed, d]).integers(x.shape[1], size=(B, x.shape[1])) for d, x in enumerate(values)]
     means, errors = np.zeros((len(values[0]), B)), np.zeros((len(values[0]), B))
     for run in range(len(values[0])):
         for b in range(B):
@@ -47,12 +47,11 @@ def plain_stratified(values: list[np.ndarray], seed: int, B: int = B) -> tuple[n
 
 def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np.ndarray]:
     """The same for collections that are resampled, too."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(values), size=(B, len(values)))
+    drawn = np.random.default_rng([seed, len(values)]).integers(len(values), size=(B, len(values)))
     means: dict[tuple[int, int], np.ndarray] = {}
     for d, x in enumerate(values):
         places = [(b, place) for b in range(B) for place in range(len(values)) if drawn[b, place] == d]
-        rows = rng.integers(x.shape[1], size=(len(places), x.shape[1]))
+        rows = np.random.default_rng([seed, d]).integers(x.shape[1], size=(len(places), x.shape[1]))
         means |= {place: x[:, row].mean(axis=1) for place, row in zip(places, rows, strict=True)}
     by_resample = [np.stack([means[b, place] for place in range(len(values))]) for b in range(B)]
     mean = np.stack([several.mean(axis=0) for several in by_resample], axis=1)
@@ -65,28 +64,39 @@ def plain_two_level(values: list[np.ndarray], seed: int) -> tuple[np.ndarray, np
 @settings(max_examples=40)
 @given(benchmarks(), st.integers(0, 100))
 def test_resamples_are_those_of_a_plain_loop(values: list[np.ndarray], seed: int) -> None:
-    for resample, plain in (
-        (inference.stratified_bootstrap, plain_stratified),
-        (inference.two_level_bootstrap, plain_two_level),
-    ):
-        found, (mean, error) = resample(values, n_resamples=B, seed=seed), plain(values, seed)
+    for over, plain in (("queries", plain_stratified), ("collections", plain_two_level)):
+        found, (mean, error) = inference.macro_bootstrap(values, over, n_resamples=B, seed=seed), plain(values, seed)
         np.testing.assert_allclose(found.mean, mean, atol=1e-12)
         np.testing.assert_allclose(found.error, error, atol=1e-6)
 
 
 def test_resamples_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [np.random.default_rng(0).random((3, size)) for size in (5, 9)]
-    for resample in (inference.stratified_bootstrap, inference.two_level_bootstrap):
-        whole = resample(values, n_resamples=B, seed=1)
-        monkeypatch.setattr(inference, "_BLOCK", 64)
-        np.testing.assert_allclose(resample(values, n_resamples=B, seed=1).mean, whole.mean, atol=1e-15)
+    for over in draws.OVER:
+        whole = inference.macro_bootstrap(values, over, n_resamples=B, seed=1)
+        monkeypatch.setattr(draws, "_BLOCK", 64)
+        parts = inference.macro_bootstrap(values, over, n_resamples=B, seed=1)
+        np.testing.assert_allclose(parts.mean, whole.mean, atol=1e-15)
         monkeypatch.undo()
+
+
+def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
+    values = [np.random.default_rng(0).random((3, size)) for size in (5, 9)]
+    for over in draws.OVER:
+        many, few, other = (
+            inference.MacroMeans(x, over, size) for x, size in ((values, B), (values, 7), (values[:1], B))
+        )
+        draws.resample([many, few, other], seed=1)
+        np.testing.assert_allclose(few.resamples.mean, many.resamples.mean[:, :7], atol=1e-15)
+        np.testing.assert_allclose(few.resamples.error, many.resamples.error[:, :7], atol=1e-15)
+        alone = inference.macro_bootstrap(values[:1], over, n_resamples=B, seed=1)
+        np.testing.assert_allclose(other.resamples.mean, alone.mean, atol=1e-15)
 
 
 @settings(max_examples=40)
 @given(benchmarks())
 def test_ranks_of_resamples_are_counted(values: list[np.ndarray]) -> None:
-    resampled = inference.stratified_bootstrap(values, n_resamples=B, seed=0).mean
+    resampled = inference.macro_bootstrap(values, "queries", n_resamples=B, seed=0).mean
     low, high = inference.rank_interval(resampled, 0.1)
     for run, row in enumerate(resampled):
         best = sorted(1 + sum(other[b] > row[b] + 1e-9 for other in resampled) for b in range(B))
@@ -100,8 +110,7 @@ def test_an_interval_leaves_out_zero_exactly_where_p_is_small(
     values: list[np.ndarray], over: str, alpha: float
 ) -> None:
     differences = [x - 0.5 for x in values]
-    resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
-    resamples = resample(differences, n_resamples=B, seed=3)
+    resamples = inference.macro_bootstrap(differences, over, n_resamples=B, seed=3)
     mean = inference.macro_means(differences)
     low, high, p = inference.studentised_interval(mean, inference.macro_error(differences, over), resamples, alpha)
     clear = np.abs(np.minimum(np.abs(low), np.abs(high))) > 1e-9
@@ -112,7 +121,7 @@ def test_one_query_or_one_collection_says_nothing() -> None:
     one_query = [np.array([[0.4]]), np.array([[0.1, 0.2, 0.4]])]
     assert np.isinf(inference.macro_error(one_query, "queries")).all()
     assert np.isinf(inference.macro_error([one_query[1]], "collections")).all()
-    resamples = inference.stratified_bootstrap(one_query, n_resamples=B, seed=0)
+    resamples = inference.macro_bootstrap(one_query, "queries", n_resamples=B, seed=0)
     low, high, p = inference.studentised_interval(np.array([0.3]), np.array([np.inf]), resamples, 0.05)
     assert p[0] == 1
     assert np.isnan([low[0], high[0]]).all()
@@ -124,7 +133,7 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     x = [rng.normal(0, 1, (2, 40)) for _ in range(3)]
     x = [0.3 + (y - y.mean(axis=1, keepdims=True)) for y in x]  # all means are 0.3
     assert inference.macro_error(x, "collections") == pytest.approx(inference.macro_error(x, "queries"))
-    resamples = inference.two_level_bootstrap(x, n_resamples=999, seed=0)
+    resamples = inference.macro_bootstrap(x, "collections", n_resamples=999, seed=0)
     mean = inference.macro_means(x)
     low, high, _ = inference.studentised_interval(mean, inference.macro_error(x, "collections"), resamples, 0.05)
     assert ((low < 0.3) & (high > 0.3)).all()
@@ -299,11 +308,10 @@ def test_rank_intervals_hold_where_runs_are_nearly_equal() -> None:
 def test_p_is_uniform_where_nothing_differs(over: str) -> None:
     world = World([20] * 6, [0.4, 0.4], 0.0 if over == "queries" else 0.05)
     rng = np.random.default_rng(11)
-    resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
     p = []
     for number in range(300):
         x = [values[1:] - values[:1] for values in world.collections(rng)]
-        resamples = resample(x, n_resamples=399, seed=number)
+        resamples = inference.macro_bootstrap(x, over, n_resamples=399, seed=number)
         p.append(
             inference.studentised_interval(inference.macro_means(x), inference.macro_error(x, over), resamples, 0.05)[
                 2

@@ -80,9 +80,8 @@ def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
     overall = suite.overall(over)
     rows = overall[overall["criterion"] == "LR"].set_index("run")
     values = [suite[name].per_query("LR")[list(RUNS)].to_numpy().T for name in PARTS]
-    resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
     differences = [x[1:] - x[0] for x in values]
-    resamples = resample(differences, n_resamples=300, seed=0)
+    resamples = inference.macro_bootstrap(differences, over, n_resamples=300, seed=0)
     mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
     low, high, p = inference.studentised_interval(mean, error, resamples, 0.05)
     np.testing.assert_allclose(rows.loc[["ql", "tfidf"], "p"], p)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall.significance import best_set, deviations, rank_intervals, studentised_deviations
+from ir_lexirecall.significance import best_set, rank_intervals, studentised_deviations
+from ir_lexirecall.significance import draws as blocks
 from tests.simulations.benchmark import World
 
 B = 39
@@ -93,11 +94,19 @@ def test_results_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyP
     values = [rng.random((4, 30)), rng.random((4, 12))]
     for over in ("queries", "collections"):
         whole = studentised_deviations(values, over, n_resamples=300, seed=1)
-        monkeypatch.setattr(deviations, "_BLOCK", 2**7)
+        monkeypatch.setattr(blocks, "_BLOCK", 2**7)
         parts = studentised_deviations(values, over, n_resamples=300, seed=1)
         monkeypatch.undo()
         assert parts.above == pytest.approx(whole.above, rel=1e-9)
         assert parts.beyond == pytest.approx(whole.beyond, rel=1e-9)
+
+
+@pytest.mark.parametrize(("wanted", "taken"), [(99, 99), (5_000, 5_000), (9_000, 5_000), (12_000, 6_000)])
+def test_many_resamples_are_halved(wanted: int, taken: int) -> None:
+    x = np.random.default_rng(0).random((2, 9))
+    found = studentised_deviations([x], n_resamples=wanted)
+    assert found.above.shape == (2, taken)
+    assert found.above[:, :99] == pytest.approx(studentised_deviations([x], n_resamples=99).above)
 
 
 def test_the_run_of_the_largest_mean_may_always_be_the_best() -> None:
@@ -150,7 +159,7 @@ def test_the_scale_changes_nothing(scale: float) -> None:
 
 
 def test_an_unknown_population_is_refused() -> None:
-    with pytest.raises(ValueError, match="over must be 'queries' or 'collections', not 'runs'"):
+    with pytest.raises(ValueError, match="unknown over 'runs'; choose from queries, collections"):
         studentised_deviations([np.zeros((2, 3))], "runs")
 
 

@@ -72,14 +72,13 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         gains = rng.normal(0, world.between, (len(quality), len(world.queries)))
         values = world.collections(rng, gains if over == "queries" else None)
         truth = quality + gains.mean(axis=1) if over == "queries" else quality
-        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
         options = {"n_resamples": n_resamples, "seed": number}
-        resamples = resample(values, **options)
+        resamples = inference.macro_bootstrap(values, over, **options)
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, ALPHA)
         note("mean", (low <= truth) & (truth <= high))
         differences = [x[1:] - x[:1] for x in values]
-        of_differences = resample(differences, **options)
+        of_differences = inference.macro_bootstrap(differences, over, **options)
         error = inference.macro_error(differences, over)
         low, high, _ = inference.studentised_interval(inference.macro_means(differences), error, of_differences, ALPHA)
         true_difference = truth[1:] - truth[0]
@@ -112,7 +111,6 @@ def errors(world: World, over: str, benchmarks: int, n_resamples: int, seed: int
     """
     rng = np.random.default_rng(seed)
     world = replace(world, quality=[0.35] * len(world.quality), between=0.0 if over == "queries" else world.between)
-    resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
     rejected: dict[str, list[bool]] = {}
 
     def note(name: str, p: Floats | float) -> None:
@@ -123,7 +121,7 @@ def errors(world: World, over: str, benchmarks: int, n_resamples: int, seed: int
         differences = [x[1:] - x[:1] for x in values]
         mean, error = inference.macro_means(differences), inference.macro_error(differences, over)
         _, _, p = inference.studentised_interval(
-            mean, error, resample(differences, n_resamples=n_resamples, seed=number), ALPHA
+            mean, error, inference.macro_bootstrap(differences, over, n_resamples=n_resamples, seed=number), ALPHA
         )
         note("p", p[0])
         note("any p", p)

@@ -311,7 +311,6 @@ def best(samples: int, rng: Generator) -> Iterator[Row]:
 def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
     """Macro means, differences and random effects."""
     for over in ("queries", "collections"):
-        resample = inference.stratified_bootstrap if over == "queries" else inference.two_level_bootstrap
         for queries in ([50] * 2, [50] * 3, [10] * 5, [50] * 8):
             world = World(queries, [0.30, 0.34, 0.38], 0.03)
             of_means, of_differences, of_effects = [], [], []
@@ -321,7 +320,7 @@ def many_collections(samples: int, rng: Generator) -> Iterator[Row]:
                 truth = np.array(world.quality) + (gains.mean(axis=1) if over == "queries" else 0)
                 both = [np.concatenate([y, y[1:] - y[:1]]) for y in x]
                 truth = np.concatenate([truth, truth[1:] - truth[0]])
-                resamples = resample(both, n_resamples=499, seed=sample)
+                resamples = inference.macro_bootstrap(both, over, n_resamples=499, seed=sample)
                 error = inference.macro_error(both, over)
                 low, high, _ = inference.studentised_interval(inference.macro_means(both), error, resamples, ALPHA)
                 holds = ~((low > truth) | (high < truth))

@@ -1,0 +1,145 @@
+"""Resamples of queries and of collections, drawn once for all that is computed from them, block by block.
+
+Which collections: ``default_rng([seed, D])`` draws ``integers(D, size=(B, D))``, or all are there, in order. The queries of
+collection d: ``default_rng([seed, d])`` draws ``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and of the
+places where the collection stands. So they do not depend on the sizes of blocks, nor on what is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.progress import progress_bar
+
+OVER = ("queries", "collections")
+
+_BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
+
+
+class Statistic(Protocol):
+    """What is computed from resamples.
+
+    Attributes:
+        over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries within each drawn one.
+        sizes: queries of each of D collections.
+        n_resamples: how many it takes, the first ones.
+        widest: numbers that it needs of each resample at once.
+    """
+
+    over: str
+    sizes: tuple[int, ...]
+    n_resamples: int
+    widest: int
+
+    def take(self, draws: Draws) -> None:
+        """Compute what follows from some of the resamples."""
+
+
+def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | None = False) -> None:
+    """Let statistics take as many resamples as they want; those over the same and of the same sizes take the same ones."""
+    alike: dict[tuple[str, tuple[int, ...]], list[Statistic]] = {}
+    for statistic in statistics:
+        check_choice("over", statistic.over, OVER)
+        alike.setdefault((statistic.over, statistic.sizes), []).append(statistic)
+    for (over, sizes), several in alike.items():
+        generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
+        for some in progress_bar(progress, list(_blocks(several)), desc="resamples"):
+            draws = Draws.following(some, sizes, over, generators)
+            for statistic in several:
+                if some.start < statistic.n_resamples:
+                    statistic.take(draws)
+
+
+def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
+    """Blocks of resamples, none of which goes beyond what a statistic wants."""
+    start = 0
+    for end in sorted({statistic.n_resamples for statistic in statistics}):
+        widest = max(max(sum(one.sizes), one.widest) for one in statistics if one.n_resamples >= end)
+        yield from (slice(start + some.start, start + some.stop) for some in row_blocks(end - start, widest, _BLOCK))
+        start = end
+
+
+@dataclass(frozen=True)
+class Appearances:
+    """How a collection is drawn in n places of some resamples.
+
+    Attributes:
+        resample: in which of these resamples, ascending, shape ``(n,)``.
+        place: as which of its D collections, shape ``(n,)``.
+        count: how often each query is drawn there, shape ``(n, Q_d)``.
+    """
+
+    resample: Ints
+    place: Ints
+    count: Floats
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A block of B resamples of D collections.
+
+    Attributes:
+        some: which of all resamples.
+        drawn: the drawn collections, shape ``(B, D)``.
+        collections: of each collection where and how it is drawn.
+    """
+
+    some: slice
+    drawn: Ints
+    collections: list[Appearances]
+
+    @staticmethod
+    def following(some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> Draws:
+        """The next resamples."""
+        shape = (some.stop - some.start, len(sizes))
+        drawn = np.broadcast_to(np.arange(len(sizes)), shape)
+        if over == "collections":
+            drawn = generators[-1].integers(len(sizes), size=shape)
+        collections = []
+        for d, queries in enumerate(sizes):
+            resample, place = np.nonzero(drawn == d)
+            draw = generators[d].integers(queries, size=(len(resample), queries))
+            collections.append(Appearances(resample, place, times_drawn(draw, queries)))
+        return Draws(some, drawn, collections)
+
+    def means(self, values: Sequence[Floats]) -> Floats:
+        """Of the drawn collections, shape ``(D, S, B)``, from values of S runs, shape ``(S, Q_d)`` each."""
+        means = np.empty((len(values), len(values[0]), len(self.drawn)))
+        for x, one in zip(values, self.collections, strict=True):
+            of_places = x @ one.count.T
+            of_places /= x.shape[1]
+            for place, there, where in self._places(one):
+                means[place][:, where] = of_places[:, there]
+        return means
+
+    @cached_property
+    def count(self) -> Any:
+        """How often each query is drawn in all, shape ``(sum Q_d, B)``, contiguous: matrix products take three quarters of the time."""
+        count = np.zeros((sum(one.count.shape[1] for one in self.collections), len(self.drawn)), dtype=np.float32)
+        end = 0
+        for one in self.collections:
+            start, end = end, end + one.count.shape[1]
+            small = one.count.astype(np.float32)
+            for _, there, where in self._places(one):
+                count[start:end, where] += small[there].T
+        return count
+
+    def _places(self, one: Appearances) -> Iterator[tuple[int, Any, Any]]:
+        """Each place of a collection, its appearances there, and their resamples."""
+        for place in np.unique(one.place).tolist():
+            there = np.flatnonzero(one.place == place)
+            everywhere = len(there) == len(one.place) == len(self.drawn)
+            yield (place, slice(None), slice(None)) if everywhere else (place, there, one.resample[there])
+
+
+def times_drawn(draw: Ints, queries: int) -> Floats:
+    """How often each query is drawn, a row per resample."""
+    draw = draw + queries * np.arange(len(draw))[:, None]
+    return np.bincount(draw.ravel(), minlength=draw.size).reshape(draw.shape).astype(np.float64)
