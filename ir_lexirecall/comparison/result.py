@@ -305,7 +305,8 @@ class Comparison(Remembers, Readable, Judged):
         """Which runs may be the best: ``run``, ``p_best`` and ``may_be_best``, in the order of ``ranking``.
 
         With a confidence of 1 - alpha the best run is among those that may be it: ``p_best``, of the hypothesis that no run has a
-        better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run.
+        better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run; of more than 5,000
+        ``n_resamples`` it takes half, but at least 5,000.
 
         Args:
             alpha: 1 - confidence; by default that of the comparison.
