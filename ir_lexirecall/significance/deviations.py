@@ -21,6 +21,7 @@ from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
 
 _ENOUGH = 5_000  # resamples of all pairs
 _ROWS = 64  # of a matrix product: one of few rows costs as much
+_KEPT = 2**22  # squared differences that may be kept
 _MANY = 2**18  # differences of pairs on queries from which single precision is enough
 _SMALL = 1e-12  # differences whose squares it might not tell from 0
 _FLAT: dict[type, float] = {np.float64: 1e-12, np.float32: 2e-6}  # relative variance that is rounding
@@ -227,13 +228,23 @@ class _Sample:
     def variances(self, draws: Draws) -> Iterator[Any]:
         """Of j = 0 ... S - 2 the sums of squares of the differences of the runs after j to it, shape ``(S - j - 1, B)``."""
         count = draws.count.astype(self.precision, copy=False)
+        for squares, ends in self._kept_squares or self._squares():
+            yield from np.split(squares @ count, ends)
+
+    def _squares(self) -> Iterator[tuple[Any, Ints]]:
+        """The squares of these differences for some j at a time, and where those of one j end."""
         squares: list[Any] = []
         for j in range(len(self.mean) - 1):
             squares.append((self._spread(j) ** 2).astype(self.precision))
             ends = np.cumsum([len(rows) for rows in squares])
             if ends[-1] >= _ROWS or len(squares[-1]) == 1:
-                yield from np.split(np.concatenate(squares) @ count, ends[:-1])
+                yield np.concatenate(squares), ends[:-1]
                 squares = []
+
+    @cached_property
+    def _kept_squares(self) -> list[tuple[Any, Ints]]:
+        """All squares, or none where they are many."""
+        return list(self._squares()) if len(self.mean) ** 2 * self.y.shape[1] <= _KEPT else []
 
     def deviations(self, j: int, draws: Draws, of_runs: Floats, variance: Any) -> Any:
         """t of the gains of the runs after j on it in resamples, shape ``(S - j - 1, B)``, from what the runs' means moved."""

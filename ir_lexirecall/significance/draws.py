@@ -20,7 +20,7 @@ from ir_lexirecall._util.progress import progress_bar
 
 OVER = ("queries", "collections")
 
-_BLOCK = 2**21  # counts of a block of resamples: matrix products of smaller ones cost more
+_BLOCK = 2**22  # counts of a block of resamples: matrix products of smaller ones cost more
 
 
 class Statistic(Protocol):
@@ -68,17 +68,15 @@ def _blocks(statistics: Sequence[Statistic]) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class Appearances:
-    """How a collection is drawn in n places of some resamples.
+    """How a collection is drawn, n times in some resamples.
 
     Attributes:
-        resample: in which of these resamples, ascending, shape ``(n,)``.
-        place: as which of its D collections, shape ``(n,)``.
         count: how often each query is drawn there, shape ``(n, Q_d)``.
+        places: as which of the D drawn collections it appears, which of the n appearances these are, and in which resamples.
     """
 
-    resample: Ints
-    place: Ints
     count: Floats
+    places: list[tuple[int, Ints | slice, Ints | slice]]
 
 
 @dataclass(frozen=True)
@@ -99,14 +97,19 @@ class Draws:
     def following(some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> Draws:
         """The next resamples."""
         shape = (some.stop - some.start, len(sizes))
-        drawn = np.broadcast_to(np.arange(len(sizes)), shape)
-        if over == "collections":
+        if over == "queries":
+            drawn = np.broadcast_to(np.arange(len(sizes)), shape)
+        else:
             drawn = generators[-1].integers(len(sizes), size=shape)
         collections = []
         for d, queries in enumerate(sizes):
-            resample, place = np.nonzero(drawn == d)
-            draw = generators[d].integers(queries, size=(len(resample), queries))
-            collections.append(Appearances(resample, place, times_drawn(draw, queries)))
+            here = drawn == d
+            draw = generators[d].integers(queries, size=(here.sum(), queries))
+            places: list[tuple[int, Any, Any]] = [(d, slice(None), slice(None))]
+            if over == "collections":
+                appearance = here.cumsum().reshape(shape) - 1
+                places = [(i, appearance[where, i], where) for i, where in enumerate(map(np.flatnonzero, here.T))]
+            collections.append(Appearances(times_drawn(draw, queries), places))
         return Draws(some, drawn, collections)
 
     def means(self, values: Sequence[Floats]) -> Floats:
@@ -115,7 +118,7 @@ class Draws:
         for x, one in zip(values, self.collections, strict=True):
             of_places = x @ one.count.T
             of_places /= x.shape[1]
-            for place, there, where in self._places(one):
+            for place, there, where in one.places:
                 means[place][:, where] = of_places[:, there]
         return means
 
@@ -127,16 +130,9 @@ class Draws:
         for one in self.collections:
             start, end = end, end + one.count.shape[1]
             small = one.count.astype(np.float32)
-            for _, there, where in self._places(one):
+            for _, there, where in one.places:
                 count[start:end, where] += small[there].T
         return count
-
-    def _places(self, one: Appearances) -> Iterator[tuple[int, Any, Any]]:
-        """Each place of a collection, its appearances there, and their resamples."""
-        for place in np.unique(one.place).tolist():
-            there = np.flatnonzero(one.place == place)
-            everywhere = len(there) == len(one.place) == len(self.drawn)
-            yield (place, slice(None), slice(None)) if everywhere else (place, there, one.resample[there])
 
 
 def times_drawn(draw: Ints, queries: int) -> Floats:
