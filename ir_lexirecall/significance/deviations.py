@@ -58,15 +58,16 @@ def studentised_deviations(
     """Differences of all pairs and their studentised deviations in resamples.
 
     A resample's t of a pair is (its difference - the observed one) / (the standard error of the difference in the resample),
-    infinite where it has no spread. The resamples are those of ``macro_bootstrap``. ``over="queries"``: the variance of a difference is the sum of its variances over queries / Q_d, / D^2.
-    ``over="collections"``: the variance is that of the D means / D, but at least that over
-    queries; what the drawn collections' means differ from the macro mean is scaled by sqrt(D / (D - 1)).
+    infinite where it has no spread. The resamples are those of ``macro_bootstrap``. ``over="queries"``: the variance of a
+    difference is the sum of its variances over queries / Q_d, / D^2. ``over="collections"``: the variance is that of the D means
+    / D, but at least that over queries; what the drawn collections' means differ from the macro mean is scaled by
+    sqrt(D / (D - 1)).
 
     Args:
         values: of S runs on the queries of each of D collections, larger is better, shape ``(S, Q_d)`` each.
         over: ``"queries"`` or ``"collections"``.
-        n_resamples, seed: resamples of the queries, the same for all runs. More than 5,000 are halved to B, but not to fewer: one
-            of S runs costs as much as S of means, and with 5,000 the level of .05 varies by .003.
+        n_resamples, seed: resamples of the queries, the same for all runs. Of more than 5,000 the first half is taken, but at
+            least 5,000: with so many the level of .05 varies by .003, and all pairs cost much more than all means.
         progress: as in ``progress_bar``.
 
     >>> x = np.random.default_rng(0).normal([[0.5], [0.5], [0.9]], 0.3, (3, 40))

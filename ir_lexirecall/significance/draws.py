@@ -72,11 +72,13 @@ class Appearances:
 
     Attributes:
         count: how often each query is drawn there, shape ``(n, Q_d)``.
-        places: as which of the D drawn collections it appears, which of the n appearances these are, and in which resamples.
+        place: as which of the D drawn collections it appears, shape ``(n,)``.
+        resample: in which of these resamples, ascending, shape ``(n,)``.
     """
 
     count: Floats
-    places: list[tuple[int, Ints | slice, Ints | slice]]
+    place: Ints
+    resample: Ints
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,13 @@ class Draws:
 
     Attributes:
         some: which of all resamples.
+        over: what is drawn.
         drawn: the drawn collections, shape ``(B, D)``.
         collections: of each collection where and how it is drawn.
     """
 
     some: slice
+    over: str
     drawn: Ints
     collections: list[Appearances]
 
@@ -97,29 +101,25 @@ class Draws:
     def following(some: slice, sizes: Sequence[int], over: str, generators: Sequence[np.random.Generator]) -> Draws:
         """The next resamples."""
         shape = (some.stop - some.start, len(sizes))
-        if over == "queries":
-            drawn = np.broadcast_to(np.arange(len(sizes)), shape)
-        else:
+        drawn = np.broadcast_to(np.arange(len(sizes)), shape)
+        if over == "collections":
             drawn = generators[-1].integers(len(sizes), size=shape)
         collections = []
         for d, queries in enumerate(sizes):
-            here = drawn == d
-            draw = generators[d].integers(queries, size=(here.sum(), queries))
-            places: list[tuple[int, Any, Any]] = [(d, slice(None), slice(None))]
-            if over == "collections":
-                appearance = here.cumsum().reshape(shape) - 1
-                places = [(i, appearance[where, i], where) for i, where in enumerate(map(np.flatnonzero, here.T))]
-            collections.append(Appearances(times_drawn(draw, queries), places))
-        return Draws(some, drawn, collections)
+            resample, place = np.nonzero(drawn == d)
+            draw = generators[d].integers(queries, size=(len(resample), queries))
+            collections.append(Appearances(times_drawn(draw, queries), place, resample))
+        return Draws(some, over, drawn, collections)
 
     def means(self, values: Sequence[Floats]) -> Floats:
         """Of the drawn collections, shape ``(D, S, B)``, from values of S runs, shape ``(S, Q_d)`` each."""
         means = np.empty((len(values), len(values[0]), len(self.drawn)))
-        for x, one in zip(values, self.collections, strict=True):
-            of_places = x @ one.count.T
-            of_places /= x.shape[1]
-            for place, there, where in one.places:
-                means[place][:, where] = of_places[:, there]
+        for d, (x, one) in enumerate(zip(values, self.collections, strict=True)):
+            if self.over == "queries":
+                np.matmul(x, one.count.T, out=means[d])
+                means[d] /= x.shape[1]
+            else:
+                means[one.place, :, one.resample] = one.count @ x.T / x.shape[1]
         return means
 
     @cached_property
@@ -129,9 +129,8 @@ class Draws:
         end = 0
         for one in self.collections:
             start, end = end, end + one.count.shape[1]
-            small = one.count.astype(np.float32)
-            for _, there, where in one.places:
-                count[start:end, where] += small[there].T
+            resample, first = np.unique(one.resample, return_index=True)
+            count[start:end, resample] = np.add.reduceat(one.count, first, dtype=np.float32).T
         return count
 
 
