@@ -189,7 +189,7 @@ plt.show()
 # - Say which question you ask. "On these six collections" needs queries; "in general" needs collections.
 # - Show the forest, or the table by collection: a mean over collections of two kinds describes neither.
 # - Where ``i2`` is large, say for which collections the system is for, instead of an average.
-# - Name the correction and the number of resamples. ``to_latex`` writes them beside the table:
+# - Name what was resampled, and the correction. ``to_latex`` writes both beside the table:
 
 print(result.to_latex("collections", places=3))
 

@@ -185,8 +185,8 @@ class Benchmark(Mapping[str, Comparison]):
 
         Columns: ``criterion``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
         ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean, ``rank_low``,
-        ``rank_high``, which holds for all runs at once and where many are nearly equal; ``rank_from``, ``rank_to``: from where to
-        where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a preference: the mean preference
+        ``rank_high``, which holds for all runs at once and where many are nearly equal (from half of the resamples, as in
+        ``best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a preference: the mean preference
         over the baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over the runs of one
         criterion) and the ``verdict``. Ranks and verdicts know of which measures the smaller value is better; differences are
         those of the values. Of a single collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of the differences, ``effect``, with its interval,
@@ -199,7 +199,8 @@ class Benchmark(Mapping[str, Comparison]):
                 the collections where only a value of each is given.
 
         Raises:
-            ValueError: ``over`` is neither, no run is common to all collections, or a collection has no query that counts.
+            ValueError: ``over`` is neither, no run is common to all collections, a single one has preferences only, or a collection
+                has no query that counts.
             ModuleNotFoundError: random effects without statsmodels.
         """
         import pandas as pd
@@ -208,6 +209,10 @@ class Benchmark(Mapping[str, Comparison]):
         if over not in self._overall:
             if not self.runs:
                 raise ValueError("no run is common to all collections")
+            if not self.quantities:
+                raise ValueError(
+                    f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure"
+                )
             tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
             self._overall[over] = self._frame(pd.concat(tables, ignore_index=True), over=over)
         return self._overall[over].copy()

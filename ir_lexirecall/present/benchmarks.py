@@ -99,7 +99,7 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
         )
     queries = sum(len(comparison.query_ids) for comparison in result.values())
     size = "a value of each" if result.per_task else count(queries, "query")
-    head = f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; {size}), by {listed(result.quantities)}; each collection counts once."
+    head = f"{count(len(result.runs), 'run')} on {count(len(names), 'collection')} ({listed(names)}; {size}), by {listed(result.quantities or result.criteria)}; each collection counts once."
     if not result.runs:
         return Finding([head, "No run is common to all collections."], notes)
     try:

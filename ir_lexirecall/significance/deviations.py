@@ -35,14 +35,12 @@ class Deviations:
     Attributes:
         t: macro mean of the column's run minus that of the row's, divided by its standard error, shape ``(S, S)``; 0 for
             equal runs, infinite where a difference has no spread.
-        above: per run and resample, the largest t of another run's gain on it, shape ``(S, B)``.
-        beyond: the same of absolute t, shape ``(S, B)``.
+        above: per run and resample, the largest t of another run's gain on it, shape ``(S, B)``; 0 where there is none.
         least_p: the smallest p that the sample allows, 2^-n with n queries in all.
     """
 
     t: Floats
     above: Floats
-    beyond: Floats
     least_p: float
 
 
@@ -75,6 +73,8 @@ def studentised_deviations(
     >>> deviations.t[0].round(1), deviations.above.shape
     (array([0. , 1.6, 7.7]), (3, 999))
     """
+    if not len(values):
+        raise ValueError("values holds no collection")
     pairs = PairDeviations(values, over, n_resamples)
     resample([pairs], seed=seed, progress=progress)
     return pairs.found
@@ -91,21 +91,19 @@ class PairDeviations:
         self.over = over
         self.sizes = tuple(x.shape[1] for x in values)
         self.n_resamples = min(n_resamples, max(_ENOUGH, n_resamples // 2))
-        self.widest = 4 * (3 + len(values)) * len(values[0])
+        self.widest = max(16, 3 + len(values)) * len(values[0])
         self._sample = _Sample.of(values, over)
-        nothing: Any = np.zeros((2, len(values[0]), self.n_resamples), dtype=self._sample.precision)
-        self.found = Deviations(self._sample.t(), nothing[0], nothing[1], 2.0 ** -sum(self.sizes))
+        above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._sample.precision)
+        self.found = Deviations(self._sample.t(), above, 2.0 ** -sum(self.sizes))
 
     def take(self, draws: Draws) -> None:
         """The largest deviations of some resamples."""
-        above, beyond = self.found.above[:, draws.some], self.found.beyond[:, draws.some]
+        above = self.found.above[:, draws.some]
         moved = draws.means(self._sample.centered)
         for j, variance in enumerate(self._sample.variances(draws)):
             t = self._sample.deviations(j, draws, moved, variance)
             _raise(above[j], t.max(axis=0))
             _raise(above[j + 1 :], np.negative(t, out=t))
-            _raise(beyond[j], np.abs(t, out=t).max(axis=0))
-            _raise(beyond[j + 1 :], t)
 
 
 def best_set(deviations: Deviations) -> Floats:
@@ -133,9 +131,9 @@ def best_set(deviations: Deviations) -> Floats:
 def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, Ints]:
     """Ranks from ... to ... that each run may have, shape ``(S,)`` each: 1 + runs surely better, S - runs surely worse.
 
-    For one run, its differences to all others are bounded together: a run is surely better where its t is above, and surely
-    worse where it is below, all but alpha of the largest absolute deviations. Each run's interval holds its true rank with
-    a probability of at least 1 - alpha; over all runs together it is not corrected.
+    The differences of all pairs are bounded together: a run is surely better where its t is above, and surely worse where it is
+    below, all but alpha of the largest absolute deviations of any pair. With a probability of at least 1 - alpha, the intervals
+    hold the true ranks of all runs at once.
 
     Source: Mogstad, Romano, Shaikh, Wilhelm, see ``best_set``.
 
@@ -143,14 +141,14 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     >>> rank_intervals(studentised_deviations([x], n_resamples=999))
     (array([2, 2, 1]), array([3, 3, 1]))
     """
-    runs, resamples = deviations.beyond.shape
+    runs, resamples = deviations.above.shape
     k = most_extreme(resamples, alpha)
-    bound = np.full(runs, np.inf)
+    bound = np.inf
     if k and 2 * deviations.least_p <= alpha:
-        place = resamples - k
-        bound = np.partition(deviations.beyond, place, axis=1)[:, place] * (1 + RELATIVE)
-    better = np.count_nonzero(deviations.t > bound[:, None], axis=1)
-    worse = np.count_nonzero(deviations.t < -bound[:, None], axis=1)
+        furthest = deviations.above.max(axis=0)  # of any pair: one of its runs gains on the other
+        bound = np.partition(furthest, resamples - k)[resamples - k] * (1 + RELATIVE)
+    better = np.count_nonzero(deviations.t > bound, axis=1)
+    worse = np.count_nonzero(deviations.t < -bound, axis=1)
     return 1 + better, runs - worse
 
 
@@ -214,7 +212,7 @@ class _Sample:
     @cached_property
     def precision(self) -> type:
         """Single precision where there are many differences, none of them so small that its square would be 0."""
-        if len(self.mean) * self.y.size <= _MANY:
+        if len(self.mean) < 2 or len(self.mean) * self.y.size <= _MANY:
             return np.float64
         largest = np.concatenate([np.abs(self._spread(j)).max(axis=1) for j in range(len(self.mean) - 1)])
         return np.float32 if largest[largest > 0].min(initial=1) > _SMALL else np.float64

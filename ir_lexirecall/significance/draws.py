@@ -1,8 +1,9 @@
 """Resamples of queries and of collections, drawn once for all that is computed from them, block by block.
 
 Which collections: ``default_rng([seed, D])`` draws ``integers(D, size=(B, D))``, or all are there, in order. The queries of
-collection d: ``default_rng([seed, d])`` draws ``integers(Q_d, size=(appearances, Q_d))``, in the order of resamples and of the
-places where the collection stands. So they do not depend on the sizes of blocks, nor on what is computed.
+collection d: ``default_rng([seed, d])``, of the first one ``default_rng(seed)``, draws ``integers(Q_d, size=(appearances, Q_d))``,
+in the order of resamples and of the places where the collection stands. So they do not depend on the sizes of blocks, nor on what
+is computed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ir_lexirecall._util.progress import progress_bar
 
 OVER = ("queries", "collections")
 
-_BLOCK = 2**22  # counts of a block of resamples: matrix products of smaller ones cost more
+_BLOCK = 2**22  # counts of a block of resamples, or other numbers: matrix products of smaller ones cost more
 
 
 class Statistic(Protocol):
@@ -30,7 +31,7 @@ class Statistic(Protocol):
         over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries within each drawn one.
         sizes: queries of each of D collections.
         n_resamples: how many it takes, the first ones.
-        widest: numbers that it needs of each resample at once.
+        widest: numbers that it needs of each resample at once, about.
     """
 
     over: str
@@ -49,7 +50,8 @@ def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | Non
         check_choice("over", statistic.over, OVER)
         alike.setdefault((statistic.over, statistic.sizes), []).append(statistic)
     for (over, sizes), several in alike.items():
-        generators = [np.random.default_rng([seed, d]) for d in range(len(sizes) + 1)]
+        seeds: list[Any] = [seed, *([seed, d] for d in range(1, len(sizes) + (over == "collections")))]
+        generators = [np.random.default_rng(one) for one in seeds]
         for some in progress_bar(progress, list(_blocks(several)), desc="resamples"):
             draws = Draws.following(some, sizes, over, generators)
             for statistic in several:
@@ -104,11 +106,12 @@ class Draws:
         drawn = np.broadcast_to(np.arange(len(sizes)), shape)
         if over == "collections":
             drawn = generators[-1].integers(len(sizes), size=shape)
+        by_collection = np.argsort(drawn, axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(drawn.ravel(), minlength=len(sizes)))
         collections = []
-        for d, queries in enumerate(sizes):
-            resample, place = np.nonzero(drawn == d)
-            draw = generators[d].integers(queries, size=(len(resample), queries))
-            collections.append(Appearances(times_drawn(draw, queries), place, resample))
+        for d, (queries, here) in enumerate(zip(sizes, np.split(by_collection, ends[:-1]), strict=True)):
+            draw = generators[d].integers(queries, size=(len(here), queries))
+            collections.append(Appearances(times_drawn(draw, queries), here % len(sizes), here // len(sizes)))
         return Draws(some, over, drawn, collections)
 
     def means(self, values: Sequence[Floats]) -> Floats:
@@ -129,8 +132,11 @@ class Draws:
         end = 0
         for one in self.collections:
             start, end = end, end + one.count.shape[1]
-            resample, first = np.unique(one.resample, return_index=True)
-            count[start:end, resample] = np.add.reduceat(one.count, first, dtype=np.float32).T
+            if self.over == "queries":
+                count[start:end] = one.count.T
+            else:
+                resample, first = np.unique(one.resample, return_index=True)
+                count[start:end, resample] = np.add.reduceat(one.count, first, dtype=np.float32).T
         return count
 
 

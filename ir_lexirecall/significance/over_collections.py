@@ -77,7 +77,7 @@ def macro_bootstrap(
 
     ``over="queries"``: these collections are the benchmark. ``over="collections"``: they are a sample of tasks; the standard
     error is that of the D drawn means, so a statistic divided by it accounts for the queries' noise once: in the observed
-    means as well as in the resampled ones.
+    means as well as in the resampled ones. ``n_resamples`` are drawn with ``seed`` as the module ``draws`` says.
 
     >>> resamples = macro_bootstrap([np.array([[0.0, 1.0]]), np.array([[0.2, 0.8]])], "queries", n_resamples=1000, seed=0)
     >>> resamples.mean.shape, abs(float(resamples.mean.mean()) - 0.5) < 0.02

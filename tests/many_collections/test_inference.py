@@ -80,6 +80,23 @@ def test_resamples_do_not_depend_on_blocks(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.undo()
 
 
+@pytest.mark.parametrize("seed", [0, 7, 2**100, None])
+def test_a_single_collection_is_resampled_with_the_seed_itself(seed: int | None) -> None:
+    x = np.random.default_rng(0).random((3, 6))
+    found = inference.macro_bootstrap([x], "queries", n_resamples=B, seed=seed)
+    assert seed is None or found.mean == pytest.approx(
+        x[:, np.random.default_rng(seed).integers(6, size=(B, 6))].mean(axis=2)
+    )
+
+
+def test_means_that_agree_in_a_resample_have_no_spread() -> None:
+    """Whatever the collections' size and scale."""
+    x = [np.full((1, 3), 1e5 / 3), np.full((1, 7), 1e5 / 3), np.full((1, 5), 0.1)]
+    found = inference.macro_bootstrap(x, "collections", n_resamples=B, seed=0)
+    drawn = np.random.default_rng([0, 3]).integers(3, size=(B, 3))
+    assert ((found.error[0] == 0) == ((drawn < 2).all(axis=1) | (drawn == 2).all(axis=1))).all()
+
+
 def test_statistics_take_the_same_resamples_however_many_they_want() -> None:
     values = [np.random.default_rng(0).random((3, size)) for size in (5, 9, 4)]
     for over in draws.OVER:

@@ -400,3 +400,11 @@ def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any]
     assert len(told) == (message is not None)
     assert message is None or message in told[0]
     assert not told or told[0].endswith(".")
+
+
+def test_a_single_run_has_no_preferences_over_collections() -> None:
+    result = irl.benchmark({"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"])
+    with pytest.raises(
+        ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
+    ):
+        result.overall()
