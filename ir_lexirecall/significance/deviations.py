@@ -88,13 +88,13 @@ class PairDeviations:
     """
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
-        self.over = over
-        self.sizes = tuple(x.shape[1] for x in values)
-        self.n_resamples = min(n_resamples, max(_ENOUGH, n_resamples // 2))
-        self.widest = max(16, 3 + len(values)) * len(values[0])
+        self.over: str = over
+        self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
+        self.n_resamples: int = min(n_resamples, max(_ENOUGH, n_resamples // 2))
+        self.widest: int = max(16, 3 + len(values)) * len(values[0])
         self._sample = _Sample.of(values, over)
         above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._sample.precision)
-        self.found = Deviations(self._sample.t(), above, 2.0 ** -sum(self.sizes))
+        self.found: Deviations = Deviations(self._sample.t(), above, 2.0 ** -sum(self.sizes))
 
     def take(self, draws: Draws) -> None:
         """The largest deviations of some resamples."""

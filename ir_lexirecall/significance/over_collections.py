@@ -96,14 +96,14 @@ class MacroMeans:
     """
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
-        self.over = over
-        self.sizes = tuple(x.shape[1] for x in values)
-        self.n_resamples = n_resamples
-        self.widest = (2 if over == "queries" else len(values)) * len(values[0])
+        self.over: str = over
+        self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
+        self.n_resamples: int = n_resamples
+        self.widest: int = (2 if over == "queries" else len(values)) * len(values[0])
         self._means = [x.mean(axis=1, keepdims=True) for x in values]
         self._centered = [x - mean for x, mean in zip(values, self._means, strict=True)]
         self._noise = _NOISE * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
-        self.resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
+        self.resamples: Resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
 
     def take(self, draws: Draws) -> None:
         """Means and errors of some resamples."""
