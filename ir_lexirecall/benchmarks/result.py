@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, levelled
+from ir_lexirecall._util.arrays import Floats, levelled, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.provenance import versions
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
 
-_T = TypeVar("_T")
 _SINGLE = {"run_a": "run", "ci_low": "difference_low", "ci_high": "difference_high"}
 _TESTED = ("difference", "p", "p_corrected", "verdict")
 _ROWS = 500  # of values that are resampled at once
@@ -184,14 +183,15 @@ class Benchmark(Mapping[str, Comparison]):
         """What holds over all collections: a row per criterion and run, each collection counting once.
 
         Columns: ``criterion``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
-        ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean, ``rank_low``,
-        ``rank_high``, which holds for all runs at once and where many are nearly equal (from half of the resamples, as in
-        ``best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a baseline, the macro ``difference`` (of a preference: the mean preference
-        over the baseline) with its interval, ``p``, ``p_corrected`` (by the correction of ``test``, over the runs of one
-        criterion) and the ``verdict``. Ranks and verdicts know of which measures the smaller value is better; differences are
-        those of the values. Of a single collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of the differences, ``effect``, with its interval,
-        ``tau2`` (variance of the true differences between collections), ``i2`` (share of the variance not explained by sampling
-        queries) and ``p_heterogeneity``.
+        ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean,
+        ``rank_low``, ``rank_high``, which holds for all runs at once and where many are nearly equal (of so many resamples as
+        ``Comparison.best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a
+        baseline, the macro ``difference`` (of a preference: the mean preference over the baseline) with its interval, ``p``,
+        ``p_corrected`` (by the correction of ``test``, over the runs of one criterion) and the ``verdict``. Ranks and
+        verdicts know of which measures the smaller value is better; differences are those of the values. Of a single
+        collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of
+        the differences, ``effect``, with its interval, ``tau2`` (variance of the true differences between collections),
+        ``i2`` (share of the variance not explained by sampling queries) and ``p_heterogeneity``.
 
         Args:
             over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
@@ -267,9 +267,9 @@ class Benchmark(Mapping[str, Comparison]):
 
     def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
         """Of each criterion its values, its differences, and resamples of both, one below the other."""
-        for names in _portions(self.quantities, _ROWS // (len(self.runs) + len(self._others))):
+        for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
             parts = []
-            for name in names:
+            for name in self.quantities[some]:
                 values = self._units(name, self.values_of(name))
                 differences = [np.zeros((0, x.shape[1])) for x in values]
                 if self._others:
@@ -510,9 +510,3 @@ class Benchmark(Mapping[str, Comparison]):
     def plot_cd(self, by: str | None = None, ax: Any = None) -> Any:
         """Critical-difference diagram of mean ranks (Demsar 2006); returns the axes."""
         return plots.critical_differences(self, by, ax=ax)
-
-
-def _portions(several: Sequence[_T], most: int) -> Iterator[Sequence[_T]]:
-    """Parts of a sequence of at most ``most`` items, at least one."""
-    step = max(1, most)
-    return (several[start : start + step] for start in range(0, len(several), step))

@@ -16,7 +16,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall.significance.draws import Draws, resample
+from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
 
 _ENOUGH = 5_000  # resamples of all pairs
@@ -80,7 +80,7 @@ def studentised_deviations(
     return pairs.found
 
 
-class PairDeviations:
+class PairDeviations(Statistic):
     """``studentised_deviations`` as a statistic that takes resamples.
 
     Attributes:
@@ -88,10 +88,8 @@ class PairDeviations:
     """
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
-        self.over: str = over
-        self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
-        self.n_resamples: int = min(n_resamples, max(_ENOUGH, n_resamples // 2))
-        self.widest: int = max(16, 3 + len(values)) * len(values[0])
+        enough = min(n_resamples, max(_ENOUGH, n_resamples // 2))
+        super().__init__(values, over, n_resamples=enough, widest=max(16, 3 + len(values)) * len(values[0]))
         self._sample = _Sample.of(values, over)
         above: Any = np.zeros((len(values[0]), self.n_resamples), dtype=self._sample.precision)
         self.found: Deviations = Deviations(self._sample.t(), above, 2.0 ** -sum(self.sizes))

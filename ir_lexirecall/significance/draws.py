@@ -8,9 +8,10 @@ is computed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +25,8 @@ OVER = ("queries", "collections")
 _BLOCK = 2**22  # counts of a block of resamples, or other numbers: matrix products of smaller ones cost more
 
 
-class Statistic(Protocol):
-    """What is computed from resamples.
+class Statistic(ABC):
+    """What is computed from resamples of values, shape ``(S, Q_d)`` for each of D collections.
 
     Attributes:
         over: ``"queries"`` are drawn within each collection, or ``"collections"``, and queries within each drawn one.
@@ -34,11 +35,13 @@ class Statistic(Protocol):
         widest: numbers that it needs of each resample at once, about.
     """
 
-    over: str
-    sizes: tuple[int, ...]
-    n_resamples: int
-    widest: int
+    def __init__(self, values: Sequence[Floats], over: str, *, n_resamples: int, widest: int) -> None:
+        self.over: str = check_choice("over", over, OVER)
+        self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
+        self.n_resamples: int = n_resamples
+        self.widest: int = widest
 
+    @abstractmethod
     def take(self, draws: Draws) -> None:
         """Compute what follows from some of the resamples."""
 
@@ -47,7 +50,6 @@ def resample(statistics: Sequence[Statistic], *, seed: int, progress: bool | Non
     """Let statistics take as many resamples as they want; those over the same and of the same sizes take the same ones."""
     alike: dict[tuple[str, tuple[int, ...]], list[Statistic]] = {}
     for statistic in statistics:
-        check_choice("over", statistic.over, OVER)
         alike.setdefault((statistic.over, statistic.sizes), []).append(statistic)
     for (over, sizes), several in alike.items():
         seeds: list[Any] = [seed, *([seed, d] for d in range(1, len(sizes) + (over == "collections")))]

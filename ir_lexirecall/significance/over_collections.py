@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall.significance.draws import Draws, resample
+from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.intervals import most_extreme
 from ir_lexirecall.significance.meta_analysis import better_on_at_least as better_on_at_least
 from ir_lexirecall.significance.meta_analysis import friedman as friedman
@@ -88,7 +88,7 @@ def macro_bootstrap(
     return means.resamples
 
 
-class MacroMeans:
+class MacroMeans(Statistic):
     """``macro_bootstrap`` of values as a statistic that takes resamples.
 
     Attributes:
@@ -96,10 +96,8 @@ class MacroMeans:
     """
 
     def __init__(self, values: Sequence[Floats], over: str, n_resamples: int) -> None:
-        self.over: str = over
-        self.sizes: tuple[int, ...] = tuple(x.shape[1] for x in values)
-        self.n_resamples: int = n_resamples
-        self.widest: int = (2 if over == "queries" else len(values)) * len(values[0])
+        widest = (2 if over == "queries" else len(values)) * len(values[0])
+        super().__init__(values, over, n_resamples=n_resamples, widest=widest)
         self._means = [x.mean(axis=1, keepdims=True) for x in values]
         self._centered = [x - mean for x, mean in zip(values, self._means, strict=True)]
         self._noise = _NOISE * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
