@@ -73,7 +73,7 @@ def embedded(n_resamples: int) -> Benchmark:
         dict.fromkeys(collections, demo.runs()),
         ["nDCG@10", "LR"],
         baseline="bm25",
-        n_resamples=n_resamples,
+        test=irl.SignificanceTest(n_resamples=n_resamples),
     )
     print(f"The embedded collection by subject: {', '.join(collections)}\n")
     show(result)
@@ -122,7 +122,7 @@ def with_vaswani(home: Path, n_resamples: int) -> None:
         {**dict.fromkeys(SUBJECTS, ours), "vaswani": theirs},
         ["nDCG@10", "LR"],
         baseline="bm25",
-        n_resamples=n_resamples,
+        test=irl.SignificanceTest(n_resamples=n_resamples),
     )
     print("\n\nThree systems on these three parts and on vaswani\n")
     means = result.means().pivot(index=["collection", "run"], columns="criterion", values="mean")
@@ -145,7 +145,9 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
         name: {f"run {n}": str(path) for n, path in enumerate(sorted((folder / place / "runs").iterdir())[:4], 1)}
         for name, (place, _) in places.items()
     }
-    result = irl.benchmark(collections, runs, ["nDCG@10", "LR"], baseline="run 1", n_resamples=n_resamples)
+    result = irl.benchmark(
+        collections, runs, ["nDCG@10", "LR"], baseline="run 1", test=irl.SignificanceTest(n_resamples=n_resamples)
+    )
     print("\n\nFour runs each of TREC 2003 Robust and CLEF eHealth 2016 (by place: not the same systems)\n")
     show(result)
 
@@ -156,7 +158,7 @@ def evaluation_data(folder: Path, n_resamples: int) -> None:
     year = 2009 + (qrels["query_id"].astype(int) - 1) // 50  # fifty topics a year
     web = {f"web {y}": qrels[year == y][["query_id", "doc_id", "relevance"]] for y in range(2011, 2015)}
     of_year = {name: {"ql": str(folder / "web-adhoc" / f"wt{name[-2:]}.run.gz")} for name in web}
-    result = irl.benchmark(web, of_year, ["nDCG@10", "LR"], n_resamples=n_resamples)
+    result = irl.benchmark(web, of_year, ["nDCG@10", "LR"], test=irl.SignificanceTest(n_resamples=n_resamples))
     print("\nWeb Track ad hoc, one run per year:\n")
     print(result.means().round(3).to_string(index=False))
 

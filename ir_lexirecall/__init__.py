@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import compare as compare
     from ir_lexirecall.comparison import gate as gate
     from ir_lexirecall.data import demo as demo
-    from ir_lexirecall.data.collection import load as load
+    from ir_lexirecall.data.judgments import load as load
     from ir_lexirecall.descriptions import describe as describe
     from ir_lexirecall.evaluation.acceleration import accelerate as accelerate
     from ir_lexirecall.evaluation.evaluating import evaluate as evaluate
+    from ir_lexirecall.evaluation.evaluating import tie_audit as tie_audit
     from ir_lexirecall.evaluation.one_ranking import scorer as scorer
-    from ir_lexirecall.evaluation.tie_audits import tie_audit as tie_audit
-    from ir_lexirecall.judging.run_bounds import judgment_bounds as judgment_bounds
+    from ir_lexirecall.judging.bounds import judgment_bounds as judgment_bounds
     from ir_lexirecall.reports import report as report
     from ir_lexirecall.significance import SignificanceTest as SignificanceTest
 
@@ -46,11 +46,11 @@ else:
         "gate": "ir_lexirecall.comparison",
         "describe": "ir_lexirecall.descriptions",
         "evaluate": "ir_lexirecall.evaluation.evaluating",
-        "judgment_bounds": "ir_lexirecall.judging.run_bounds",
-        "load": "ir_lexirecall.data.collection",
+        "judgment_bounds": "ir_lexirecall.judging.bounds",
+        "load": "ir_lexirecall.data.judgments",
         "report": "ir_lexirecall.reports",
         "scorer": "ir_lexirecall.evaluation.one_ranking",
-        "tie_audit": "ir_lexirecall.evaluation.tie_audits",
+        "tie_audit": "ir_lexirecall.evaluation.evaluating",
     }
     _MODULES = {
         "demo": "ir_lexirecall.data.demo",

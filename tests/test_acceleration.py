@@ -24,7 +24,7 @@ from ir_measures.measures.base import Measure
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR10, LR, TSE
 from ir_lexirecall.evaluation import acceleration
-from ir_lexirecall.measures.standard import identical
+from ir_lexirecall.measures.scoring import identical
 from tests.conftest import collections
 from tests.measures.test_standard import FIXED
 

@@ -217,14 +217,12 @@ def test_ranks_and_values_of_one_alignment(collection: Any, data: st.DataObject)
 def test_documents_taken_out_and_condensed_lists(exclude: Any, judged_only: bool) -> None:
     qrels = {"q1": {"a": 1, "b": 2, "q1": 1}, "q2": {"a": 1, "c": 0}}
     run = {"q1": {"q1": 4.0, "x": 3.0, "a": 2.0, "y": 1.5, "b": 1.0}, "q2": {"q2": 2.0, "c": 1.0, "a": 0.5}}
-    tables = qrel_table(qrels), run_table(run)
-    wanted = irl.evaluate(MEASURES, qrels, run, exclude=exclude)
-    values = evaluate_arrow(MEASURES, *tables, exclude=exclude)
+    judgments = irl.load(qrel_table(qrels), exclude=exclude, judged_only=judged_only)
+    wanted = irl.evaluate(MEASURES, judgments, run)
+    values = evaluate_arrow(MEASURES, judgments, run_table(run))
     pd.testing.assert_frame_equal(as_frame(values), wanted, check_exact=True, check_index_type=False)
-    judgments = Judgments.from_qrels(qrels, exclude)
-    aligned = align(judgments, run)
-    ranks = align_arrow(*tables, judged_only=judged_only, exclude=exclude)
-    assert_same_ranks(ranks_from_arrow(judgments, ranks), aligned.condensed() if judged_only else aligned)
+    ranks = align_arrow(judgments, run_table(run))
+    assert_same_ranks(ranks_from_arrow(judgments, ranks), align(judgments, run))
 
 
 def test_judgments_of_a_part_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
     gone = some_documents(data, qrels, run)
     wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
     for rule in RULES.values():
-        assert_frame_equal(irl.evaluate(MEASURES, qrels, run, exclude=rule(gone)), wanted, check_exact=True)
+        assert_frame_equal(irl.evaluate(MEASURES, irl.load(qrels, exclude=rule(gone)), run), wanted, check_exact=True)
 
 
 def frame(nested: Table, value: str) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def test_every_format_of_the_input(collection: Any, data: st.DataObject) -> None
     gone = some_documents(data, qrels, run)
     wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
     for build in INPUTS.values():
-        found = irl.evaluate(MEASURES, build(qrels, "relevance"), build(run, "score"), exclude=gone)
+        found = irl.evaluate(MEASURES, irl.load(build(qrels, "relevance"), exclude=gone), build(run, "score"))
         assert_frame_equal(found, wanted, check_exact=True)
 
 
@@ -137,25 +137,29 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 def test_files(files: tuple[str, str]) -> None:
     wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude=GONE), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(MEASURES, irl.load(files[0], exclude=GONE), files[1]), wanted, check_exact=True)
 
 
 def test_a_file_is_a_rule(files: tuple[str, str], tmp_path: Path) -> None:
     rule = tmp_path / "gone.run"
     rule.write_text("".join(f"{q} Q0 {doc} 1 0.0 tag\n" for q, doc in pairs(GONE)))
     wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude=str(rule)), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(MEASURES, irl.load(files[0], exclude=str(rule)), files[1]), wanted, check_exact=True
+    )
 
 
 def test_self(files: tuple[str, str]) -> None:
     gone = {q: [q] for q in QRELS}
     wanted = irl.evaluate(MEASURES, without(QRELS, gone), without(RUN, gone))
-    assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude="self"), wanted, check_exact=True)
-    assert_frame_equal(irl.evaluate(MEASURES, *files, exclude="self"), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude="self"), RUN), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(MEASURES, irl.load(files[0], exclude="self"), files[1]), wanted, check_exact=True)
     integers = [
         {int(q): {int(doc): value for doc, value in docs.items()} for q, docs in t.items()} for t in (QRELS, RUN)
     ]
-    assert_frame_equal(irl.evaluate(MEASURES, *integers, exclude="self"), wanted, check_exact=True)
+    assert_frame_equal(
+        irl.evaluate(MEASURES, irl.load(integers[0], exclude="self"), integers[1]), wanted, check_exact=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,13 +173,13 @@ def test_self(files: tuple[str, str]) -> None:
 )
 def test_integers(rule: Any) -> None:
     wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude=rule), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude=rule), RUN), wanted, check_exact=True)
 
 
 def test_nothing() -> None:
     wanted = irl.evaluate(MEASURES, QRELS, RUN)
     for rule in (None, {}, {"1": []}, {"no query": ["1"]}, pd.DataFrame({"query_id": [], "doc_id": []}), []):
-        assert_frame_equal(irl.evaluate(MEASURES, QRELS, RUN, exclude=rule), wanted, check_exact=True)
+        assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude=rule), RUN), wanted, check_exact=True)
 
 
 # -- subtopics and aspects ---------------------------------------------------------------------------
@@ -192,7 +196,7 @@ def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     if remaining.empty:
         return
     wanted = irl.evaluate(OF_SUBTOPICS, remaining, without(run, gone))
-    found = irl.evaluate(OF_SUBTOPICS, qrels, run, exclude=gone)
+    found = irl.evaluate(OF_SUBTOPICS, irl.load(qrels, exclude=gone), run)
     assert set(found.index) == set(judgments)
     assert_frame_equal(found.loc[wanted.index], wanted, check_exact=True)
     lost = found.drop(index=wanted.index)
@@ -219,7 +223,7 @@ TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
 
 def test_weighted_subtopics() -> None:
     wanted = irl.evaluate(OF_SUBTOPICS, rows_without(WEIGHTED, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    found = irl.evaluate(OF_SUBTOPICS, WEIGHTED, OF_WEIGHTED, exclude=TAKEN_OUT)
+    found = irl.evaluate(OF_SUBTOPICS, irl.load(WEIGHTED, exclude=TAKEN_OUT), OF_WEIGHTED)
     assert_frame_equal(found, wanted, check_exact=True)
     assert not found.equals(irl.evaluate(OF_SUBTOPICS, WEIGHTED, OF_WEIGHTED))
 
@@ -236,9 +240,13 @@ IN_COLUMNS = WEIGHTED[["query_id", "doc_id", "relevance"]].drop_duplicates(["que
 def test_aspects_in_columns() -> None:
     qrels = IN_COLUMNS.assign(quality=[2, 0, 1, 2, 1])
     wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    assert_frame_equal(irl.evaluate(OF_ASPECTS, qrels, OF_WEIGHTED, exclude=TAKEN_OUT), wanted, check_exact=True)
     assert_frame_equal(
-        irl.evaluate(OF_ASPECTS, pl.DataFrame(qrels), OF_WEIGHTED, exclude=table(TAKEN_OUT)), wanted, check_exact=True
+        irl.evaluate(OF_ASPECTS, irl.load(qrels, exclude=TAKEN_OUT), OF_WEIGHTED), wanted, check_exact=True
+    )
+    assert_frame_equal(
+        irl.evaluate(OF_ASPECTS, irl.load(pl.DataFrame(qrels), exclude=table(TAKEN_OUT)), OF_WEIGHTED),
+        wanted,
+        check_exact=True,
     )
 
 
@@ -246,7 +254,7 @@ def test_aspects_in_rows() -> None:
     relevance, quality = (IN_COLUMNS.assign(relevance=grades) for grades in ([1, 3, 0, 1, 2], [2, 0, 1, 2, 1]))
     qrels = pd.concat([relevance.assign(iteration="relevance"), quality.assign(iteration="quality")])
     wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    found = irl.evaluate(OF_ASPECTS, qrels, OF_WEIGHTED, exclude=TAKEN_OUT)
+    found = irl.evaluate(OF_ASPECTS, irl.load(qrels, exclude=TAKEN_OUT), OF_WEIGHTED)
     assert_frame_equal(found, wanted, check_exact=True)
 
 
@@ -262,12 +270,12 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     by_hand = {name: without(ranking, gone) for name, ranking in runs.items()}
     preferences = ["lexirecall", "rpp", "AP"]
     assert_frame_equal(
-        irl.compare(qrels, runs, preferences, exclude=table(gone), allow_empty=True).table(),
+        irl.compare(irl.load(qrels, exclude=table(gone)), runs, preferences, allow_empty=True).table(),
         irl.compare(without(qrels, gone), by_hand, preferences, allow_empty=True).table(),
         check_exact=True,
     )
-    options = {"progress": False, "allow_empty": True, "n_resamples": 99}
-    found = irl.benchmark(qrels, runs, ["AP", "LR", "rpp"], exclude=gone, **options)
+    options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
+    found = irl.benchmark(irl.load(qrels, exclude=gone), runs, ["AP", "LR", "rpp"], **options)
     wanted = irl.benchmark(without(qrels, gone), by_hand, ["AP", "LR", "rpp"], **options)
     assert_frame_equal(found.means(), wanted.means(), check_exact=True)
     assert_frame_equal(found.table(), wanted.table(), check_exact=True)
@@ -278,7 +286,7 @@ def test_ties_are_those_of_the_remaining_documents(collection: Any, data: st.Dat
     qrels, run = collection
     gone = some_documents(data, qrels, run)
     measures = ["AP", "P@2", "LR", "TSE"]
-    found = irl.tie_audit(measures, qrels, {"run": run}, exclude=gone, allow_empty=True)
+    found = irl.tie_audit(measures, irl.load(qrels, exclude=gone), {"run": run}, allow_empty=True)
     wanted = irl.tie_audit(measures, without(qrels, gone), {"run": without(run, gone)}, allow_empty=True)
     assert_frame_equal(found, wanted, check_exact=True)
 
@@ -297,13 +305,13 @@ def test_judged_only_after_it() -> None:
     gone = {"1": ["1"], "2": ["10"]}
     measures = ["AP(judged_only=True)", "LR(judged_only=True)"]
     wanted = irl.evaluate(measures, without(QRELS, gone), without(RUN, gone))
-    assert_frame_equal(irl.evaluate(measures, QRELS, RUN, exclude=gone), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(measures, irl.load(QRELS, exclude=gone), RUN), wanted, check_exact=True)
 
 
 def test_judgments_are_left_as_they_were() -> None:
     judgments = Judgments.from_qrels(QRELS)
     before = irl.evaluate(MEASURES, judgments, RUN)
-    irl.evaluate(MEASURES, judgments, RUN, exclude="self")
+    irl.evaluate(MEASURES, irl.load(judgments, exclude="self"), RUN)
     assert_frame_equal(irl.evaluate(MEASURES, judgments, RUN), before, check_exact=True)
 
 
@@ -318,7 +326,7 @@ def test_twice() -> None:
 def test_measures_of_other_providers() -> None:
     measure = ir_measures.Compat(p=0.8)
     wanted = irl.evaluate(measure, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(measure, QRELS, RUN, exclude=GONE), wanted, check_exact=True)
+    assert_frame_equal(irl.evaluate(measure, irl.load(QRELS, exclude=GONE), RUN), wanted, check_exact=True)
 
 
 # -- bad input ---------------------------------------------------------------------------------------
@@ -343,9 +351,9 @@ def test_measures_of_other_providers() -> None:
 )
 def test_bad_rules(rule: Any, message: str) -> None:
     for refuse in (
-        lambda: irl.evaluate("AP", QRELS, RUN, exclude=rule),
-        lambda: irl.compare(QRELS, {"a": RUN, "b": RUN}, exclude=rule),
-        lambda: irl.benchmark(QRELS, {"a": RUN}, "AP", exclude=rule),
+        lambda: irl.evaluate("AP", irl.load(QRELS, exclude=rule), RUN),
+        lambda: irl.compare(irl.load(QRELS, exclude=rule), {"a": RUN, "b": RUN}),
+        lambda: irl.benchmark(irl.load(QRELS, exclude=rule), {"a": RUN}, "AP"),
     ):
         with pytest.raises(ValueError, match=message):
             refuse()

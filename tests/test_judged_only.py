@@ -140,12 +140,12 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
     runs = {"a": run, "b": {q: data.draw(rankings()) for q in run}}
     by_hand = {name: judged_documents(table, ranking) for name, ranking in runs.items()}
     preferences = ["lexirecall", "rpp", "AP", "TSE@3"]
-    found = irl.compare(qrels, runs, preferences, judged_only=True, allow_empty=True)
+    found = irl.compare(irl.load(qrels, judged_only=True), runs, preferences, allow_empty=True)
     assert_frame_equal(
         found.table(), irl.compare(qrels, by_hand, preferences, allow_empty=True).table(), check_exact=True
     )
-    options = {"progress": False, "allow_empty": True, "n_resamples": 99}
-    condensed = irl.benchmark(qrels, runs, ["AP", "LR"], judged_only=True, **options)
+    options = {"allow_empty": True, "test": irl.SignificanceTest(n_resamples=99, progress=False)}
+    condensed = irl.benchmark(irl.load(qrels, judged_only=True), runs, ["AP", "LR"], **options)
     assert_frame_equal(
         condensed.means(), irl.benchmark(qrels, by_hand, ["AP", "LR"], **options).means(), check_exact=True
     )
@@ -156,7 +156,7 @@ def test_compare_and_benchmark(collection: Any, data: st.DataObject) -> None:
 def test_a_whole_evaluation_may_be_of_condensed_lists(collection: tuple[Any, Any], aggregate: bool) -> None:
     qrels, run = collection
     measures = ["AP", "nDCG@3", "LR", "P@2"]
-    found = irl.evaluate(measures, qrels, run, judged_only=True, aggregate=aggregate)
+    found = irl.evaluate(measures, irl.load(qrels, judged_only=True), run, aggregate=aggregate)
     wanted = irl.evaluate(measures, qrels, judged_documents(rows(qrels), run), aggregate=aggregate)
     assert found.equals(wanted)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli, meta
-from ir_lexirecall.evaluation.curves import recall_curves
+from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.evaluation.evaluating import recall_curves
 
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
@@ -94,8 +98,8 @@ def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> Non
 
 WITHOUT_CAVEATS = {
     "tie_audit": lambda runs: irl.tie_audit("AP", QRELS, runs),
-    "agreement": lambda runs: meta.agreement(["AP", "RR"], QRELS, runs),
-    "worst_case": lambda runs: meta.worst_case("AP", QRELS, runs, enumerate_up_to=3),
+    "agreement": lambda runs: meta.Study(["AP", "RR"], QRELS, runs).agreement(),
+    "worst_case": lambda runs: meta.Study("AP", QRELS, runs).worst_case(enumerate_up_to=3),
 }
 
 
@@ -125,12 +129,40 @@ def test_a_worse_run_is_not_hardly_judged_where_only_relevant_documents_are() ->
         assert any(note.startswith("c: 10% of its first 10 documents are judged") for note in notes) is said
 
 
-def test_few_documents_may_be_unjudged_by_chance_and_excluded_ones_match() -> None:
-    with pytest.warns(UserWarning, match="nothing that the qrels judge"):
-        irl.compare(QRELS, {"good": GOOD, "few": {"q0": {"x": 1.0}}}, "AP")
+EMPTY = {
+    "a few unjudged documents": {"q0": {"x": 1.0}},
+    "16 unjudged documents": {f"q{i}": {"x": 1.0} for i in range(16)},
+    "queries without documents": {q: {} for q in QRELS},
+    "nothing": {},
+    "aligned": align(Judgments.from_qrels(QRELS), {"q0": {"x": 1.0}}),
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+@pytest.mark.parametrize("arm", ["baseline", "candidate"])
+def test_an_arm_without_judged_documents_is_refused_however_small(kind: str, arm: str) -> None:
+    run = EMPTY[kind]
+    qrels: Any = run.judgments if isinstance(run, AlignedRun) else QRELS
+    runs = {"baseline": GOOD, "candidate": GOOD} | {arm: run}
+    doors: list[Callable[..., Any]] = [
+        lambda **options: irl.compare(qrels, runs, "AP", baseline="baseline", **options),
+        lambda **options: irl.gate(qrels, *runs.values(), "AP", **options),
+        lambda **options: irl.benchmark({"c": qrels}, {"c": runs}, ["AP"], baseline="baseline", **options),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match=f"{arm}.* retrieves nothing .*; allow_empty=True"):
+            door()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            door(allow_empty=True)
+
+
+def test_excluded_documents_match() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        irl.compare(QRELS, {"good": GOOD, "own": {q: {q: 1.0, "x": 0.5} for q in QUERIES}}, "AP", exclude="self")
+        irl.compare(
+            irl.load(QRELS, exclude="self"), {"good": GOOD, "own": {q: {q: 1.0, "x": 0.5} for q in QUERIES}}, "AP"
+        )
 
 
 @pytest.mark.parametrize("command", ["eval", "compare", "gate", "report", "benchmark"])

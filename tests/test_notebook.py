@@ -23,7 +23,7 @@ runs = demo.runs()
 compared = irl.compare("lexirecall/demo", runs, ["lexirecall", "AP"])
 one = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "AP"])
 both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
-suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", n_resamples=99)
+suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", test=irl.SignificanceTest(n_resamples=99))
 """
 RESULTS = ["compared", "one", "suite", "irl.load('lexirecall/demo')"]
 PLOTS = [
@@ -38,7 +38,7 @@ PLOTS = [
     "suite.plot_cd()",
     "irl.load('lexirecall/demo').plot()",
     "meta.plot(meta.tie_probabilities(n=100, m=5))",
-    "meta.plot(meta.agreement(['AP', 'LR'], demo.qrels(), runs))",
+    "meta.plot(meta.Study(['AP', 'LR'], demo.qrels(), runs).agreement())",
 ]
 OTHERS = ["irl.describe('LR')", "repr(compared)", "print(compared)"]
 WIDGET = "from ir_lexirecall._util.progress import progress_bar; any(kind.__module__ == 'tqdm.notebook' for kind in type(progress_bar(None, range(3))).mro())"

@@ -104,16 +104,6 @@ def test_packages_are_typed(package: str) -> None:
     assert files(package).joinpath("py.typed").is_file()
 
 
-@pytest.mark.parametrize(
-    "name", ["docs.tsv", "queries.tsv", "qrels.tsv", "subtopics.tsv", *(f"runs/{r}.run" for r in demo.RUNS)]
-)
-def test_files_of_the_demo_are_package_data(name: str) -> None:
-    file = files("ir_lexirecall.data.demo").joinpath(*name.split("/"))
-    assert file.is_file()
-    patterns = pyproject()["tool"]["setuptools"]["package-data"]["ir_lexirecall"]
-    assert any(Path("data", "demo", name).match(pattern) for pattern in patterns)
-
-
 def test_the_demo_is_consistent() -> None:
     docs, queries, qrels = set(demo.docs()["doc_id"]), set(demo.queries()["query_id"]), demo.qrels()
     assert set(qrels["query_id"]) == queries
@@ -166,18 +156,7 @@ def test_every_public_name_has_a_note_on_its_stability() -> None:
 
 
 def test_the_version_stands_in_one_place() -> None:
-    assert pyproject()["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "ir_lexirecall.__version__"}
-
-
-def test_the_wheel_carries_the_pages_as_text_and_nothing_that_is_made_of_them() -> None:
-    patterns = pyproject()["tool"]["setuptools"]["package-data"]["ir_lexirecall"]
-    package = ROOT / "ir_lexirecall"
-    pages = [path for pattern in patterns if pattern.startswith("pt_docs/") for path in package.glob(pattern)]
-    assert {"index.rst", "evaluate.rst", "pages.py", "TSE.rst"} <= {path.name for path in pages}
-    assert {path.suffix for path in pages} <= {".rst", ".txt", ".py", ".css", ".js", ".svg"}
-    assert all(path.read_bytes().decode("utf-8") for path in pages)
-    assert sum(path.stat().st_size for path in pages) < 400_000
-    assert not [path for path in pages if {"gallery", "made"} & set(path.parts)]
+    assert pyproject()["tool"]["hatch"]["version"] == {"path": "ir_lexirecall/__init__.py"}
 
 
 def test_what_to_install_is_an_extra_of_a_checkout() -> None:

@@ -38,7 +38,7 @@ def test_predictions_are_the_scores_in_them(file: Path) -> None:
 
 
 def test_the_values_are_those_that_the_frameworks_say() -> None:
-    without_self = irl.evaluate("nDCG@10", BEIR_QRELS, MTEB, exclude="self", aggregate=True)
+    without_self = irl.evaluate("nDCG@10", irl.load(BEIR_QRELS, exclude="self"), MTEB, aggregate=True)
     assert without_self["nDCG@10"] == pytest.approx(0.95986, abs=1e-5)
     values = irl.evaluate(["nDCG@3", "AP@5", "RR@3"], BEIR_QRELS, LINES, aggregate=True)
     assert values.to_list() == pytest.approx([0.6934264036172708, 0.75, 0.75])
@@ -266,10 +266,19 @@ def test_odd_texts_are_named(content: str, message: str, tmp_path: Path) -> None
         irl.evaluate("LR", QRELS, tmp_path / "run")
 
 
-def test_numbers_without_end_are_infinite_as_in_json(tmp_path: Path) -> None:
+def test_infinite_scores_are_refused(tmp_path: Path) -> None:
+    """In every format: they are no more a place in an order than what is not a number."""
+    message = "the score of document 'd1' for query 'q1' is -?inf, not a finite number"
     for number in ("9" * 400, "9" * 5000, "1e999"):
         (tmp_path / "run").write_text(f'{{"q1": {{"x": 1.5, "d1": {number}}}, "q2": {{"d2": 1}}}}')
-        assert irl.evaluate("RR", QRELS, tmp_path / "run")["RR"].to_list() == [1.0, 1.0]
+        with pytest.raises(ValueError, match=message):
+            irl.evaluate("RR", QRELS, tmp_path / "run")
+    (tmp_path / "trec").write_text("q1 Q0 x 1 1.5 t\nq1 Q0 d1 2 -inf t\n")
+    run = {"q1": {"x": 1.5, "d1": float("inf")}, "q2": {"d2": 1.0}}
+    rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
+    for form in (tmp_path / "trec", run, pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])):
+        with pytest.raises(ValueError, match=message):
+            irl.evaluate("RR", QRELS, form)
 
 
 # -- metadata and folders --------------------------------------------------------------------------------

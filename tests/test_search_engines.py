@@ -135,7 +135,7 @@ def test_what_is_no_evaluation_is_refused(change: Any, message: str) -> None:
 def test_truncated_files_are_named(tmp_path: Path) -> None:
     path = tmp_path / "response.json"
     path.write_text(json.dumps(RESPONSE, indent=1)[:300])
-    with pytest.raises(ValueError, match=r"response.json, line \d+: not JSON"):
+    with pytest.raises(ValueError, match=r"response.json, line \d+: taken for JSON, but"):
         read_rank_eval(path)
     path.write_text("[]")
     with pytest.raises(ValueError, match="expected a JSON object, got a list"):

@@ -16,7 +16,7 @@ from statsmodels.stats import multitest
 
 from ir_lexirecall import significance
 from ir_lexirecall._util.errors import called
-from ir_lexirecall.significance import TESTS, SignificanceTest, TestResult, intervals, resampling, smallest_p, testing
+from ir_lexirecall.significance import TESTS, SignificanceTest, TestResult, outcomes, resampling, smallest_p, testing
 from tests.simulations import significance as simulated
 
 PAIRED = [name for name in TESTS if name != "tukey"]
@@ -810,7 +810,7 @@ def test_as_many_resamples_may_be_as_extreme_as_p_allows(alpha):
     """By trying all counts: 0.29 * 100 is below 29 in floats, yet p = 29 / 100 rejects."""
     for n_resamples in range(1, 300):
         allowed = [k for k in range(n_resamples + 2) if k / (n_resamples + 1) <= alpha]
-        assert intervals.most_extreme(n_resamples, alpha) == max(allowed)
+        assert outcomes.most_extreme(n_resamples, alpha) == max(allowed)
 
 
 @pytest.mark.parametrize("name", ["sign", "t", "wilcoxon"])

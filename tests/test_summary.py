@@ -211,7 +211,7 @@ def test_what_was_compared_on_what_is_said(tmp_path: Path) -> None:
     path = tmp_path / "robust.qrels"
     path.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
     assert " on 30 queries of robust.qrels, by lexirecall." in irl.compare(str(path), winner()).summary()
-    assert " down to rank 10, by lexirecall." in irl.compare(QRELS, winner(), cutoff=10).summary()
+    assert ", by lexirecall@10." in irl.compare(QRELS, winner(), "lexirecall@10").summary()
     assert " of robust.qrels, by" in irl.compare(path, winner()).with_test("t").summary()
 
 
@@ -232,7 +232,9 @@ def test_what_is_not_a_number_is_left_out_and_said() -> None:
     assert "SL3" in str(alone)
     assert "<img" not in alone._repr_html_()
     both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
-    suite = irl.benchmark(both, {name: demo.runs() for name in both}, ["SL3", "AP"], n_resamples=99)
+    suite = irl.benchmark(
+        both, {name: demo.runs() for name in both}, ["SL3", "AP"], test=irl.SignificanceTest(n_resamples=99)
+    )
     assert "Nothing can be said over collections: collection 'one': SL3 is infinite for run 'bm25'" in str(suite)
     assert "<img" not in suite._repr_html_()
 
@@ -252,7 +254,7 @@ def test_few_queries_print(queries: int) -> None:
 @pytest.mark.parametrize("measure", ["AP", "SL3(n=1000)"])
 def test_the_sentences_say_what_the_tables_say(test: str, measure: str) -> None:
     runs = {**group(), "best": winner()["best"]}
-    result = irl.compare(QRELS, runs, measure, test=test, n_resamples=500)
+    result = irl.compare(QRELS, runs, measure, test=irl.SignificanceTest(test, n_resamples=500))
     means = result.means().set_index("run")["mean"]
     leader = means.idxmin() if measure.startswith("SL3") else means.idxmax()
     assert result.ranking()["run"].iloc[0] == leader
@@ -273,7 +275,7 @@ def test_the_ranking_shows_the_intervals_of_the_table_of_means() -> None:
 def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
     collections = {"one": QRELS, "two": QRELS}
     runs = {name: winner() for name in collections}
-    result = irl.benchmark(collections, runs, ["AP"], baseline="fair", n_resamples=500)
+    result = irl.benchmark(collections, runs, ["AP"], baseline="fair", test=irl.SignificanceTest(n_resamples=500))
     text = result.summary()
     overall = result.overall().query("criterion == 'AP'").set_index("run")
     assert "By AP, best leads all others." in text
@@ -314,14 +316,13 @@ def test_a_collection_that_cannot_be_read_prints(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.filterwarnings("ignore")
 def test_every_study_has_a_summary() -> None:
     measures, qrels, runs = ["AP", "LR", "RR"], demo.qrels(), demo.runs()
+    study = meta.Study(measures, qrels, runs)
     tables = [
-        *(
-            make(measures, qrels, runs)
-            for make in (meta.agreement, meta.correlation, meta.per_query_kendall, meta.ties)
-        ),
-        *(make(measures, qrels, runs) for make in (meta.unanimity, meta.split_half, meta.worst_case, irl.tie_audit)),
-        meta.discriminative_power(measures, qrels, runs, test="t"),
-        meta.degrade(measures, qrels, runs, n_samples=2),
+        *(make() for make in (study.agreement, study.correlation, study.per_query_kendall, study.ties)),
+        *(make() for make in (study.unanimity, study.split_half, study.worst_case)),
+        irl.tie_audit(measures, qrels, runs),
+        study.discriminative_power(test="t"),
+        study.degrade(n_samples=2),
         meta.tie_probabilities(n=100, m=5),
         meta.orientation(measures, m=[1, 3], n=50),
         meta.balancing_index(["AP"], n=[20]),
@@ -384,7 +385,7 @@ def test_measures_that_are_mostly_zero_are_told() -> None:
     }
 
     def told(*names: str) -> list[str]:
-        result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"])["collection"]
+        result = irl.benchmark(qrels, {name: runs[name] for name in names}, ["AP"], allow_empty=True)["collection"]
         return [note for note in result.diagnostics if note.startswith("AP is 0")]
 
     assert told("some", "none") == [
@@ -458,7 +459,9 @@ def test_long_names_of_measures_are_short_and_explained() -> None:
     both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
     results = [
         irl.compare("lexirecall/demo", runs, [TOMA, "AP"]),
-        irl.benchmark(both, dict.fromkeys(both, runs), [TOMA, "AP"], n_resamples=99, progress=False),
+        irl.benchmark(
+            both, dict.fromkeys(both, runs), [TOMA, "AP"], test=irl.SignificanceTest(n_resamples=99, progress=False)
+        ),
     ]
     for result in results:
         said = str(result)
@@ -515,7 +518,10 @@ RESULTS = {
     "measures": lambda: irl.compare(QRELS, winner(), ["AP", "LR"]),
     "one run": lambda: irl.benchmark(QRELS, {"best": winner()["best"]}, ["AP"]),
     "suite": lambda: irl.benchmark(
-        {"one": QRELS, "two": QRELS}, {"one": winner(), "two": winner()}, ["AP"], n_resamples=99
+        {"one": QRELS, "two": QRELS},
+        {"one": winner(), "two": winner()},
+        ["AP"],
+        test=irl.SignificanceTest(n_resamples=99),
     ),
     "collection": lambda: irl.load("lexirecall/demo"),
 }
@@ -560,7 +566,7 @@ def test_a_finding_without_anything_is_empty() -> None:
 
 
 def test_places_of_means_ignore_rounding() -> None:
-    from ir_lexirecall.comparison.testing import best_first
+    from ir_lexirecall.comparison.pair_tests import best_first
 
     rng = np.random.default_rng(0)
     for _ in range(50):

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall.present import text
+from ir_lexirecall.present.tables import Shown, align_points
 
 NASTY = ["\x1b[31mred\x1b[0m", "a\tb", "a\nb\r", "\u202egnp.exe", "\x9b2J", "\ud800", "\u2028", "\x00", "\x7f"]
 NAMES = st.text(st.characters() | st.sampled_from("\x1b\t\n|<>&\\_*[]{}$%#~^'\"=+-@"))
@@ -110,11 +111,11 @@ def test_p_values_have_three_significant_digits(p):
 
 
 def test_decimal_points_stand_below_each_other():
-    cells = text.align_points([text.format_p(p) for p in (0.0703, 0.5, 1, 0.00012, 1e-9)])
+    cells = align_points([text.format_p(p) for p in (0.0703, 0.5, 1, 0.00012, 1e-9)])
     points = {len(cell) - cell.index(".") for cell in cells if "." in cell}
     assert points == {7}
     assert cells[-1] == "< 1e-4"
-    assert text.align_points(["0.50", "0.125"], lambda n: f"<{n}>") == ["0.50<1>", "0.125"]
+    assert align_points(["0.50", "0.125"], lambda n: f"<{n}>") == ["0.50<1>", "0.125"]
 
 
 # -- width -------------------------------------------------------------------------------------------
@@ -140,16 +141,6 @@ def test_a_shortened_name_fits_and_keeps_its_ends(name, columns):
         assert name.endswith(end)
 
 
-@given(st.lists(st.text("ab12", min_size=1, max_size=30), min_size=1, max_size=8, unique=True), st.integers(3, 12))
-def test_names_that_differ_differ_when_shortened(names, columns):
-    assert len(set(text.shorten_all(names, columns))) == len(names)
-
-
-def test_the_same_name_is_shortened_alike():
-    a, b, c = text.shorten_all(["experiment-one", "experiment-one", "experiment-two"], 8)
-    assert a == b != c
-
-
 def test_columns_of_wide_characters_stand_below_each_other():
-    table = text.text_table([["run", "LR"], ["文書", "0.5"], ["bm25", "10.5"]], ["left", "right"])
+    table, _ = Shown.from_frame({"run": ["文書", "bm25"], "LR": [0.5, 10.5]}, places=1).text()
     assert {text.width(line) for line in table.splitlines()} == {10}

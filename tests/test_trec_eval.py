@@ -169,3 +169,29 @@ def test_the_command_names_what_it_cannot_print(
     folder = Path(demo.__file__).parent
     assert main(["eval", "lexirecall/demo", str(folder / "runs" / "bm25.run"), "--format", "trec", *words]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_counts_and_cutoffs_are_those_of_trec_eval_also_of_queries_that_the_run_lacks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines of trec_eval 10.0 -c: a run without q3, a query without relevant documents, a negative grade."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "a.run"
+    qrels.write_text("q1 0 a 1\nq1 0 b -1\nq1 0 c 0\nq1 0 x 2\nq2 0 a 1\nq2 0 d 1\nq3 0 a 1\nq3 0 b 1\nq4 0 e 0\n")
+    run.write_text("q1 Q0 b 1 5 t\nq1 Q0 a 2 4 t\nq1 Q0 u 3 3 t\nq2 Q0 z 1 5 t\nq2 Q0 d 2 4 t\n")
+    names = ["num_q", "num_rel", "num_rel_ret", "success", "unj", "map"]
+    assert main(["eval", str(qrels), str(run), "--format", "trec", "--by-query", "-m", *names]) == 0
+    lines = {tuple(line.split()[:2]): line.split()[2] for line in capsys.readouterr().out.splitlines()}
+    of_all = {name: value for (name, query), value in lines.items() if query == "all" and name != "runid"}
+    assert of_all == {
+        "num_q": "4",
+        "num_rel": "6",
+        "num_rel_ret": "2",
+        "success_1": "0.0000",
+        "success_5": "0.5000",
+        "success_10": "0.5000",
+        "unj_5": "0.1500",
+        "unj_10": "0.0750",
+        "unj_20": "0.0375",
+        "map": "0.1250",
+    }
+    assert (lines["num_rel", "q3"], lines["num_rel", "q4"], lines["unj_5", "q1"]) == ("2", "0", "0.4000")

@@ -25,7 +25,7 @@ second: Measure = LR(form="weighted")(n=5) @ 10
 names: list[str] = [str(measure) for measure in (TSE, first, second, RBU(p=0.9) @ 20)]
 table = evaluate(["TSE@5", first, second, AP, nDCG @ 10], qrels, run)
 means = irl.evaluate({"five": first, "all": "TSE"}, qrels, run, aggregate=True)
-one = irl.evaluate(TSE, qrels, run, exclude="self", rules=False)
+one = irl.evaluate(TSE, irl.load(qrels, exclude="self", rules=False), run)
 print(table.round(3), means.to_dict(), one.shape, names)
 reveal_type(TSE @ 5)
 reveal_type(TSE(rel=2))

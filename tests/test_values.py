@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import json
+import re
 import types
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.io.values import ValueTable, read_collections, read_values
+from ir_lexirecall.measures.declaration import REGISTRY
 
 FILES = Path(__file__).parent / "files" / "values"
 RUNS, MEASURES = ("bm25", "ql"), ("AP", "P@5")
@@ -71,7 +73,7 @@ LINES = {
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_autojudge_formats_hold_several_runs(line: str, expected: ValueTable, tmp_path: Path) -> None:
     rows = [*long_frame(expected).to_dict("records"), {"run": "ql", "measure": "AP", "query_id": "all", "value": 0.5}]
-    (tmp_path / "values").write_text("\n".join(line.format(**row) for row in rows))
+    (tmp_path / "values").write_text("".join(line.format(**row) + "\n" for row in rows))
     assert_same(read_values(tmp_path / "values"), expected)
 
 
@@ -260,6 +262,44 @@ def test_a_bad_cell_is_named(change: dict[str, Any], message: str, tmp_path: Pat
         read_values(pd.DataFrame(records(**change)))
 
 
+def test_what_this_library_wrote_is_read(tmp_path: Path) -> None:
+    measures = [
+        str(measure) for measure in dict.fromkeys(REGISTRY.values()) if not measure.params and measure.NAME != "TOMA"
+    ]
+    measures = [name for name in measures if not any(p.required for p in REGISTRY[name].SUPPORTED_PARAMS.values())]
+    qrels = {
+        q: {d: 3 * grade for d, grade in docs.items()}
+        for q, docs in demo.qrels()
+        .groupby("query_id")
+        .apply(lambda rows: dict(zip(rows["doc_id"], rows["relevance"], strict=True)))
+        .items()
+    }
+    wanted = [
+        "RBP",
+        "RBP(rel=1)",
+        *(name for name in measures if name not in ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")),
+    ]
+    tables = {run: irl.evaluate(wanted, qrels, demo.run(run)) for run in RUNS}
+    assert read_values(tables).measures == wanted
+    assert max(tables["bm25"]["RBP"]) > 1
+    assert min(tables["bm25"]["RBU"]) < 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "message"),
+    [
+        ("GERR(max_rel=2)@10", 57.0, "between 0 and 1: divide percentages"),
+        ("RBU@10", 1.5, "its values are at least -0.473.* and at most 0.99; is it another measure"),
+        ("nDCG_JK", 1.1, "between 0 and 1"),
+        ("SL3", -1.0, "its values are at least 0; is it"),
+        ("precision", 57.0, "between 0 and 1: divide"),
+    ],
+)
+def test_a_value_out_of_the_range_of_its_measure_is_refused(measure: str, value: float, message: str) -> None:
+    with pytest.raises(ValueError, match=f"the {re.escape(measure)} of run 'a' for query 'q' is .*{message}"):
+        read_values({"a": {"q": {measure: value}}})
+
+
 def test_queries_that_lack_a_value_can_be_skipped() -> None:
     table = read_values(pd.DataFrame(records(value="gone")), missing="skip")
     assert (table.query_ids, table.skipped) == (["q1"], ("q2",))
@@ -300,12 +340,20 @@ def test_mixed_measures_are_refused() -> None:
         ("run,query_id,AP\n", "there are no values in it: it has run, query_id, AP"),
         ("run;query_id;AP\na;q;0,5\n", "with '0,5' .*line 2, column 'AP'.; write numbers as 0.5"),
         ("{}", "there are no values in it"),
-        ('{"q": {"AP": 1' + "0" * 400 + "}}", "the AP of query 'q' is .*, not a number"),
+        ('{"q": {"AP": 1' + "0" * 400 + "}}", "the AP of run 'values' for query 'q' is inf; leave it out"),
         (
             '[{"run": "a", "query_id": "q", "AP": 0.1}, {"run": "b", "query_id": "q", "AP": 1' + "0" * 400 + "}]",
-            "record 2: AP",
+            "record 2, column 'AP': the AP of run 'b' for query 'q' is inf; leave it out",
         ),
         ('[{"run": "a",\n"query_id": "q",\n"AP": 0.1},\n{"run"', "line 4: taken for JSON, but"),
+        ('{"q": {"AP": 0.1}, "q": {"AP": 0.9}}', "'q' occurs twice in one JSON object"),
+        (
+            '{"run": "a", "query_id": "q", "AP": 0.1, "AP": 0.2}\n{"run": "b", "query_id": "q", "AP": 0.1}',
+            "'AP' occurs twice",
+        ),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+        ("map q1 0.25\nmap q2 0.3", "line 2: the file ends within a number, without an end of line"),
+        ("run,query_id,AP\na,q1,0.5\na,q2,0.2", "line 3: the file ends within a number"),
         ("[1, 2]", "expected objects with run, query_id, measure and value"),
     ],
 )
@@ -314,6 +362,12 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
     path.write_text(text)
     with pytest.raises(ValueError, match=f"read_values: {path}.*{message}"):
         read_values(path)
+
+
+def test_a_long_field_beside_values_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "values.csv"
+    path.write_text(f"run,query_id,AP,answer\na,q1,0.5,{'x' * 10_000_000}\na,q2,0.25,y\n")
+    assert read_values(path, measures="AP").values["AP"].tolist() == [[0.5, 0.25]]
 
 
 def test_measures_by_the_names_of_two_programs_are_refused() -> None:

@@ -3,109 +3,104 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = [
-    "pyproject.toml",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-    "CHANGELOG.md",
-    "CITATION.cff",
-    "CONTRIBUTING.md",
-]
-PACKAGES = {
-    "asreview_lexirecall",
-    "ir_datasets_lexirecall",
-    "ir_lexirecall",
-    "lenskit_lexirecall",
-    "pytest_lexirecall",
-    "pyterrier_lexirecall",
-    "sentence_transformers_lexirecall",
-    "shell_lexirecall",
-    "spark_lexirecall",
-}
-BUILD = "import sys; sys.path.insert(0, '.ci'); from clean_build import build_wheel; build_wheel({!r})"
+PACKAGES = {"ir_lexirecall", *(path.name for path in (ROOT / "integrations").glob("*_lexirecall"))}
+PAGES = "ir_lexirecall/pt_docs/"
+OURS_ALONE = {"commands.py", "conf.py", "mathml.py", "placeholders.py"}  # PyTerrier's documentation has its own
 
 
-def build(checkout: Path, out: Path) -> tuple[dict[str, int], str]:
-    """The files of a wheel built in a checkout, with their check sums, and what was said."""
-    out.mkdir()
+def build(checkout: Path, kind: str, out: Path) -> Path:
+    """A wheel, an sdist or an editable wheel of a checkout, built as pip and ``python -m build`` do."""
+    code = f"import hatchling.build; hatchling.build.build_{kind}({str(out)!r})"
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-    command = [sys.executable, "-c", BUILD.format(str(out))]
-    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=checkout, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    [wheel] = out.iterdir()
-    with zipfile.ZipFile(wheel) as archive:
-        return {item.filename: item.CRC for item in archive.infolist()}, done.stdout + done.stderr
+    assert "warn" not in (done.stdout + done.stderr).lower()
+    [made] = out.iterdir()
+    return made
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, int]], list[str]]:
-    """The wheel of a checkout, that built again, that built without a module which was there before; what was said."""
-    setuptools = pytest.importorskip("setuptools")
-    if int(setuptools.__version__.partition(".")[0]) < 77:
-        pytest.skip(f"setuptools {setuptools.__version__} is older than what the project is built with")
-    folder = tmp_path_factory.mktemp("wheels")
-    checkout = folder / "checkout"
-    shutil.copytree(ROOT / "ir_lexirecall", checkout / "ir_lexirecall", ignore=shutil.ignore_patterns("gallery"))
-    for name in (".ci", "integrations", "examples", "tests"):
-        shutil.copytree(ROOT / name, checkout / name)
-    for name in SOURCES:
-        shutil.copy(ROOT / name, checkout)
-    added = checkout / "ir_lexirecall" / "removed_later.py"
-    built = [build(checkout, folder / "first")]
-    added.write_text('"""A module."""\n', encoding="utf-8")
-    build(checkout, folder / "with")
-    added.unlink()
-    built += [build(checkout, folder / "second"), build(checkout, folder / "third")]
-    return [files for files, _ in built], [said for _, said in built]
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as it is checked out, with what a build of the documentation leaves there."""
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("project") / "checkout"
+    left_out = shutil.ignore_patterns(
+        "__pycache__", ".git", ".venv*", ".*_cache", ".hypothesis", "gallery", "site", "build", "dist"
+    )
+    shutil.copytree(ROOT, folder, ignore=left_out)
+    (folder / PAGES / "gallery").mkdir()
+    (folder / PAGES / "gallery" / "made.rst").write_text("Made", encoding="utf-8")
+    return folder
 
 
-def test_every_wheel_of_a_checkout_is_the_same(wheels: tuple[list[dict[str, int]], list[str]]) -> None:
-    first, second, third = wheels[0]
-    assert first == second == third
+@pytest.fixture(scope="module")
+def wheel(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(checkout, "wheel", tmp_path_factory.mktemp("wheel"))
 
 
-def test_a_wheel_has_our_packages_and_nothing_else(wheels: tuple[list[dict[str, int]], list[str]]) -> None:
-    files = set(wheels[0][0])
-    assert {name.partition("/")[0] for name in files} == {
-        *PACKAGES,
-        *{n.partition("/")[0] for n in files if "dist-info" in n},
-    }
+@pytest.fixture(scope="module")
+def files(wheel: Path) -> dict[str, bytes]:
+    """The files of the wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_wheel_is_the_same_when_it_is_built_again(checkout: Path, wheel: Path, tmp_path: Path) -> None:
+    assert build(checkout, "wheel", tmp_path).read_bytes() == wheel.read_bytes()
+
+
+def test_a_wheel_has_our_packages_and_nothing_else(files: dict[str, bytes]) -> None:
+    [metadata] = {name.partition("/")[0] for name in files if "dist-info" in name}
+    assert {name.partition("/")[0] for name in files} == {*PACKAGES, metadata}
     modules = [*ROOT.glob("ir_lexirecall/**/*.py"), *ROOT.glob("integrations/**/*.py")]
     expected = {
         str(path.relative_to(ROOT)).removeprefix("integrations/") for path in modules if "pt_docs" not in path.parts
     }
     assert {name for name in files if name.endswith(".py") and "pt_docs" not in name} == expected
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(files)
 
 
-def test_a_wheel_has_the_pages_and_what_pyterrier_needs_to_show_them(
-    wheels: tuple[list[dict[str, int]], list[str]],
-) -> None:
-    pages = {name.removeprefix("ir_lexirecall/pt_docs/") for name in wheels[0][0] if "/pt_docs/" in name}
-    assert {name for name in pages if name.endswith(".py")} == {
-        "__init__.py",
-        "pages.py",
-        "measure_pages.py",
-        "drawings.py",
-    }
-    assert pages >= {
-        str(path.relative_to(ROOT / "ir_lexirecall/pt_docs"))
-        for path in ROOT.glob("ir_lexirecall/pt_docs/**/*.rst")
-        if "gallery" not in path.parts
-    }
+def test_a_wheel_has_the_data_of_the_packages(files: dict[str, bytes]) -> None:
+    data = [*ROOT.glob("ir_lexirecall/data/demo/**/*.*"), *ROOT.glob("ir_lexirecall/*/templates/*")]
+    data = [path for path in data if "__pycache__" not in path.parts]
+    assert {str(path.relative_to(ROOT)) for path in data} <= set(files)
+    assert len(data) > 15
+    assert "ir_lexirecall/descriptions/entries.ini" in files
 
 
-def test_nothing_is_warned_of(wheels: tuple[list[dict[str, int]], list[str]]) -> None:
-    assert [
-        line for said in wheels[1] for line in said.splitlines() if re.search("warning|ignored|deprecat", line, re.I)
-    ] == []
+def test_a_wheel_has_the_pages_as_text_and_what_pyterrier_needs_to_show_them(files: dict[str, bytes]) -> None:
+    pages = {name.removeprefix(PAGES): content for name, content in files.items() if name.startswith(PAGES)}
+    there = {str(path.relative_to(ROOT / PAGES)) for path in (ROOT / PAGES).rglob("*.*")}
+    made = {name for name in there if {"gallery", "__pycache__"} & set(Path(name).parts)}
+    assert set(pages) == there - made - OURS_ALONE
+    assert {"index.rst", "judging.rst", "pages.py", "measures/TSE.rst"} <= set(pages)
+    assert {Path(name).suffix for name in pages} <= {".rst", ".txt", ".py", ".css", ".js", ".svg"}
+    assert all(content.decode("utf-8") for content in pages.values())
+    assert sum(map(len, pages.values())) < 400_000
+
+
+def test_the_sources_have_the_tests_and_what_they_read(checkout: Path, tmp_path: Path) -> None:
+    with tarfile.open(build(checkout, "sdist", tmp_path)) as archive:
+        names = {item.name.partition("/")[2] for item in archive.getmembers() if item.isfile()}
+    assert not [name for name in names if "gallery/" in name]
+    assert {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "pyproject.toml"} <= names
+    for folder in ("tests", "examples", "ir_lexirecall", "integrations"):
+        there = {str(path.relative_to(checkout)) for path in (checkout / folder).rglob("*.*") if path.is_file()}
+        assert {name for name in there - names if "gallery" not in Path(name).parts} == set()
+
+
+def test_an_editable_installation_finds_both_roots_of_packages(checkout: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(build(checkout, "editable", tmp_path)) as archive:
+        [paths] = [name for name in archive.namelist() if name.endswith(".pth")]
+        roots = archive.read(paths).decode().split()
+    assert [Path(root) for root in roots] == [checkout, checkout / "integrations"]

@@ -36,10 +36,9 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.novelty import alpha, novel_utility
+from ir_lexirecall.measures.diversity import alpha, novel_utility, relevant_rows, top_grades
 from ir_lexirecall.measures.parameters import Param, gain, max_rel
-from ir_lexirecall.measures.subtopics import relevant_rows, top_grades
-from ir_lexirecall.meta import axioms, properties, unanimity
+from ir_lexirecall.meta import Study, axioms, properties
 
 CONSTRAINTS = {  # as the paper shortens them
     "PRI": "priority",
@@ -320,7 +319,7 @@ def unanimity_example(count: Printed) -> None:
     runs = {f"s{i}": {"q": {document: 1.0}} for i, document in enumerate("abc", start=1)}
     listed = {"m1": "1 .5 .2", "m2": ".8 .3 .4", "m3": "1 .2 .5"}
     measures = {name: FromTable(values=values) for name, values in listed.items()}
-    table = unanimity(measures, qrels, runs, progress=False).set_index("measure")
+    table = Study(measures, qrels, runs, progress=False).unanimity().set_index("measure")
     print("\nMetric unanimity, the paper's example: three systems, three measures")
     print(table.to_string(float_format=lambda value: f"{value:.4f}"))
     count.compare("metric unanimity of m1 in the example", 0.415, float(table.loc["m1", "unanimity"]), digits=3)
@@ -418,7 +417,9 @@ def unanimity_by_design(
                 name: run.depth if "length" in design else np.minimum(run.depth, 50) for name, run in runs.items()
             }
             runs = {name: cut(run, rng.integers(0, longest[name] + 1)) for name, run in runs.items()}
-        tables[design] = unanimity(variants(), judgments, runs, progress=False).set_index("measure")["unanimity"]
+        tables[design] = (
+            Study(variants(), judgments, runs, progress=False).unanimity().set_index("measure")["unanimity"]
+        )
     table = pd.DataFrame(tables)
     family = table.index.str.extract(r"^([^@(]+)", expand=False)
     best = table.groupby(family).max().sort_values("official", ascending=False)

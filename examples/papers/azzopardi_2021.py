@@ -34,7 +34,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta.correlations import coefficient
+from ir_lexirecall.meta.correlations import coefficient_of
 
 TOP = 3  # G = 4 classes: gains 0, 1/8, 3/8, 7/8
 TOPS = {TOP: "the paper's", 4: "gdeval's"}  # top grades of ERR
@@ -194,7 +194,7 @@ class Pairs:
         y = self.err[:, topics][kept]
         for value, array in self.values[name].items():
             x = array[:, topics][kept]
-            curve[value] = (coefficient("pearson", x, y), coefficient("spearman", x, y))
+            curve[value] = (coefficient_of("pearson", x, y), coefficient_of("spearman", x, y))
         return Fitted(curve)
 
 
@@ -277,7 +277,7 @@ def table_2(
         row = []
         for j, b in enumerate(NAMES):
             kind = "kendall" if i < j else "top_weighted_kendall"
-            value = coefficient(kind, mean[a], mean[b])
+            value = coefficient_of(kind, mean[a], mean[b])
             lowest = min(lowest, value)
             row.append("" if i == j else f"{value:.3f} ({TABLE_2[i][j]:.3f})")
         cells.append(row)

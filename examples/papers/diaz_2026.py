@@ -34,15 +34,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import rel
-from ir_lexirecall.meta import (
-    agreement,
-    axioms,
-    orientation,
-    plot,
-    simulate_rankings,
-    tie_probabilities,
-    ties,
-)
+from ir_lexirecall.meta import Study, axioms, orientation, plot, simulate_rankings, tie_probabilities
 
 TABLE_2 = pd.DataFrame(
     [
@@ -145,7 +137,7 @@ def table_2(queries: int, count: Printed) -> None:
     for printed in TABLE_2.to_dict("records"):
         n = int(printed["n"])
         pair = simulate_rankings(n, range(5, 51), n, queries, seed=n, progress=False)
-        table = agreement({"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False)
+        table = Study({"worst-off": "TSE", **measures}, pair.judgments, pair.aligned, progress=False).agreement()
         table = table[table["measure_a"] == "worst-off"].set_index("measure_b")
         decided = int(table.loc["AP", ["agree", "disagree", "tied_b"]].sum())
         ours = (
@@ -184,7 +176,9 @@ def tables_3_and_4(queries: int, count: Printed) -> None:
         for n, m, *printed in rows:
             exact = tie_probabilities(n, m, progress=False).set_index("measure")["probability"]
             pair = simulate_rankings(n, m, n, queries, seed=m, progress=False)
-            sampled = float(ties("AP", pair.judgments, pair.aligned, aggregate=True, progress=False)["share"].iloc[0])
+            sampled = float(
+                Study("AP", pair.judgments, pair.aligned, progress=False).ties(aggregate=True)["share"].iloc[0]
+            )
             ours = {"TSE": exact["TSE"], "R@1000": exact["R@1000"], "Rprec": exact["Rprec"]}
             ours |= {"AP": sampled, "LexiRecall": exact["LexiRecall"]}
             for name, paper in zip(ours, (*printed, 0.0, 0.0), strict=True):

@@ -13,9 +13,9 @@ from ir_measures.measures.base import Measure as IRMeasure
 from printed import Printed
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall.measures.exposure import exposure
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta.rankings import Ranking, values
+from ir_lexirecall.measures.tse import exposure
+from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 Placement = tuple[int, ...]
 MEMBERS = ["AP", "nDCG", "RBP(p=0.8,rel=1)", "RR"]  # top-heavy recall-level measures

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,8 +30,8 @@ import pandas as pd
 from printed import Printed, drawn, new_figure, save
 
 from ir_lexirecall.measures.parsing import parse_measures
-from ir_lexirecall.meta import agreement, axioms, balancing_index, partial_order, plot
-from ir_lexirecall.meta.rankings import Ranking, values
+from ir_lexirecall.meta import Study, axioms, balancing_index, partial_order, plot
+from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 MEASURES = ["ERR", "RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)", "nDCG", "AP"]  # from top-heavy to not
 COMPARED = ["CWL_RBP(phi=0.5,max_rel=1)", "CWL_RBP(phi=0.8,max_rel=1)", "CWL_RBP(phi=0.95,max_rel=1)", "nDCG", "AP"]
@@ -162,6 +163,24 @@ def by_enumeration(n: int, count: Printed) -> None:
     )
 
 
+def by_closed_forms(lengths: Iterable[int]) -> pd.DataFrame:
+    """B(n) of binary relevance: the largest b at which the documents at b, ..., n score at least as much as one at rank 1."""
+    rows = []
+    for measure, n in itertools.product(MEASURES, lengths):
+        rank = np.arange(1, n + 1)
+        if measure.startswith("RBP"):  # p^(b-1) - p^n >= 1 - p, in exact arithmetic
+            p = Fraction(measure[6:-1])
+            enough = [p ** (b - 1) - p**n >= 1 - p for b in range(1, n + 1)]
+        elif measure == "ERR":  # the sum of (1 - r)^(i - b) / i, with gain r = 15/16
+            enough = [((1 / 16) ** (rank[b:] - b - 1.0) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)]
+        elif measure == "AP":  # the sum of (i - b + 1) / i
+            enough = [((rank[b:] - b) / rank[b:]).sum() >= 1 - 1e-12 for b in range(n)]
+        else:  # of nDCG, the sum of 1 / log2(i + 1)
+            enough = [(1 / np.log2(rank[b:] + 1)).sum() >= 1 - 1e-12 for b in range(n)]
+        rows.append((measure, n, max((b for b, holds in enumerate(enough, start=1) if holds), default=0)))
+    return pd.DataFrame(rows, columns=["measure", "n", "B"])
+
+
 def older_ndcg(n: int, a: int) -> int:
     """B(n) of nDCG with base a, discount 1 down to rank a and 1/log_a(rank) below: the printed closed form, binary."""
 
@@ -184,7 +203,7 @@ def err_by(n: int, x: float, exponent: str) -> int:
 
 
 def balancing(count: Printed, plots: Path | None) -> None:
-    exact = balancing_index(MEASURES, LENGTHS, method="closed form", progress=False)
+    exact = by_closed_forms(LENGTHS)
     scored = balancing_index(MEASURES, LENGTHS[:-1], progress=False)
     index = exact.set_index(["measure", "n"])["B"]
     print("\nBalancing index B(n), by the closed forms")
@@ -245,7 +264,8 @@ def balancing(count: Printed, plots: Path | None) -> None:
         )
     print("  So B(n) of ERR is 1 only where a document satisfies with a large probability (1 at x=1/2, 2 at x=1/4).")
     if drawn(plots):
-        figure = balancing_index(MEASURES, range(1, 101), method="closed form", progress=False)
+        figure = by_closed_forms(range(1, 101))
+        figure.attrs["function"] = "balancing_index"
         save(plot(figure), plots, "ferrante_2015_figure_1a")
 
 
@@ -313,7 +333,7 @@ def random_runs(
 
 def simulation(topics: int, plots: Path | None, count: Printed) -> None:
     print(f"\nNot in the paper: {topics} pairs of random rankings of 50 documents, 5 of them relevant")
-    decided = agreement(["dominance", *COMPARED], *random_runs(topics, 50, 5, seed=1), progress=False)
+    decided = Study(["dominance", *COMPARED], *random_runs(topics, 50, 5, seed=1), progress=False).agreement()
     against = decided[decided["measure_a"] == "dominance"]
     print(against[["measure_b", "incomparable", "agree", "disagree", "tied_b"]].to_string(index=False))
     count.claim("no measure contradicts the partial order", (against["disagree"] == 0).all())

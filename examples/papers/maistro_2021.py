@@ -31,13 +31,13 @@ import pandas as pd
 import polars as pl
 from printed import Printed, drawn, new_figure, save
 
-from ir_lexirecall import evaluate
+from ir_lexirecall import SignificanceTest, evaluate
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import trec
 from ir_lexirecall.measures.multi_aspect import label_weights
-from ir_lexirecall.meta import best_run_labels, discriminative_power, per_query_kendall, plot, reachable_maximum
+from ir_lexirecall.meta import Study, plot, reachable_maximum
 
 DISTANCES = {"EUCL": "euclidean", "MANH": "manhattan", "CHEB": "chebyshev"}
 MEASURES = ["CAM", "MM", "EUCL", "MANH", "CHEB"]
@@ -316,11 +316,11 @@ def table_4(
     tau, power = {}, {}
     for base in BASES:
         aspects = {aspect: single(aspect, base) for aspect in CLEF}
-        agreement = per_query_kendall({**measures_of(base), **aspects}, judgments, runs)
+        agreement = Study({**measures_of(base), **aspects}, judgments, runs).per_query_kendall()
         for a, b, value in agreement[["measure_a", "measure_b", "kendall"]].itertuples(index=False, name=None):
             tau[base, a, b] = tau[base, b, a] = value
-        options = {"alpha": 0.01, "n_resamples": resamples, "progress": False}
-        table = discriminative_power(measures_of(base), judgments, runs, test="bootstrap", **options)
+        test = SignificanceTest("bootstrap", correction=None, alpha=0.01, n_resamples=resamples, progress=False)
+        table = Study(measures_of(base), judgments, runs).discriminative_power(test=test)
         power[base] = 100 * table.set_index("measure")["share"]
         if drawn(plots):
             save(plot(table), plots, f"maistro_2021_power_{base}")
@@ -371,7 +371,9 @@ def tables_5_and_6(
     """Labels of the first documents of the run that a measure puts first on a topic (the first of equals)."""
     of_best = {}
     for k in (5, 100):
-        tables = [best_run_labels(measures_of(base, f"@{k}"), judgments, runs, k=k, progress=False) for base in BASES]
+        tables = [
+            Study(measures_of(base, f"@{k}"), judgments, runs, progress=False).best_run_labels(k=k) for base in BASES
+        ]
         both = pd.concat([table.assign(sum=table["mean"] * table["documents"]) for table in tables])
         of_best[k] = both.groupby(["measure", "rank"])[["documents", "zero", "sum"]].sum()
         if drawn(plots) and k == 100:

@@ -35,7 +35,7 @@ from ir_lexirecall import demo
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta import left_out, stability
+from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.degradation import without_labels
 from ir_lexirecall.significance import corrected
 
@@ -179,14 +179,14 @@ def studied(systems: list[Systems], options: Any) -> tuple[pd.DataFrame, pd.Data
     """``stability`` and ``left_out`` of all collections."""
     kept, bias = [], []
     for some in systems:
-        shared = {"contrasts": CONTRASTS, "n_resamples": options.resamples, "alpha": LEVEL, "progress": False}
-        arguments = (MEASURES, some.judgments, some.runs)
-        table = stability(
-            *arguments, SHARES, policies=list(POLICIES), groups=some.groups, n_samples=options.samples, **shared
+        shared = {"contrasts": CONTRASTS, "n_resamples": options.resamples, "alpha": LEVEL}
+        study = Study(MEASURES, some.judgments, some.runs, progress=False)
+        table = study.stability(
+            SHARES, policies=list(POLICIES), groups=some.groups, n_samples=options.samples, **shared
         )
         kept.append(table.assign(collection=some.name, apart=some.apart))
         if some.kind != POOLED:
-            table = left_out(*arguments, some.groups, depth=POOL, **shared)
+            table = study.left_out(some.groups, depth=POOL, **shared)
             bias.append(table.assign(collection=some.name, apart=some.apart))
     return pd.concat(kept, ignore_index=True), pd.concat(bias, ignore_index=True)
 

@@ -15,14 +15,13 @@ import numpy as np
 import pandas as pd
 from printed import Printed, drawn, save
 from recommenders import cut, movielens
+from scipy import stats
 
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta import agreement, degrade, discriminative_power, plot, ties, worst_case
-from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.significance import corrected
-from ir_lexirecall.significance.student import t_of_mean
+from ir_lexirecall.meta import Study, plot
+from ir_lexirecall.significance import SignificanceTest, corrected
 
 MEASURES = ["lexirecall", "R@1000", "Rprec", "AP", "nDCG", "nDCG@10", "RR"]
 POLICIES = {"random": "drawn at random", "frequency": "retrieved by the fewest systems first"}
@@ -64,9 +63,9 @@ class Measured:
 def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: int) -> pd.DataFrame:
     """Significant pairs by test, of every measure; Holm over all pairs, which Tukey's HSD does not need."""
     columns = {}
+    study = Study(MEASURES, judgments, runs, progress=False)
     for name, test in TESTS.items():
-        options = {"test": test, "correction": "holm", "n_resamples": resamples, "progress": False}
-        table = discriminative_power(MEASURES, judgments, runs, **options)
+        table = study.discriminative_power(test=SignificanceTest(test, n_resamples=resamples, progress=False))
         columns[name] = table.set_index("measure")["significant"]
     columns["t"]["lexirecall"] = students_t(judgments, runs)
     return pd.DataFrame(columns)
@@ -74,9 +73,9 @@ def significant(judgments: Judgments, runs: dict[str, AlignedRun], resamples: in
 
 def students_t(judgments: Judgments, runs: dict[str, AlignedRun]) -> int:
     """Pairs that Student's t with Holm tells apart by wins and losses of lexirecall; the library's t takes the exact sign test there."""
-    signs = Decisions.from_runs(["lexirecall"], judgments, runs).signs("lexirecall").astype(np.float64)
+    signs = Study(["lexirecall"], judgments, runs).signs("lexirecall").astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):  # of pairs that one run wins everywhere, p is 0
-        p = t_of_mean(signs, 0.05, signs.shape[1] - 1).p
+        p = stats.ttest_1samp(signs, 0, axis=1).pvalue
     return int(corrected(np.where(np.isnan(p), 1, p), "holm", 0.05)[1].sum())
 
 
@@ -84,16 +83,16 @@ def measure(
     kind: str, judgments: Judgments, runs: dict[str, AlignedRun], options: Any, *, labels: bool = True
 ) -> Measured:
     """Compute Figures 10 to 13 and, with ``labels``, 14 and 15."""
-    alike = agreement(MEASURES, judgments, runs, progress=False)
+    study = Study(MEASURES, judgments, runs, progress=False)
+    alike = study.agreement()
     alike = alike[alike["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
-    tied_table = ties([*MEASURES, "TSE"], judgments, runs, progress=False)
+    tied_table = Study([*MEASURES, "TSE"], judgments, runs, progress=False).ties()
     tied = tied_table.groupby("measure", sort=False)[["pairs", "ties"]].sum()
     counted = significant(judgments, runs, options.resamples)
     compared = pd.DataFrame({"agreement": alike, "ties": tied["ties"] / tied["pairs"]}).join(counted)
     degraded = {}
     for policy in POLICIES if labels else ():
-        samples = {"n_samples": options.samples, "policy": policy, "aggregate": True, "progress": False}
-        degraded[policy] = degrade(MEASURES, judgments, runs, SHARES, **samples)
+        degraded[policy] = study.degrade(SHARES, policy=policy, n_samples=options.samples, aggregate=True)
     if drawn(options.plots):
         name = f"diaz_2026_{kind.replace(', ', '_')}"
         save(plot(tied_table), options.plots, f"{name}_figure_11")
@@ -213,8 +212,8 @@ def robust_2003(options: Any, count: Printed) -> None:
     tell(
         measure("shallow", judgments, {name: cut(run, 100) for name, run in runs.items()}, options, labels=False), count
     )
-    worst = worst_case(
-        ["AP", "nDCG", "RBP(p=0.8)"], judgments, dict(list(runs.items())[:2]), enumerate_up_to=8, progress=False
+    worst = Study(["AP", "nDCG", "RBP(p=0.8)"], judgments, dict(list(runs.items())[:2]), progress=False).worst_case(
+        enumerate_up_to=8
     )
     both = worst[worst["subsets"] > 0]
     gap = both[["user", "provider"]].sub(both["closed_form"], axis=0).abs().to_numpy().max()

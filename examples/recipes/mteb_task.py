@@ -18,7 +18,7 @@ class WithMeasures:
 
     def task_specific_scores(self, scores: Any, qrels: Any, results: Any, **where: Any) -> dict[str, float]:
         exclude = "self" if self.ignore_identical_ids else None
-        table = irl.evaluate(list(self.measures), qrels, results, exclude=exclude)
+        table = irl.evaluate(list(self.measures), irl.load(qrels, exclude=exclude), results)
         return super().task_specific_scores(scores, qrels, results, **where) | table.mean().to_dict()
 
 

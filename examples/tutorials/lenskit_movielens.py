@@ -133,7 +133,11 @@ qrels = test.rename(columns={"userId": "query_id", "movieId": "doc_id"}).assign(
 )
 measures = ["nDCG@10", "R@200", "TSE(exposure='nDCG')@200", "LR@200"]
 result = irl.compare(
-    qrels, runs, [*measures, "lexirecall"], baseline="popularity", seed=1
+    qrels,
+    runs,
+    [*measures, "lexirecall"],
+    baseline="popularity",
+    test=irl.SignificanceTest(seed=1),
 )
 means = result.means().pivot(index="run", columns="criterion", values="mean")
 means.loc[result.runs, measures].round(3)

@@ -29,7 +29,7 @@ import numpy as np
 import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.judging.merging import merged
+from ir_lexirecall.judging.files import merged
 
 robust = Path(os.environ.get("IR_LEXIRECALL_DATA", os.devnull)) / "robust2003"
 if robust.is_dir():
@@ -99,7 +99,7 @@ liked = real.merge(favoured, how="left", on=["query_id", "doc_id"])["liked"].fil
 partial = real.assign(relevance=np.maximum(real["relevance"], liked).astype(int))
 shown = ["rel", "kappa", "tau", "tau_ap", "both", "only_a", "only_b", "opposite"]
 for name, judge in {"careless": careless, "partial": partial}.items():
-    study = meta.judges(real, judge, systems, "nDCG@10", n_resamples=200)
+    study = meta.Study("nDCG@10", real, systems).judges(judge, n_resamples=200)
     print(name, study[shown].round(2).to_string(index=False), sep="\n")
 
 # %%

@@ -107,7 +107,10 @@ irl.evaluate(["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True).t
 # writes predictions *before* it takes such documents out. ``exclude="self"`` does so here.
 
 irl.evaluate(
-    ["nDCG@10", "TSE", "LR"], qrels, files["svd-16"], aggregate=True, exclude="self"
+    ["nDCG@10", "TSE", "LR"],
+    irl.load(qrels, exclude="self"),
+    files["svd-16"],
+    aggregate=True,
 ).to_frame("mean").round(3)
 
 # %%
@@ -118,7 +121,11 @@ irl.evaluate(
 
 measures = ["nDCG@10", "TSE", "LR"]
 result = irl.compare(
-    qrels, files, [*measures, "lexirecall"], baseline="svd-64", exclude="self", seed=1
+    irl.load(qrels, exclude="self"),
+    files,
+    [*measures, "lexirecall"],
+    baseline="svd-64",
+    test=irl.SignificanceTest(seed=1),
 )
 means = result.means()
 means = means[means["criterion"].isin(measures)]
@@ -170,7 +177,7 @@ lines = [
 path = folder / "Information-Retrieval_evaluation_MoreLikeThis_predictions_cosine.jsonl"
 path.write_text("\n".join(map(json.dumps, lines)))
 irl.evaluate(
-    ["nDCG@10", "TSE", "LR"], qrels, path, aggregate=True, exclude="self"
+    ["nDCG@10", "TSE", "LR"], irl.load(qrels, exclude="self"), path, aggregate=True
 ).to_frame("mean").round(3)
 
 # %%

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 import ir_lexirecall as irl
-from ir_lexirecall import meta
+from ir_lexirecall import SignificanceTest, meta
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures.about import About
@@ -137,7 +137,8 @@ simulated = meta.simulate_rankings(
 qrels, runs = simulated.qrels, simulated.runs
 
 ties = (
-    meta.ties(measures, qrels, runs)
+    meta.Study(measures, qrels, runs)
+    .ties()
     .groupby("measure", sort=False)[["ties", "pairs"]]
     .sum()
 )
@@ -147,7 +148,9 @@ ties = (
 # *Discriminative power* is the share of pairs of systems whose difference is significant. A curve that falls sooner
 # tells more pairs apart.
 
-power = meta.achieved_significance(measures, qrels, runs, n_resamples=2000, seed=1)
+power = meta.Study(measures, qrels, runs).achieved_significance(
+    test=SignificanceTest("bootstrap", correction=None, n_resamples=2000, seed=1)
+)
 axes = meta.plot(power)
 axes.figure.suptitle("Achieved significance of all pairs of systems", fontsize="medium")
 plt.show()
@@ -160,8 +163,8 @@ plt.show()
 # *Stability*: does half of the queries predict the order of the systems on the other half? A row predicts, a column is
 # predicted.
 
-stability = meta.split_half(
-    measures, qrels, runs, targets=measures, n_splits=200, seed=1
+stability = meta.Study(measures, qrels, runs).split_half(
+    targets=measures, n_splits=200, seed=1
 )
 axes = meta.plot(stability)
 axes.figure.suptitle("Kendall's tau between halves of the queries", fontsize="medium")
@@ -173,7 +176,7 @@ plt.show()
 #
 # A measure that orders systems, and queries, exactly as an old one does is the old one.
 
-relation = meta.per_query_kendall(measures, qrels, runs)
+relation = meta.Study(measures, qrels, runs).per_query_kendall()
 axes = meta.plot(relation)
 axes.figure.suptitle(
     "Agreement on each query: mean Kendall's tau between measures", fontsize="medium"

@@ -266,7 +266,10 @@ runs = {
 }
 judged = collection.qrels[collection.qrels["query_id"].isin(test["qid"])]
 result = irl.compare(
-    judged, runs, ["nDCG@10", "TSE", "LR"], test="randomisation", seed=1
+    judged,
+    runs,
+    ["nDCG@10", "TSE", "LR"],
+    test=irl.SignificanceTest("randomisation", seed=1),
 )
 print(result.to_latex(places=3))
 

@@ -70,9 +70,7 @@ result = irl.benchmark(
     runs,
     ["AP", "LR"],
     baseline="baseline",
-    correction="holm",
-    n_resamples=2000,
-    seed=1,
+    test=irl.SignificanceTest(correction="holm", n_resamples=2000, seed=1),
 )
 means = result.means("LR").pivot(index="collection", columns="run", values="mean")
 means.loc[COLLECTIONS, list(QUALITY)].round(3)

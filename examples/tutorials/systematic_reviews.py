@@ -36,7 +36,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.evaluation.curves import recall_curves
+from ir_lexirecall.evaluation.evaluating import recall_curves
 
 documents = demo.docs()
 ids = documents["doc_id"].to_numpy()

@@ -17,7 +17,7 @@ from typing import Any
 
 import ir_lexirecall as irl
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.evaluation.curves import recall_curves
+from ir_lexirecall.evaluation.evaluating import recall_curves
 from ir_lexirecall.io.reviews import Reviews, read_reviews
 
 __all__ = ["EntryPoint"]
@@ -34,28 +34,23 @@ class EntryPoint:
         Args:
             argv: the arguments behind ``asreview lexirecall``.
         """
-        arguments = _parser().parse_args(argv)
+        parser = argparse.ArgumentParser(prog="asreview lexirecall", description=__doc__.partition("\n")[0])
+        commands = parser.add_subparsers(required=True, metavar="COMMAND")
+        compare = _command(commands, "compare", _compare, "which model finds everything first, and what decided")
+        compare.add_argument("--by", default="lexirecall", help="a preference or a measure (default: lexirecall)")
+        compare.add_argument("--baseline", help="compare all others with this model")
+        evaluate = _command(commands, "eval", _evaluate, "measures of total recall, a row per model")
+        default = f"default: {' '.join(_MEASURES)}"
+        evaluate.add_argument("-m", "--measures", nargs="+", default=list(_MEASURES), help=default)
+        evaluate.add_argument("--by-review", action="store_true", help="a row per model and review")
+        plot = _command(commands, "plot", _plot, "recall over the share of records read")
+        plot.add_argument("-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)")
+        plot.add_argument("--review", help="this one only (default: the mean of all)")
+        arguments = parser.parse_args(argv)
         try:
             print(arguments.command(read_reviews(_by_model(arguments.files), priors=arguments.priors), arguments))
         except (ValueError, OSError) as error:
             sys.exit(f"asreview lexirecall: {error}")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="asreview lexirecall", description=__doc__.partition("\n")[0])
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    compare = _command(commands, "compare", _compare, "which model finds everything first, and what decided")
-    compare.add_argument("--by", default="lexirecall", help="a preference or a measure (default: lexirecall)")
-    compare.add_argument("--baseline", help="compare all others with this model")
-    evaluate = _command(commands, "eval", _evaluate, "measures of total recall, a row per model")
-    evaluate.add_argument(
-        "-m", "--measures", nargs="+", default=list(_MEASURES), help=f"default: {' '.join(_MEASURES)}"
-    )
-    evaluate.add_argument("--by-review", action="store_true", help="a row per model and review")
-    plot = _command(commands, "plot", _plot, "recall over the share of records read")
-    plot.add_argument("-o", "--output", required=True, help="picture to write (.png, .svg, .pdf)")
-    plot.add_argument("--review", help="this one only (default: the mean of all)")
-    return parser
 
 
 def _command(commands: Any, name: str, function: Any, about: str) -> Any:

@@ -9,8 +9,136 @@ know the id without it.
 16
 """
 
-from ir_datasets_lexirecall.demo import NAME, register
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import ir_datasets
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import BaseDocs, BaseQrels, BaseQueries, GenericQuery
+from ir_datasets.indices import Docstore
+from ir_datasets.util.metadata import MetadataComponent, MetadataProvider
+
+from ir_lexirecall import demo
 
 __all__ = ["NAME", "register"]
+
+NAME = "lexirecall/demo"
+
+
+class DemoDoc(NamedTuple):
+    doc_id: str
+    title: str
+    text: str
+
+    def default_text(self) -> str:
+        return f"{self.title} {self.text}"
+
+
+class DemoQrel(NamedTuple):
+    """A judgment of a passage for a subtopic of a query, with two further aspects."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    subtopic_id: str
+    credibility: int
+    readability: int
+
+
+class _DocIterator:
+    """Iterates over documents and can be sliced, as ir_datasets' iterators can."""
+
+    def __init__(self, docs: list[DemoDoc]) -> None:
+        self._docs = docs
+        self._next = 0
+
+    def __iter__(self) -> Iterator[DemoDoc]:
+        return self
+
+    def __next__(self) -> DemoDoc:
+        if self._next >= len(self._docs):
+            raise StopIteration
+        self._next += 1
+        return self._docs[self._next - 1]
+
+    def __getitem__(self, key: int | slice) -> Any:
+        return _DocIterator(self._docs[key]) if isinstance(key, slice) else self._docs[key]
+
+
+class _MemoryDocstore(Docstore):  # type: ignore[misc]
+    def __init__(self, docs: list[DemoDoc]) -> None:
+        super().__init__(DemoDoc)
+        self._docs = {doc.doc_id: doc for doc in docs}
+
+    def get_many_iter(self, doc_ids: Any) -> Iterator[DemoDoc]:
+        return (self._docs[doc_id] for doc_id in doc_ids if doc_id in self._docs)
+
+
+class DemoDocs(BaseDocs):  # type: ignore[misc]
+    def _all(self) -> list[DemoDoc]:
+        return [DemoDoc(*row) for row in demo.docs().values.tolist()]
+
+    def docs_iter(self) -> _DocIterator:
+        return _DocIterator(self._all())
+
+    def docs_cls(self) -> type[DemoDoc]:
+        return DemoDoc
+
+    def docs_store(self, *args: Any, **options: Any) -> Docstore:
+        return _MemoryDocstore(self._all())
+
+    def docs_count(self) -> int:
+        return len(self._all())
+
+    def docs_namespace(self) -> str:
+        return NAME
+
+    def docs_lang(self) -> str:
+        return "en"
+
+
+class DemoQueries(BaseQueries):  # type: ignore[misc]
+    def queries_iter(self) -> Iterator[GenericQuery]:
+        return (GenericQuery(*row) for row in demo.queries().values.tolist())
+
+    def queries_count(self) -> int:
+        return len(demo.queries())
+
+    def queries_cls(self) -> type[GenericQuery]:
+        query: type[GenericQuery] = GenericQuery
+        return query
+
+    def queries_namespace(self) -> str:
+        return NAME
+
+    def queries_lang(self) -> str:
+        return "en"
+
+
+class DemoQrels(BaseQrels):  # type: ignore[misc]
+    def qrels_iter(self) -> Iterator[DemoQrel]:
+        return (DemoQrel(*row) for row in demo.qrels()[list(DemoQrel._fields)].values.tolist())
+
+    def qrels_count(self) -> int:
+        return len(demo.qrels())
+
+    def qrels_cls(self) -> type[DemoQrel]:
+        return DemoQrel
+
+    def qrels_defs(self) -> dict[int, str]:
+        return dict(demo.GRADES)
+
+
+def register() -> None:
+    """Make ir_datasets know the data set; a second call changes nothing."""
+    if NAME not in ir_datasets.registry:
+        collection = Dataset(DemoDocs(), DemoQueries(), DemoQrels())
+        tables = {"docs": demo.docs, "queries": demo.queries, "qrels": demo.qrels}
+        counts = MetadataProvider(lambda: {NAME: {part: {"count": len(read())} for part, read in tables.items()}})
+        metadata = MetadataComponent(NAME, collection, counts)
+        ir_datasets.registry.register(NAME, Dataset(metadata, collection))
+
 
 register()

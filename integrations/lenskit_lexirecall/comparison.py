@@ -15,11 +15,12 @@ from ir_lexirecall._util.arrays import Ints, position_in_segment
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test
+from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
 from ir_lexirecall.comparison.margins import MarginLike
-from ir_lexirecall.data.judgments import ExcludeLike
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.small_tables import id_string
+from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from lenskit_lexirecall.lists import check_ranking, grades
 
@@ -28,27 +29,16 @@ _Lists = dict[str, ItemList]  # by user
 
 @entry
 def compare(
-    qrels: ItemListCollection,
+    qrels: ItemListCollection | Judgments,
     runs: ItemListCollection | Mapping[str, ItemListCollection],
     by: CriteriaLike = "lexirecall",
     *,
     baseline: Any = None,
-    test: str | SignificanceTest | None = None,
-    correction: str | None = "holm",
-    alpha: float = 0.05,
     margin: MarginLike | None = None,
-    rel: float | None = None,
-    cutoff: int | None = None,
-    queries: str = "all",
+    test: str | SignificanceTest | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
-    judged_only: bool = False,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
     allow_empty: bool = False,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = None,
     run_key: str | Sequence[str] | None = None,
     rating_field: str | None = None,
 ) -> Comparison:
@@ -59,12 +49,11 @@ def compare(
 
     Args:
         qrels: The test items, such as ``split.test``. Its key fields (``user_id``) say whose lists belong together.
+            Or ``ir_lexirecall.load(qrels(split.test), ...)``, which says what else counts as judged; users are those of ``user_id`` then.
         runs: The runs: a mapping of names to item list collections, or one collection whose keys identify the run
             beside the user. Lists of users without test items are ignored; a user whom a run lacks gets an empty list
             from it.
-        by, baseline, test, correction, alpha, margin, cutoff, queries, cluster, judged_only: As in ``ir_lexirecall.compare``.
-        exclude, rules, allow_empty, n_resamples, seed, progress: As there; item lists have no rules of a collection's own.
-        rel: As in ``ir_lexirecall.compare``; other than 1, it needs ``rating_field``.
+        by, baseline, margin, test, cluster, allow_empty: As in ``ir_lexirecall.compare``.
         groups: As in ``ir_lexirecall.compare``, of users: a table has ``user_id``.
         run_key: The key field, or fields, of ``runs`` that identify the run; by default all that the keys of ``qrels``
             lack. A run is called by its value, values of several fields joined by ``/``.
@@ -84,7 +73,7 @@ def compare(
     >>> knn = {7: ItemList(["x", "a", "y"], ordered=True), 8: ItemList(["x", "a"], ordered=True)}
     >>> als = {7: ItemList(["a", "x", "y"], ordered=True)}
     >>> runs = {name: ItemListCollection.from_dict(lists, "user_id") for name, lists in (("knn", knn), ("als", als))}
-    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", correction=None)
+    >>> result = compare(test, runs, ["lexirecall", "RR"], baseline="als", test=SignificanceTest(correction=None))
     >>> result.table("lexirecall")[["run_a", "run_b", "wins", "losses", "ties"]]
       run_a run_b  wins  losses  ties
     0   knn   als     2       0     0
@@ -93,32 +82,50 @@ def compare(
     0        7    knn      1      x       1       2
     1        8    knn      1      x       1    <NA>
     """
-    if not isinstance(qrels, ItemListCollection):
+    user_key: Sequence[str] = ["user_id"]
+    judged: pl.DataFrame | Judgments
+    users: Iterable[str]
+    if isinstance(qrels, ItemListCollection):
+        user_key, judged = qrels.key_fields, _qrels_table(qrels, rating_field)
+        for criterion in parse_criteria(by).values():
+            if rating_field is None and isinstance(criterion, Preference) and criterion["rel"] not in (None, 1):
+                raise ValueError(f"{criterion} needs rating_field, the field of the test items that holds their grades")
+        users = _by_user(qrels.items(), user_key, "qrels")
+    elif isinstance(qrels, Judgments):
+        judged, users = qrels, dict.fromkeys(qrels.query_ids)
+    else:
         raise ValueError(
             f"qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
             "the runs come second"
         )
-    if rating_field is None and rel not in (None, 1):
-        raise ValueError(f"rel={rel!r} needs rating_field, the field of the test items that holds their grades")
-    users = _by_user(qrels.items(), qrels.key_fields, "qrels")
-    lists = _lists_by_run(runs, qrels.key_fields, run_key)
+    tested = SignificanceTest.by_name(test)
+    lists = _lists_by_run(runs, user_key, run_key)
+    read = progress_bar(tested.progress, lists.items(), desc="lists")
     return ir_lexirecall.compare(
-        _qrels_table(users, rating_field),
-        {name: _run_table(name, of_run, users) for name, of_run in progress_bar(progress, lists.items(), desc="lists")},
+        judged,
+        {name: _run_table(name, of_run, users) for name, of_run in read},
         by,
         baseline=None if baseline is None else _name(baseline),
-        test=coerce_test(test, correction, alpha, n_resamples, seed, progress),
         margin=margin,
-        rel=rel,
-        cutoff=cutoff,
-        queries=queries,
+        test=tested,
         groups=groups,
         cluster=cluster,
-        judged_only=judged_only,
-        exclude=exclude,
-        rules=rules,
         allow_empty=allow_empty,
     )
+
+
+@entry
+def qrels(test: ItemListCollection, rating_field: str | None = None) -> pl.DataFrame:
+    """Test items as qrels, a row per user and item: for ``ir_lexirecall.load``, ``evaluate`` and all else that takes qrels.
+
+    Args:
+        test: The test items, such as ``split.test``, by ``user_id``.
+        rating_field: The field that holds their grades; by default, all are relevant.
+
+    >>> qrels(ItemListCollection.from_dict({7: ItemList(["x", "y"])}, "user_id")).rows()
+    [('7', 'x', 1.0), ('7', 'y', 1.0)]
+    """
+    return _qrels_table(test, rating_field)
 
 
 def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
@@ -192,12 +199,13 @@ def _by_user(lists: Iterable[tuple[Any, ItemList]], user_key: Sequence[str], own
     return by_user
 
 
-def _qrels_table(users: _Lists, rating_field: str | None) -> pl.DataFrame:
+def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataFrame:
+    users = _by_user(test.items(), test.key_fields, "qrels")
     grade = [grades(items, rating_field, f"test items of user {user!r}") for user, items in users.items()]
     return _rows(users)[0].with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
 
 
-def _run_table(name: str, lists: _Lists, users: _Lists) -> pl.DataFrame:
+def _run_table(name: str, lists: _Lists, users: Iterable[str]) -> pl.DataFrame:
     """The lists of a run for some users: scores fall with the rank, in steps that 32-bit floats hold."""
     lists = {user: lists[user] for user in users if user in lists}
     for user, items in lists.items():

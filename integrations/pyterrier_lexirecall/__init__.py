@@ -20,8 +20,7 @@ try:
     from ir_lexirecall import compare
     from ir_lexirecall.measures import REGISTRY
     from pyterrier_lexirecall.benchmark import Benchmark
-    from pyterrier_lexirecall.experiment import Experiment
-    from pyterrier_lexirecall.testing import sign_test
+    from pyterrier_lexirecall.experiment import Experiment, sign_test
 
     for _name, _measure in REGISTRY.items():
         # PyTerrier copied ir_measures' registry before it loaded its plug-ins.

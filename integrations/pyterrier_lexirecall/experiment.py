@@ -1,13 +1,17 @@
-"""``pt.lexirecall.Experiment``: ``pt.Experiment`` with the numbers of a ``Comparison``, and exact preferences beside them."""
+"""``pt.lexirecall.Experiment``: ``pt.Experiment`` with the numbers of a ``Comparison``, and preferences beside them.
+
+Every pipeline gets one last stage that keeps what passes; ``pt.Experiment`` runs and scores them, and what was kept is
+compared.
+"""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Mapping, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -15,30 +19,26 @@ import pandas as pd
 import pyterrier as pt
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry, is_integer, keeping_errors_of
+from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import check_groups, groups_of
-from ir_lexirecall.comparison.margins import MarginLike
-from ir_lexirecall.data.aligned_run import AlignedRun
+from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.design import Design, groups_of
+from ir_lexirecall.comparison.margins import MarginLike, margins_against
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.matching import check_matches
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.measures.scoring import is_native, values
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.preferences.naming import PREFERENCES, Preference, parse_preference
 from ir_lexirecall.significance import SignificanceTest
-from pyterrier_lexirecall import summaries
-from pyterrier_lexirecall.collecting import EXECUTION, collecting
-from pyterrier_lexirecall.columns import (
-    TIME,
-    measure_columns,
-    readable,
-)
-from pyterrier_lexirecall.results import HIDDEN, Results
-from pyterrier_lexirecall.testing import PairedTest
+from pyterrier_lexirecall.experiment_tables import NOTHING, Tables, measure_columns, readable
 
 _plain_experiment = pt.Experiment  # as it is now: who likes this one better may put it in that one's place
+
+PairedTest = Callable[[Floats, Floats], Any]
+"""A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
 
 
 @partial(entry, name="pt.lexirecall.Experiment")
@@ -59,58 +59,55 @@ def Experiment(
     correction_alpha: float = 0.05,
     highlight: str | None = None,
     round: int | Mapping[str, int] | None = None,
-    verbose: bool | str = "auto",
-    validate: str = "warn",
-    save_dir: str | None = None,
-    save_mode: str = "warn",
-    save_format: Any = "trec",
-    precompute_prefix: bool = False,
-    plan: str = "linear",
     *,
     preferences: str | Sequence[str] | None = ("lexirecall",),
     margin: MarginLike | None = None,
-    rel: float | None = None,
-    cutoff: int | None = None,
     predicted: pd.DataFrame | str | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
     return_comparison: bool = False,
+    **options: Any,
 ) -> Any:
     """Run ``pt.Experiment`` and compare the systems as ``ir_lexirecall.compare`` does, running each system once.
 
-    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (`` +`` and `` -``, the
-    queries that the system wins and loses, `` p-value``, and with ``correction`` `` reject`` and `` p-value corrected``); then
-    the preferences with theirs. ``pref:lexirecall`` is a system's mean preference over the baseline where there is one, else
-    over all other systems, on the queries with relevant documents. All these are the numbers of the ``Comparison``, bit for
-    bit: as ``ir_lexirecall.compare`` gives them for the same qrels, runs, criteria, test and correction. What it cannot
-    compute again (measures that read other columns than ids and scores, or are not numbers for some query) stays as
-    ``pt.Experiment`` gives it.
+    Columns: ``name``; the measures, in the order of ``eval_metrics``; with a baseline their statistics (``AP +`` and
+    ``AP -``, the queries that the system wins and loses, ``AP p-value``, and with ``correction`` ``AP reject`` and
+    ``AP p-value corrected``); then the preferences with theirs. ``pref:lexirecall`` is a system's mean preference over
+    the baseline where there is one, else over all other systems, on the queries with relevant documents. All these are
+    the numbers of the ``Comparison``, bit for bit: as ``ir_lexirecall.compare`` gives them for the same qrels, runs,
+    criteria, test and correction. What it cannot compute again (measures that read other columns than ids and scores,
+    or are not numbers for some query) stays as ``pt.Experiment`` gives it.
 
     Args:
         retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics: as in
             ``pt.Experiment``.
-        highlight, round, verbose, validate, save_mode, save_format, precompute_prefix, plan: as in ``pt.Experiment``.
+        highlight, round: as in ``pt.Experiment``.
+        options: whatever else ``pt.Experiment`` takes, such as ``plan`` and ``save_dir``, whose files keep its own
+            numbers (against the first baseline).
         eval_metrics: as in ``pt.Experiment``; texts may also be measures as they print, such as ``"nDCG@10"``.
-        baseline: as in ``pt.Experiment``, or a list of places or names: the columns of the statistics and of the preferences
-            then end with the baseline's name, as in ``AP p-value (bm25)``.
-        test: as in ``ir_lexirecall.compare``; or a function as ``pt.Experiment`` takes it, which then tests the measures.
-        correction: as in ``pt.Experiment``: of p-values against a baseline; by default there are no columns of it. The verdicts
-            of the ``Comparison`` are corrected by it, or by Holm's.
+        baseline: as in ``pt.Experiment``, or a list of places or names: the columns of the statistics and of the
+            preferences then end with the baseline's name, as in ``AP p-value (bm25)``.
+        test: as in ``ir_lexirecall.compare``; or a function as ``pt.Experiment`` takes it, which then tests the
+            measures.
+        correction: as in ``pt.Experiment``: of p-values against a baseline; by default there are no columns of it. The
+            verdicts of the ``Comparison`` are corrected by it, or by Holm's.
         correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the intervals.
-        save_dir: as in ``pt.Experiment``, whose own numbers its files keep (against the first baseline).
-        preferences: names of preferences (``'lexirecall'``, ``'rpp'``, ... as in ``ir_lexirecall.compare``). None or an empty
-            list: none; then systems need not rank documents, and where one does not, there is no ``Comparison``.
-        margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds the columns
-            `` verdict``, `` worse p-value`` and `` within p-value``.
-        rel, cutoff, cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
-        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names or a file.
-            All topics are run at once, so that it goes with neither ``batch_size`` nor ``filter_by_qrels``.
+        preferences: names of preferences (``'lexirecall'``, ``'rpp(rel=2)@100'``, ... as in ``ir_lexirecall.compare``).
+            None or an empty list: none; then systems need not rank documents, and where one does not, there is no
+            ``Comparison``.
+        margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds
+            the columns ``AP verdict``, ``AP worse p-value``, ``AP better p-value``, ``AP within p-value`` and
+            ``AP not worse p-value``.
+        cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
+        predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
+            or a file. All topics must be run, so that it does not go with ``filter_by_qrels``.
         groups: as in ``ir_lexirecall.compare``; a name is that of a column of the topics, or of the qrels.
         return_comparison: give the pair (result, ``Comparison``).
 
     Returns:
         What ``pt.Experiment`` gives, with the preferences. Per query, ``pref:lexirecall`` is one more measure. The
-        ``Comparison`` of all systems by the measures and preferences is in ``attrs["comparison"]`` of the DataFrame.
+        ``Comparison`` of all systems by the measures and preferences is in ``attrs["comparison"]`` of the DataFrame. It
+        has the rankings as they were, so that ``to_judge``, ``bounds`` and reports can be had of it.
 
     Raises:
         ValueError: an unknown measure, preference, test or baseline, or bad input to an evaluation.
@@ -124,25 +121,25 @@ def Experiment(
       name       map  pref:lexirecall
     0  one  1.000000              1.0
     1  two  0.833333             -1.0
-    >>> table.attrs["comparison"].criteria
+    >>> comparison = table.attrs["comparison"]
+    >>> comparison.criteria
     ['map', 'lexirecall']
+    >>> comparison.bounds("map")[["run_a", "run_b", "low", "high"]].round(3)  # were c judged
+      run_a run_b    low   high
+    0   one   two -0.333  0.167
     """
-    preferences = [preferences] if isinstance(preferences, str) else list(preferences or ())
-    for preference in preferences:
-        check_choice("preference", preference, NAMES)
-    if rel is not None:
-        check_number("rel", rel, above=0)
-    if cutoff is not None:
-        check_integer("cutoff", cutoff)
-    if predicted is not None and (batch_size is not None or filter_by_qrels):
-        option = "filter_by_qrels" if filter_by_qrels else "batch_size"
-        raise ValueError(f"predicted judgments need the rankings of all topics at once; leave {option} out")
+    preferred: dict[str, Preference] = {}
+    for name in [preferences] if isinstance(preferences, str) else preferences or ():
+        preference = parse_preference(name) or PREFERENCES[check_choice("preference", name, NAMES)]
+        preferred[str(preference)] = preference
+    if predicted is not None and filter_by_qrels:
+        raise ValueError("predicted judgments need the rankings of all topics; leave filter_by_qrels out")
     if isinstance(test, SignificanceTest):
         correction = test.correction if baseline is not None else None
         tested = test
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
-    check_groups(tested, groups, cluster, predicted)
+    Design(test=tested, cluster=cluster).check_groups(groups, predicted)
     if cluster and callable(test):
         raise ValueError(
             "a function tests queries that are independent of each other; with cluster=True leave test out"
@@ -151,53 +148,188 @@ def Experiment(
         names, systems = list(retr_systems), list(retr_systems.values())
         if isinstance(baseline, str):
             baseline = names.index(check_choice("baseline", baseline, [n for n in names if isinstance(n, str)]))
+    elif isinstance(retr_systems, list):
+        names, systems = list(map(str, retr_systems)) if names is None else list(names), retr_systems
     else:
-        if not isinstance(retr_systems, list):
-            raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
-        systems = retr_systems
-        names = [str(system) for system in systems] if names is None else list(names)
-        if len(names) != len(systems):
-            raise ValueError("names should be the same length as retr_systems")
+        raise TypeError(f"Expected list or dict of systems, instead received {type(retr_systems).__name__}")
     several = isinstance(baseline, (list, tuple))
-    baselines: Any = _several_places(baseline, names) if several else [] if baseline is None else [baseline]
-    experiment = _Experiment(
-        systems,
-        names,
-        metrics=[readable(metric) for metric in eval_metrics],
-        preferences=preferences,
-        baselines=baselines,
-        several=several,
-        test=tested,
-        function=test if callable(test) else None,
+    baselines: Any = _places(baseline, names) if several else [] if baseline is None else [baseline]
+    metrics = [readable(metric) for metric in eval_metrics]
+    measures = measure_columns(metrics)
+    topics, qrels = _read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels)
+    run = partial(
+        _plain_experiment,
+        topics=topics,
+        qrels=qrels,
+        eval_metrics=metrics if any(measures.values()) else [*metrics, NOTHING],
+        names=names,
+        filter_by_qrels=filter_by_qrels,
+        filter_by_topics=filter_by_topics,
+        test=test if callable(test) else _paired_test(tested),
         correction=correction,
-        margin=margin,
-        rel=rel,
-        cutoff=cutoff,
-        predicted=_read(predicted, pt.io.read_qrels),
-        groups=groups,
-        cluster=cluster,
-        highlight=highlight,
-        options={
-            "perquery": perquery,
-            "dataframe": dataframe,
-            "batch_size": batch_size,
-            "filter_by_qrels": filter_by_qrels,
-            "filter_by_topics": filter_by_topics,
-            "round": round,
-            "verbose": verbose,
-            "validate": validate,
-            "save_dir": save_dir,
-            "save_mode": save_mode,
-            "save_format": save_format,
-            "precompute_prefix": precompute_prefix,
-            "plan": plan,
-        },
+        correction_alpha=tested.alpha,
     )
-    result, comparison = experiment.run(_read(topics, pt.io.read_topics), _read(qrels, pt.io.read_qrels))
+    keepers = [_Keep(all_columns=several) for _ in systems]
+    pipelines = [
+        system >> keep if isinstance(system, pt.Transformer) else system
+        for system, keep in zip(systems, keepers, strict=True)
+    ]
+    with keeping_errors_of("pyterrier"):
+        result = run(
+            pipelines,
+            perquery=perquery,
+            dataframe=dataframe,
+            batch_size=batch_size,
+            baseline=baselines[0] if baselines else None,
+            round=round,
+            **options,
+        )
+
+    distinct = [str(name) for name in names]
+    if len(set(distinct)) < len(names):
+        distinct = [f"{i}: {name}" for i, name in enumerate(names)]
+    runs = {
+        label: _retrieved(system, keep, name, topics, options)
+        for label, system, keep, name in zip(distinct, systems, keepers, names, strict=True)
+    }
+    if len(systems) < 2:
+        preferred = {}
+    comparison: Comparison | None = None
+    if preferred or all(isinstance(run, str) or {"qid", "docno", "score"} <= set(run) for run in runs.values()):
+
+        def compared(table: pd.DataFrame, **asked: Any) -> Comparison | None:
+            if filter_by_topics:
+                table = table[table["qid"].isin(topics["qid"])]
+            judgments = Judgments.from_qrels(pt.model.to_ir_measures(table))
+            return _compared(judgments, runs, measures, preferred, Design(test=tested, **asked))
+
+        comparison = compared(qrels, baseline=distinct[baselines[0]] if baselines else None, margin=margin)
+    if comparison is not None:
+        assert comparison.scored is not None
+        comparison.scored.warn_of_hardly_judged()
+        column_of = topics if isinstance(groups, str) and groups in topics else qrels
+        comparison = replace(comparison, groups=groups_of(groups, comparison.query_ids, column_of), cluster=cluster)
+        if predicted is not None:
+            by_program = compared(_read(predicted, pt.io.read_qrels))
+            if by_program is None:
+                raise ValueError("predicted holds no judgments of the topics")
+            comparison = replace(comparison, predicted=by_program)
+    elif groups is not None:
+        raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
+
+    against = {}
+    for place in baselines if comparison is not None and len(systems) > 1 else ():
+        assert comparison is not None
+        margins = margins_against(margin, comparison.by, distinct, distinct[place])
+        first = place == baselines[0]
+        against[place] = comparison if first else replace(comparison, baseline=distinct[place], margins=margins)
+        others = [name for name, measure in measures.items() if measure and name not in comparison.by]
+        if cluster and others:
+            raise ValueError(f"{others[0]} cannot be tested with groups as units; leave it or cluster=True out")
+
+    @cache
+    def plain(place: int) -> pd.DataFrame:
+        if place == baselines[0]:
+            return result
+        frames = [pt.io.read_results(source) if isinstance(source, str) else source for source in runs.values()]
+        return run(frames, baseline=place, validate="ignore")
+
+    tables = Tables(
+        names,
+        distinct,
+        measures,
+        list(preferred) if comparison is not None else [],
+        baselines,
+        several,
+        correction is not None,
+        callable(test),
+        round,
+        highlight,
+        comparison,
+        against,
+        plain,
+    )
+    if perquery == "both":
+        both = tables.averages(result[0]), tables.rows(result[1])
+        result = type(result)(*both) if dataframe else both
+    else:
+        result = tables.rows(result) if perquery else tables.averages(result)
     return (result, comparison) if return_comparison else result
 
 
-def _several_places(baselines: Any, names: list[Any]) -> list[int]:
+class _Keep(pt.Transformer):  # type: ignore[misc]
+    """The last stage of a pipeline: keeps what passes, batch by batch."""
+
+    def __init__(self, all_columns: bool) -> None:
+        self.all_columns = all_columns
+        self.batches: list[pd.DataFrame] = []
+
+    def __repr__(self) -> str:
+        return "kept"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        if len(inp):  # else PyTerrier looks at the columns only
+            self.batches.append(
+                inp[[column for column in inp if self.all_columns or column in ("qid", "docno", "score")]]
+            )
+        return inp
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        return input_columns
+
+
+def _retrieved(system: Any, keep: _Keep, name: Any, topics: pd.DataFrame, options: Mapping[str, Any]) -> Any:
+    """What a system retrieved: as kept, or read from ``save_dir``, or given; the path of a file that is a run."""
+    if keep.batches:
+        seen: set[Any] = set()
+        parts = []
+        for batch in keep.batches:  # each of which may hold rows of other topics, as a frame's whole rows do
+            parts.append(batch[~batch["qid"].isin(seen)] if seen else batch)
+            seen.update(batch["qid"].unique())
+        return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+    if options.get("save_dir") is not None and options.get("save_mode") == "reuse":
+        form = options.get("save_format", "trec")
+        ending = "res.gz" if form == "trec" else "mod" if isinstance(form, types.ModuleType) else "custom"
+        path = os.path.join(options["save_dir"], f"{name}.{ending}")
+        if os.path.exists(path):
+            if form == "trec":
+                return path
+            with pt.io.autoopen(path, "rb") as file:
+                return form.load(file) if isinstance(form, types.ModuleType) else form[0](file)
+    return system[system["qid"].isin(topics["qid"])] if options.get("plan") == "tree" else system
+
+
+def _compared(
+    judgments: Judgments,
+    runs: Mapping[str, Any],
+    measures: Mapping[str, IRMeasure | None],
+    preferences: Mapping[str, Preference],
+    design: Design,
+) -> Comparison | None:
+    """The comparison by all measures that are numbers for every query, and by the preferences."""
+    sources = {name: run if isinstance(run, str) else pt.model.to_ir_measures(run) for name, run in runs.items()}
+    scored = ScoredRuns.from_runs({}, judgments, sources, allow_empty=True, progress=False)
+    by: dict[str, Any] = {}
+    of_runs: dict[str, Floats] = {}
+    for name, measure in measures.items():
+        # A user's function may read other columns than ids and scores.
+        if measure is not None and (
+            is_native(measure) or type(measure) in map(type, ir_measures.measures.registry.values())
+        ):
+            try:
+                found = np.stack([values(measure, run) for run in scored.runs.values()])
+            except ValueError:  # of a provider that needs more than the ranks of the judged documents
+                continue
+            if np.isfinite(found).all():
+                by[name], of_runs[name] = measure, found
+    scored = replace(scored, measures=dict(by), values=of_runs)
+    by |= preferences
+    if not by or not len(judgments):
+        return None
+    return comparison_of(scored, by, design)
+
+
+def _places(baselines: Any, names: list[Any]) -> list[int]:
     """The places of baselines that are given by place or name."""
     places = []
     for baseline in baselines:
@@ -214,129 +346,48 @@ def _several_places(baselines: Any, names: list[Any]) -> list[int]:
     return places
 
 
-def _read(source: Any, reader: Any) -> Any:
+def _read(source: Any, reader: Callable[[str], pd.DataFrame]) -> Any:
     """Topics or qrels, read if they are a file, as ``pt.Experiment`` reads them."""
     return reader(source) if isinstance(source, str) and os.path.isfile(source) else source
 
 
-def _is_comparable(measure: IRMeasure | None) -> bool:
-    """Whether a measure's values follow from where the judged documents stand: not of a user's function of other columns."""
-    return measure is not None and (
-        is_native(measure) or type(ir_measures.measures.registry.get(measure.NAME)) is type(measure)
-    )
+class SignTest(NamedTuple):
+    """Effect (wins - losses) / (wins + losses), and the p-value where ``pt.Experiment`` looks for it."""
+
+    statistic: float
+    pvalue: float
 
 
-class _Experiment(Results):
-    """One call of ``pt.Experiment``, with a measure hidden in it that makes every run seen."""
+def sign_test(system: Any, baseline: Any) -> SignTest:
+    """Exact two-sided sign test of paired values, ties left out; p is 1 where nothing differs.
 
-    def run(self, topics: Any, qrels: Any) -> tuple[Any, Comparison | None]:
-        """The result as the user asked for it, and the comparison of the systems."""
-        predicted = None
-        if self.predicted is not None:
-            predicted = Judgments.from_qrels(pt.model.to_ir_measures(self._judged(topics, self.predicted)))
-        with collecting(self._judged(topics, qrels), self.needs_rankings, predicted) as collector:
-            with keeping_errors_of("pyterrier"):
-                result = self._run(topics, qrels)
-            runs = None if collector.blind else collector.runs(len(self.systems))
-        comparison = None
-        if runs is not None:
-            # Runs are in the order in which they were scored, which the values of the hidden measure say.
-            order = np.argsort(self._execution_means(result), kind="stable") if self.tree else np.arange(len(runs))
-            places = np.argsort(order).tolist()
-            by_name = {name: runs[place] for name, place in zip(self.distinct, places, strict=True)}
-            for (name, run), system in zip(by_name.items(), self.systems, strict=True):
-                given = system if isinstance(system, pd.DataFrame) else None
-                if run.depth.any():
-                    check_matches(collector.judgments, run, given, f"system {name!r}", allow_empty=True)
-            comparison = self._compared(collector.judgments, by_name)
-        if comparison is None:
-            if self.groups is not None:
-                raise ValueError(
-                    "groups are compared by rankings: name a preference, a measure of rankings, or no groups"
-                )
-            return self.finished(result, None), None
-        if comparison.scored is not None:
-            comparison.scored.warn_of_hardly_judged()
-        table = topics if isinstance(self.groups, str) and self.groups in topics else qrels
-        grouped = groups_of(self.groups, collector.judgments.query_ids, table)
-        comparison = replace(comparison, groups=grouped, cluster=self.cluster)
-        if predicted is not None:
-            if not len(predicted):
-                raise ValueError("predicted holds no judgments of the topics")
-            by_program = {name: collector.by_program[i] for name, i in zip(self.distinct, places, strict=True)}
-            comparison = replace(comparison, predicted=self._compared(predicted, by_program))
-        return self.finished(result, comparison), comparison
+    Args:
+        system, baseline: values per query, in the same order.
 
-    def _judged(self, topics: Any, qrels: Any) -> pd.DataFrame:
-        """The qrels by which ``pt.Experiment`` judges."""
-        if not isinstance(qrels, pd.DataFrame):
-            return pd.DataFrame()  # of which PyTerrier will say what is wrong
-        if self.options["filter_by_topics"] and "qid" in qrels and isinstance(topics, pd.DataFrame):
-            return qrels[qrels["qid"].isin(topics.get("qid", []))]
-        return qrels
+    >>> sign_test([0.5, 0.7, 0.9, 0.2], [0.4, 0.6, 0.8, 0.2])
+    SignTest(statistic=1.0, pvalue=0.25)
+    """
+    difference = np.asarray(system, dtype=np.float64) - np.asarray(baseline, dtype=np.float64)
+    result = significance.sign_test(np.nan_to_num(difference, nan=0.0)[None])
+    return SignTest(float(result.estimate[0]), float(result.p[0]))
 
-    def _compared(self, judgments: Judgments, runs: dict[str, AlignedRun]) -> Comparison | None:
-        """The comparison by all measures that are numbers for every query, and by the preferences."""
-        scored: dict[str, Floats] = {}
-        measures = {name: m for name, m in measure_columns(self.metrics).items() if m is not None and _is_comparable(m)}
-        for name, measure in measures.items():
-            try:
-                of_runs = np.stack([values(measure, run) for run in runs.values()])
-            except ValueError:  # of a provider that needs more than the ranks of the judged documents
-                continue
-            if np.isfinite(of_runs).all():
-                scored[name] = of_runs
-        measures = {name: measures[name] for name in scored}
-        if not (measures or self.preferences) or not len(judgments):
-            return None
-        baseline = self.baselines[0] if self.baselines else None
-        return self.comparison(ScoredRuns(judgments, runs, measures, scored), baseline)
 
-    def _run(self, topics: Any, qrels: Any) -> Any:
-        run = partial(
-            _plain_experiment,
-            self.systems,
-            topics,
-            qrels,
-            [*self.metrics, EXECUTION],
-            names=self.distinct if self.tree else self.names,
-            baseline=self.baselines[0] if self.baselines else None,
-            test=self.recorded,
-            correction=self.correction,
-            correction_alpha=self.test.alpha,
-            **self.options,
-        )
-        save_dir = self.options["save_dir"]
-        if save_dir is None:
-            return run()
-        before = summaries.columns(save_dir)
-        with warnings.catch_warnings():
-            # The files have never held the hidden measure; whether the others differ is said below.
-            warnings.filterwarnings("ignore", message="Evaluation measures differ")
-            result = run()
-        summaries.remove_measure(save_dir, HIDDEN)
-        now = self._columns_on_disk(save_dir)
-        if before is not None and before != now:
-            warnings.warn(
-                f"Evaluation measures differ between the existing aggregated.csv ({', '.join(sorted(before))}) and the "
-                f"current run ({', '.join(sorted(now))}). Missing values will be filled with NaN.",
-                stacklevel=4,
-            )
-        return result
+def _paired_test(test: SignificanceTest) -> str | PairedTest:
+    """What ``pt.Experiment`` takes for a test: for those that it has, their names.
 
-    def _columns_on_disk(self, save_dir: str) -> set[str]:
-        """The columns of this experiment's rows in ``aggregated.csv``."""
-        measures = summaries.measures(save_dir, [str(name) for name in self.names])
-        kinds = self.statistics_of_pyterrier if self.baselines else ()
-        time = {TIME} & {metric for metric in self.metrics if isinstance(metric, str)}
-        return {"name", *measures, *time, *(f"{measure} {kind}" for measure in measures for kind in kinds)}
+    >>> a, b = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.6, 0.8])
+    >>> float(_paired_test(SignificanceTest("randomisation"))(a, b)[1])
+    0.25
+    """
+    name = test.named(measure=True).name
+    if name in ("t", "wilcoxon"):
+        return name
 
-    def _execution_means(self, result: Any) -> list[float]:
-        """The mean of the hidden measure for each system."""
-        if not self.perquery:
-            return list(result[HIDDEN]) if self.as_dataframe else [result[n][HIDDEN] for n in self.distinct]
-        rows = result[1] if self.perquery == "both" else result
-        if not self.as_dataframe:
-            return [float(np.nanmean([row[HIDDEN] for row in rows[s].values()])) for s in range(len(self.systems))]
-        means = rows[rows["measure"] == HIDDEN].groupby("name", sort=False)["value"].mean()
-        return [means[name] for name in self.distinct]
+    def p(system: Floats, baseline: Floats) -> tuple[float, float]:
+        """NaN where differences are not all numbers, or the test is one of all systems at once."""
+        difference = (system - baseline)[None]
+        return 0.0, float(test.of_pairs(difference).p[0]) if np.isfinite(
+            difference
+        ).all() and name != "tukey" else np.nan
+
+    return sign_test if name == "sign" else p

@@ -8,7 +8,10 @@ except ModuleNotFoundError as error:
     message = needs("sentence_transformers_lexirecall", "sentence-transformers", "sentence-transformers")
     raise ModuleNotFoundError(message, name=error.name) from None
 
-from sentence_transformers_lexirecall.reranking import LexiRecallRerankingEvaluator
-from sentence_transformers_lexirecall.retrieval import LexiRecallEvaluator, LexiRecallSparseEvaluator
+from sentence_transformers_lexirecall.evaluators import (
+    LexiRecallEvaluator,
+    LexiRecallRerankingEvaluator,
+    LexiRecallSparseEvaluator,
+)
 
 __all__ = ["LexiRecallEvaluator", "LexiRecallRerankingEvaluator", "LexiRecallSparseEvaluator"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.data.judgments import Judgments
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -26,8 +27,10 @@ def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
     return {"relevance"}.union(*several)  # if rows name it, it is the grade of every measure
 
 
-def aspects_in_rows(qrels: DataFrame, names: Iterable[str]) -> set[str]:
+def aspects_in_rows(qrels: DataFrame | Judgments, names: Iterable[str]) -> set[str]:
     """Which of the aspects any row of the qrels names."""
+    if isinstance(qrels, Judgments):
+        return {*names} & set(qrels.rows["aspect"].unique())
     if (aspect := _aspect(qrels)) is None:
         return set()
     return set(qrels.agg(F.collect_set(F.when(aspect.isin(*names), aspect))).collect()[0][0])

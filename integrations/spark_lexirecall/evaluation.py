@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ir_lexirecall._util.errors import entry, warn
-from ir_lexirecall.data.judgments import ExcludeLike
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import evaluate_arrow, measures_by_column
 from ir_lexirecall.measures import RBU
+from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.rbu import ONE_ASPECT
 from ir_lexirecall.measures.scoring import aggregate as aggregated
@@ -23,11 +25,9 @@ if TYPE_CHECKING:
 @entry
 def evaluate(
     measures: MeasuresLike,
-    qrels: DataFrame,
+    qrels: DataFrame | Collection | Judgments,
     run: DataFrame,
     *,
-    exclude: ExcludeLike | None = None,
-    judged_only: bool = False,
     aggregate: bool = False,
     buckets: int | None = None,
 ) -> Any:
@@ -38,9 +38,9 @@ def evaluate(
     Args:
         measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
         qrels: columns ``query_id``, ``doc_id``, ``relevance``. Subtopics come from ``subtopic_id`` or ``iteration``, their
-            weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings.
+            weights from ``weight``, aspects from further columns. Integer ids mean their decimal strings. Or what
+            ``ir_lexirecall.load`` gives, which is sent to every worker.
         run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
-        exclude, judged_only: as in ``ir_lexirecall.evaluate``; ``exclude`` is sent to every worker.
         aggregate: give the means over queries instead of the values per query.
         buckets: into how many parts to cut the queries; by default as many as ``spark.sql.shuffle.partitions``. A worker
             holds one at a time: some hundred thousand rows of the run are a good size, some millions possible.
@@ -64,17 +64,23 @@ def evaluate(
 
     named = measures_by_column(measures)
     check_served(named.values())
-    qrels, run = qrels_frame(qrels), run_frame(run)
-    buckets = bucket_count(qrels.sparkSession, buckets)
-    if RBU.NAME in {measure.NAME for measure in named.values()} and not has_several_aspects(qrels):
+    run = run_frame(run)
+    buckets = bucket_count(run.sparkSession, buckets)
+    whole = Judgments.from_qrels(qrels) if isinstance(qrels, (Collection, Judgments)) else None
+    frame, judged = qrels_frame(qrels if whole is None else whole, run.sparkSession)
+    if whole is not None:
+        for measure in named.values():
+            if isinstance(measure, Measure):
+                measure.check_judgments(whole)
+    elif RBU.NAME in {measure.NAME for measure in named.values()} and not has_several_aspects(frame):
         warn(ONE_ASPECT)  # of the qrels as a whole, which no worker knows
-    aspects = aspects_in_rows(qrels, named_aspects(named.values()))
+    aspects = aspects_in_rows(frame if whole is None else whole, named_aspects(named.values()))
 
     def values(qrels: pa.Table, run: pa.Table) -> pa.Table:
-        return evaluate_arrow(named, qrels, run, aspects=aspects, exclude=exclude, judged_only=judged_only)
+        return evaluate_arrow(named, judged(qrels), run, aspects=aspects)
 
     types = {"query_id": "string", **dict.fromkeys(named, "float64")}
-    result = by_bucket(qrels, run, values, types, buckets)
+    result = by_bucket(frame, run, values, types, buckets)
     if not aggregate:
         return computed(result)
     table = collected(result).sort_by("query_id")

@@ -9,6 +9,8 @@ import polars as pl
 
 from ir_lexirecall._util.errors import called, check_integer, required, warn
 from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.matching import nothing_retrieved
 from ir_lexirecall.io.columns import qrel_table, run_table
 from ir_lexirecall.io.small_tables import RUN_COLUMNS
@@ -34,10 +36,17 @@ def run_frame(run: Any) -> DataFrame:
     return _readable(run.select(*RUN_COLUMNS))
 
 
-def qrels_frame(qrels: Any) -> DataFrame:
-    """Qrels as the engine reads them: all their columns, integer ids as strings."""
+def qrels_frame(qrels: Any, session: SparkSession) -> tuple[DataFrame, Callable[[pa.Table], pa.Table | Judgments]]:
+    """Qrels as the engine reads them: all their columns, integer ids as strings; and what a worker makes of a part.
+
+    Of what ``irl.load`` gave, the frame has the ids of the queries; the judgments are sent to every worker.
+    """
+    if isinstance(qrels, (Collection, Judgments)):
+        judgments = Judgments.from_qrels(qrels)
+        ids = session.createDataFrame([(query_id,) for query_id in judgments.query_ids], "query_id string")
+        return ids, lambda part: judgments.restricted_to(part["query_id"].to_pylist())
     qrel_table(_without_rows(qrels, "qrels"))
-    return _readable(qrels)
+    return _readable(qrels), lambda part: part
 
 
 def _without_rows(frame: Any, what: str) -> pl.DataFrame:

@@ -60,29 +60,6 @@ def _log(ratio: float) -> np.float64:
     return np.log(np.float64(ratio))
 
 
-def levelled(values: Floats, rounding: float = 2.0**-49) -> Floats:
-    """Values of S runs on Q queries, shape ``(S, Q)``, in which those of a query that differ by rounding only are the same.
-
-    The same sum, added up in another order, differs in its last bits: whoever compares runs must see a tie. Neighbouring
-    values are taken for one where they are no further apart than ``rounding``, relative; by default 8 units in the last place.
-
-    >>> levelled(np.array([[0.1 + 0.2, 1e-9], [0.3, 2e-9]]))
-    array([[3.e-01, 1.e-09],
-           [3.e-01, 2.e-09]])
-    """
-    order = np.argsort(values, axis=0, kind="stable")
-    rising = np.take_along_axis(values, order, axis=0)
-    magnitude = np.abs(rising)
-    apart = np.ones(values.shape, dtype=bool)
-    with np.errstate(invalid="ignore"):
-        gap = rising[1:] - rising[:-1]
-        apart[1:] = ~np.isfinite(gap) | (gap > rounding * np.maximum(magnitude[1:], magnitude[:-1]))
-    first = np.maximum.accumulate(np.where(apart, np.arange(len(values))[:, None], 0), axis=0)
-    out = np.empty_like(values)
-    np.put_along_axis(out, order, np.take_along_axis(rising, first, axis=0), axis=0)
-    return out
-
-
 def starts_segment(segment: NDArray[Any]) -> Bools:
     """Which values differ from the one before; the first one does.
 

@@ -111,9 +111,22 @@ def _explain_arguments(name: str, function: Callable[..., Any], given: dict[str,
         return
     for argument in given:
         if argument not in known:
+            if argument in _MOVED and {"by", "qrels"} & {*known}:
+                raise TypeError(f"{name}: unexpected argument {argument!r}; {_MOVED[argument]}") from None
             names = [parameter for parameter in known if parameter not in ("self", "cls")]
             hint = did_you_mean(argument, names) or f"; it takes {', '.join(names)}"
             raise TypeError(f"{name}: unexpected argument {argument!r}{hint}") from None
+
+
+_MOVED = {
+    **dict.fromkeys(("rel", "cutoff"), "write it into the name of a preference, such as 'lexirecall(rel=2)@100'"),
+    **dict.fromkeys(("exclude", "judged_only", "queries", "rules"), "give it to ir_lexirecall.load with the qrels"),
+    **dict.fromkeys(
+        ("correction", "alpha", "n_resamples", "seed", "progress"), "give it to test=SignificanceTest(...)"
+    ),
+    "missing": "give it to io.values.read_values with the values",
+}
+"""Where arguments of ``evaluate``, ``compare`` and the like are said instead."""
 
 
 def and_more(rest: int) -> str:

@@ -7,6 +7,7 @@ strings; nothing in a string is evaluated.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 import ir_measures
@@ -21,8 +22,12 @@ class UnknownMeasure(ValueError):
     """No measure of that name is registered."""
 
 
-def parse_measure(text: str) -> IRMeasure:
+def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasure:
     """The measure that a string names, its parameters not yet checked.
+
+    Args:
+        text: the string.
+        known: what there is by name; by default the measures of ir_measures' registry.
 
     Raises:
         UnknownMeasure: no measure has that name.
@@ -48,7 +53,7 @@ def parse_measure(text: str) -> IRMeasure:
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError(f"{shown(text)} is not a measure; {_FORM}")
-    measure = ir_measures.measures.registry.get(node.id)
+    measure = (ir_measures.measures.registry if known is None else known).get(node.id)
     if measure is None:
         raise UnknownMeasure(f"unknown measure {shown(text)}")
     if at is not None:

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, levelled, row_blocks
+from ir_lexirecall._util.arrays import Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall._util.provenance import versions
+from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion
-from ir_lexirecall.comparison.testing import best_first
+from ir_lexirecall.comparison.pair_tests import best_first, cut_at_range
 from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
 from ir_lexirecall.significance.draws import OVER, Statistic, resample
-from ir_lexirecall.significance.intervals import agreeing
-from ir_lexirecall.significance.meta_analysis import NOISE
+from ir_lexirecall.significance.outcomes import agreeing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -295,14 +295,14 @@ class Benchmark(Mapping[str, Comparison]):
         resamples = inference.Resamples(both.mean[:size], both.error[:size])
         mean = inference.macro_means(values)
         low, high, _ = inference.studentised_interval(mean, inference.macro_error(values, over), resamples, alpha)
-        least = 0.0 if all((x >= 0).all() for x in self.values_of(by)) else -np.inf
+        low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
         columns: dict[str, Any] = {
             "criterion": by,
             "run": self.runs,
             "mean": mean,
-            "ci_low": np.maximum(low, least),
+            "ci_low": low,
             "ci_high": high,
             "mean_rank": np.mean([inference.ranks(sign * x.mean(axis=1)) for x in values], axis=0),
             "rank_low": rank_low,
@@ -428,7 +428,7 @@ class Benchmark(Mapping[str, Comparison]):
         for d, result in enumerate(self.results.values()):
             margins = dict.fromkeys(result.criteria, 0.0)
             tested = replace(result.with_baseline(self.baseline), margins=margins)
-            better = tested.better_p(name)
+            better = tested.uncorrected_better_p(name)
             p[:, d] = [better[run] for run in self._others]
         p_u = inference.partial_conjunction(p)
         p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
@@ -449,7 +449,7 @@ class Benchmark(Mapping[str, Comparison]):
 
         criterion = self.criterion(by)
         means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
-        means = criterion.sign * levelled(means, NOISE).T
+        means = criterion.sign * levelled(means, SUM).T
         chi2, p = inference.friedman(means)
         difference, pairs = inference.nemenyi(means, self.test.alpha)
         mean_rank = np.stack([inference.ranks(row) for row in means]).mean(axis=0)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
-from ir_lexirecall._util.errors import did_you_mean, is_number
+from ir_lexirecall._util.errors import did_you_mean, is_number, needs
 from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall.data.collection import DEMO, Collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.readers import run_files
+from ir_lexirecall.significance import SignificanceTest
 
 CollectionsLike: TypeAlias = "QrelsLike | Sequence[str | Collection] | Mapping[str, QrelsLike]"
 """One collection (an id, a ``Collection``, qrels in any form), or many: a list of ids, or a mapping of names to any of these."""
@@ -143,3 +146,196 @@ def groups_by_collection(groups: Any, collections: Sequence[str]) -> dict[str, A
 
 def _others(names: Sequence[str]) -> str:
     return f", nor for {', '.join(map(repr, names))}" if names else ""
+
+
+# -- folders and TOML files --------------------------------------------------------------------------
+
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "collections": dict,
+    "runs": (str, dict),
+    "by": (str, list),
+    "baseline": str,
+    "margin": (str, float),
+    "over": str,
+    "missing": str,
+    "smaller_is_better": (str, list),
+    "groups": str,
+    "cluster": bool,
+    "rules": bool,
+    "allow_empty": bool,
+    "test": str,
+    "correction": str,
+    "alpha": float,
+    "n_resamples": int,
+    "seed": int,
+}
+_KINDS = {str: "a text", dict: "a table", list: "a list", bool: "true or false", float: "a number", int: "an integer"}
+
+
+_OF_TEST = {"test": "name", "correction": "correction", "alpha": "alpha", "n_resamples": "n_resamples", "seed": "seed"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Collections and their runs, as a folder or a TOML file names them.
+
+    Attributes:
+        collections: ids or files of qrels by name.
+        runs: files by name, of each collection.
+        options: what else a TOML file says.
+    """
+
+    collections: dict[str, str]
+    runs: dict[str, dict[str, str]]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def qrels(self) -> dict[str, QrelsLike]:
+        """The collections, without their own rules where the file says so."""
+        rules = self.options.get("rules", True)
+        return {name: source if rules else load(source, rules=False) for name, source in self.collections.items()}
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The options as ``benchmark`` takes them; ``over`` belongs to what is shown of its result."""
+        tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
+        others = {key: value for key, value in self.options.items() if key not in (*_OF_TEST, "over", "rules")}
+        return others | ({"test": SignificanceTest(**tested)} if tested else {})
+
+
+def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether collections are given as a folder or a TOML file."""
+    if not isinstance(collections, (str, os.PathLike)):
+        return False
+    return os.path.isdir(collections) or os.fspath(collections).lower().endswith(".toml")
+
+
+def read_source(path: str | os.PathLike[str]) -> Source:
+    """The collections and runs that a folder or a TOML file names.
+
+    A folder has a folder for each collection, or is that of one: its runs (also in a folder ``runs`` there), and its qrels in a
+    file ``qrels.*``; without, its name is a data set's id, with dashes for slashes.
+
+    Raises:
+        ValueError: no such folder or file, no collection or runs in it, or what TOML or its keys do not allow.
+    """
+    place = Path(path)
+    if place.is_dir():
+        return _from_folder(place)
+    if place.suffix.lower() != ".toml":
+        raise ValueError(
+            f"{path}: {'expected a folder or a .toml file' if place.exists() else 'there is no such folder or file'}"
+        )
+    asked = _from_toml(place)
+    collections, runs = asked.pop("collections"), asked.pop("runs")
+    return Source(collections, runs_in_folder(runs, list(collections)) if isinstance(runs, str) else runs, asked)
+
+
+def _from_folder(folder: Path) -> Source:
+    """The collections and runs of a folder of folders, or of one collection."""
+    if (qrels := _qrels_in(folder)) and (files := _runs_in(folder)):
+        name = folder.resolve().name
+        return Source({name: _one_of(qrels)}, {name: files})
+    collections, runs = {}, {}
+    for place in sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith(".")):
+        qrels = _qrels_in(place)
+        collections[place.name] = _one_of(qrels) if qrels else _id_of(place)
+        runs[place.name] = _runs_in(place)
+        if not runs[place.name]:
+            raise ValueError(f"{place}: there are no runs in it, such as bm25.res.gz, bm25/run.txt.gz or runs/bm25.run")
+    if not collections:
+        raise ValueError(f"{folder}: there is no folder of a collection in it")
+    return Source(collections, runs)
+
+
+def _one_of(files: list[Path]) -> str:
+    """The file of qrels; of several that judge the same documents alike, that with most columns."""
+    if len(files) == 1:
+        return str(files[0])
+    judged = {file: Judgments.from_qrels(str(file)) for file in files}
+    first = judged[files[0]]
+    for file, other in judged.items():
+        same = (other.query_ids, other.doc_ids, other.grade.tolist()) == (
+            first.query_ids,
+            first.doc_ids,
+            first.grade.tolist(),
+        )
+        if not same:
+            raise ValueError(f"{file.parent}: there are two files of qrels, {files[0].name} and {file.name}; keep one")
+    return str(max(files, key=lambda file: len(judged[file].rows.columns)))
+
+
+def _runs_in(place: Path) -> dict[str, str]:
+    """The runs of a collection: in its folder beside the qrels, or in a folder ``runs`` there."""
+    qrels = {str(file) for file in _qrels_in(place)}
+    files = {name: path for name, path in run_files(place).items() if path not in qrels}
+    below = place / "runs"
+    return files or (run_files(below) if below.is_dir() and not _qrels_in(below) else {})
+
+
+def _qrels_in(place: Path) -> list[Path]:
+    """The files of qrels in a folder: ``qrels`` begins their names, or is a part between dots."""
+    files = [file for file in sorted(place.iterdir()) if file.is_file() and not file.name.startswith(".")]
+    return [file for file in files if file.name.lower().startswith("qrels") or "qrels" in file.name.lower().split(".")]
+
+
+def _id_of(place: Path) -> str:
+    """The data set whose id a folder's name is, with dashes for slashes."""
+    import ir_datasets
+
+    known = {dataset_id.replace("/", "-").lower(): dataset_id for dataset_id in [*ir_datasets.registry, DEMO]}
+    name = place.name.lower()
+    if name not in known:
+        raise ValueError(
+            f"{place}: no data set has this id, and there is no file qrels.* in it{did_you_mean(name, known)}"
+        )
+    return known[name]
+
+
+def _from_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file asks for, with paths as seen from its folder."""
+    try:
+        toml = importlib.import_module("tomllib")
+    except ModuleNotFoundError:  # Python 3.10
+        try:
+            toml = importlib.import_module("tomli")
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(needs(f"{path}: a benchmark in a file", "tomli", "toml")) from None
+    try:
+        asked: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
+    except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    for key, value in asked.items():
+        if key not in _KEYS:
+            raise ValueError(f"{path}: unknown key {key!r}; choose from {', '.join(_KEYS)}{did_you_mean(key, _KEYS)}")
+        expected = _KEYS[key]
+        kinds = expected if isinstance(expected, tuple) else (expected,)
+        fits = isinstance(value, kinds) or (float in kinds and isinstance(value, int))
+        if not fits or (isinstance(value, bool) and bool not in kinds):
+            raise ValueError(f"{path}: {key} must be {' or '.join(_KINDS[kind] for kind in kinds)}, not {value!r}")
+    if missing := [key for key in ("collections", "runs") if not asked.get(key)]:
+        raise ValueError(f"{path}: there is no {missing[0]}")
+    if "groups" in asked:
+        asked["groups"] = str(path.parent / asked["groups"])
+    asked["collections"] = {
+        name: _beside(path, source, f"collections.{name}") for name, source in asked["collections"].items()
+    }
+    if isinstance(asked["runs"], str):
+        asked["runs"] = str(path.parent / asked["runs"])
+    else:
+        for name, of_one in asked["runs"].items():
+            if not isinstance(of_one, dict):
+                raise ValueError(f"{path}: runs.{name} must be a table of names to files, not {of_one!r}")
+        asked["runs"] = {
+            name: {run: _beside(path, file, f"runs.{name}.{run}") for run, file in of_one.items()}
+            for name, of_one in asked["runs"].items()
+        }
+    return asked
+
+
+def _beside(path: Path, source: Any, key: str) -> str:
+    """A file seen from the folder of the TOML file; what is none there is an id."""
+    if not isinstance(source, str):
+        raise ValueError(f"{path}: {key} must be a text, not {source!r}")
+    file = path.parent / source
+    return str(file) if is_file(str(file)) or key.startswith("runs.") else source

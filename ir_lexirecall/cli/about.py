@@ -10,7 +10,7 @@ from typing import Any
 from ir_lexirecall.cli.evaluation import add_means
 from ir_lexirecall.cli.output import Page, add_output, add_page, emit, terminal_width
 from ir_lexirecall.data import demo
-from ir_lexirecall.data.collection import DEMO, load
+from ir_lexirecall.data.collection import DEMO, find_collection
 from ir_lexirecall.descriptions import describe
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.declaration import REGISTRY
@@ -68,7 +68,7 @@ def _demo(options: argparse.Namespace) -> None:
     if options.write is not None:
         emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
         return
-    measures = {str(measure): measure for measure in load(DEMO).recommended()}
+    measures = {str(measure): measure for measure in find_collection(DEMO).recommended()}
     scored = ScoredRuns.from_runs(parse_measures(measures), demo.qrels(), demo.runs())
     page = Page(options)
     sizes = f"{len(demo.docs())} passages, {len(scored.judgments)} queries, {len(scored.names)} runs"

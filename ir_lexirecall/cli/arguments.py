@@ -26,7 +26,8 @@ from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.trec import read_qrels
 from ir_lexirecall.present.text import printable
 
-merging: Any = LazyModule("ir_lexirecall.judging.merging")
+merging: Any = LazyModule("ir_lexirecall.judging.files")
+naming: Any = LazyModule("ir_lexirecall.preferences.naming")
 preference_functions: Any = LazyModule("ir_lexirecall.preferences.functions")
 
 _ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".run", ".txt", ".res", ".tsv", ".csv", ".parquet")
@@ -108,10 +109,15 @@ def add_preference(parser: argparse.ArgumentParser, default: str = "lexirecall")
 def criteria_of(
     options: argparse.Namespace, measures: Sequence[Any] = (), preferences: Sequence[str] = ()
 ) -> list[Any]:
-    """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default."""
+    """The measures of ``-m`` and the preferences of ``-p``, in this order; where neither is named, these by default.
+
+    ``--rel`` and ``--cutoff`` become parameters of preferences.
+    """
+    named = [*split_measures(options.measures), *split_measures(options.preference)]
     if options.measures is None and options.preference is None:
-        return [*measures, *preferences]
-    return [*split_measures(options.measures), *split_measures(options.preference)]
+        named = [*measures, *preferences]
+    given = {name: getattr(options, name, None) for name in ("rel", "cutoff")}
+    return list(naming.with_parameters(named, **given)) if any(x is not None for x in given.values()) else named
 
 
 # -- qrels and runs --------------------------------------------------------------------------------
@@ -166,10 +172,20 @@ def add_runs(parser: argparse.ArgumentParser, *, least: int = 1, values: bool = 
             "JSON lines, Parquet, ...): files, or a folder",
         )
         add_missing(parser, "a run lacks a value: error, or skip the query")
+        add_smaller_is_better(parser)
 
 
 def add_missing(parser: argparse.ArgumentParser, where: str) -> None:
     parser.add_argument("--missing", choices=["error", "skip"], help=f"what to do where {where} (default: error)")
+
+
+def add_smaller_is_better(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--smaller-is-better",
+        nargs="+",
+        metavar="MEASURE",
+        help="measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
+    )
 
 
 def values_of(options: argparse.Namespace) -> str | list[str] | None:
@@ -179,6 +195,8 @@ def values_of(options: argparse.Namespace) -> str | list[str] | None:
             options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
         if options.missing is not None:
             raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
+        if options.smaller_is_better is not None:
+            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
         return None
     if options.qrels is not None or options.columns or options.aspect or options.judged:
         raise ValueError("give QRELS and RUN, or --values FILE, not both")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
     from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 
-run_bounds: Any = LazyModule("ir_lexirecall.judging.run_bounds")
+algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
+run_bounds: Any = LazyModule("ir_lexirecall.judging.bounds")
 
 _OPTIONS = {"depth": None, "max_rel": None, "unretrieved": 0}
 
@@ -57,7 +58,8 @@ def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def add_bounds_of_runs(page: Page, scored: ScoredRuns, options: dict[str, Any], by_query: bool) -> None:
     """A row per run, or per run and query: every value and between what it lies."""
-    bounds = run_bounds.bounds_by_measure(scored.pool(options["depth"]), scored.measures, scored.values, **options)
+    judgings = algorithms.Judgings(**options)
+    bounds = run_bounds.bounds_by_measure(scored.pool(judgings.depth), scored.measures, scored.values, judgings)
     queries = scored.judgments.query_ids
     columns: dict[str, list[Any]] = {"run": scored.names}
     if by_query:

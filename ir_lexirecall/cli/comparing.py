@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from ir_lexirecall._util.errors import check_choice
@@ -32,9 +33,12 @@ from ir_lexirecall.cli.significance import (
 )
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import compare, compare_runs, parse_criteria
+from ir_lexirecall.comparison.design import Design
+from ir_lexirecall.comparison.of_values import columns_of, costs_among
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.io.values.reading import run_name
-from ir_lexirecall.present.words import confidence_words, provenance_line
+from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
 
 present: Any = LazyModule("ir_lexirecall.present")
@@ -117,7 +121,7 @@ def _compare(options: argparse.Namespace) -> None:
     if options.bounds and (options.explain or options.plot):
         raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
     if values is not None:
-        result = _compare_values(options, values, rel=options.rel, cutoff=options.cutoff, predicted=options.predicted)
+        result = _compare_values(options, values, predicted=options.predicted)
     else:
         inputs = Inputs.from_options(options)
         for name in options.explain or ():
@@ -126,11 +130,8 @@ def _compare(options: argparse.Namespace) -> None:
             inputs.judgments,
             inputs.runs,
             parse_criteria(criteria_of(options, preferences=["lexirecall"])),
-            **_settings(options),
-            rel=options.rel,
-            cutoff=options.cutoff,
-            predicted=None if options.predicted is None else Judgments.from_qrels(options.predicted),
-            groups=query_groups(options, inputs.judgments),
+            _design(options, inputs.judgments),
+            None if options.predicted is None else Judgments.from_qrels(options.predicted),
             allow_empty=options.allow_empty,
         )
     page = Page(options)
@@ -157,17 +158,35 @@ def _compare(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What is asked of runs and of values alike."""
-    margin = parse_margin(options.margin)
-    cluster, test = options.cluster, significance_test(options)
-    return {"baseline": options.baseline, "test": test, "margin": margin, "cluster": cluster}
+def _design(options: argparse.Namespace, judgments: Judgments) -> Design:
+    """How runs are compared."""
+    design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
+    design.check_groups(options.groups, getattr(options, "predicted", None))
+    return replace(design, groups=query_groups(options, judgments))
 
 
-def _compare_values(options: argparse.Namespace, values: str | list[str], **others: Any) -> Comparison:
+def _compare_values(options: argparse.Namespace, values: ValuesLike, **others: Any) -> Comparison:
     """The comparison of values that another program computed."""
-    by, missing = criteria_of(options) or None, options.missing or "error"
-    return compare(by=by, values=values, missing=missing, groups=options.groups, **_settings(options), **others)
+    by = criteria_of(options) or None
+    if options.missing is not None:
+        wanted = columns_of(by)
+        values = read_values(
+            values,
+            measures=wanted and wanted.values(),
+            missing=options.missing,
+            smaller_is_better=costs_among(wanted, options.smaller_is_better),
+        )
+    return compare(
+        by=by,
+        baseline=options.baseline,
+        margin=parse_margin(options.margin),
+        test=significance_test(options),
+        values=values,
+        smaller_is_better=options.smaller_is_better,
+        groups=options.groups,
+        cluster=options.cluster,
+        **others,
+    )
 
 
 def _add_pairs(page: Page, result: Comparison) -> None:
@@ -198,8 +217,7 @@ def _report(options: argparse.Namespace) -> None:
             inputs.judgments,
             inputs.runs,
             parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
-            **_settings(options),
-            groups=query_groups(options, inputs.judgments),
+            _design(options, inputs.judgments),
             allow_empty=options.allow_empty,
             least=1,
         )

@@ -23,7 +23,7 @@ from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import best_marks
-from ir_lexirecall.present.words import count
+from ir_lexirecall.present.text import count
 
 if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
@@ -89,11 +89,8 @@ def _evaluate(options: argparse.Namespace) -> None:
     elif options.baseline is None or len(inputs.runs) < 2:
         add_means(page, scored)
     else:
-        test = significance_test(options)
-        margin = parse_margin(options.margin)
-        _add_tested(
-            page, comparing.comparison_of(scored, measures, baseline=options.baseline, test=test, margin=margin)
-        )
+        design = comparing.Design(options.baseline, parse_margin(options.margin), significance_test(options))
+        _add_tested(page, comparing.comparison_of(scored, measures, design))
     if page.for_people:
         for note in grouped(present.run_caveats(scored)):
             page.add_sentence(note)
@@ -128,14 +125,16 @@ def _tag(run: str, path: str) -> str:
 
 
 def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.Namespace) -> str:
-    """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``."""
+    """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
     geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))
     for place, run in enumerate(scored.names):
-        values = {name: array[place] for name, array in scored.values.items()}
+        relevant = scored.runs[run].relevant().m.astype(np.float64)
+        # Of queries that the run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
+        values = {name: relevant if name == "num_rel" else array[place] for name, array in scored.values.items()}
         means: dict[str, float] = {}
         for name, row in values.items():
-            means[name] = aggregate(scored.measures[name], row)
+            means[name] = len(row) if name == "num_q" else aggregate(scored.measures[name], row)
             if name == "map" and geometric:
                 means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
         per_query = (scored.judgments.query_ids, values) if options.by_query else None

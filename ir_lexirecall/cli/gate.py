@@ -49,7 +49,7 @@ def add_gate(commands: Any) -> None:
     add_allow_empty(parser)
     add_test(parser)
     parser.add_argument(
-        "--format", choices=["markdown", "json", "junit"], default="markdown", help="output format (default: markdown)"
+        "--format", choices=["markdown", "json"], default="markdown", help="output format (default: markdown)"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the summary into a file instead")
     parser.set_defaults(command=_gate)
@@ -70,13 +70,9 @@ def _gate(options: argparse.Namespace) -> int:
         strict=options.strict,
         names=(baseline, candidate),
         test=significance_test(options),
-        rel=options.rel,
         allow_empty=options.allow_empty,
     )
-    if options.format == "junit":
-        shown = present.gate_junit(found)
-    else:
-        shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
+    shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
     options.found = found.exit_code  # which stands although nobody reads the summary to its end
     emit(f"{shown}\n", options.output)
     return found.exit_code

@@ -17,9 +17,9 @@ from ir_lexirecall.cli.arguments import (
 from ir_lexirecall.cli.bounds import add_depth
 from ir_lexirecall.cli.output import Page, add_output, emit
 from ir_lexirecall.comparison.comparing import compare_runs, parse_criteria
-from ir_lexirecall.judging.algorithms import top_grade
+from ir_lexirecall.comparison.design import Design
+from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
-from ir_lexirecall.significance import SignificanceTest
 
 
 def add_to_judge(commands: Any) -> None:
@@ -49,23 +49,15 @@ def _to_judge(options: argparse.Namespace) -> None:
     if len(by) > 1:
         raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
     inputs = Inputs.from_options(options)
-    result = compare_runs(
-        inputs.judgments,
-        inputs.runs,
-        by,
-        baseline=options.baseline,
-        test=SignificanceTest(),
-        rel=options.rel,
-        cutoff=options.cutoff,
-        allow_empty=options.allow_empty,
-    )
+    design = Design(options.baseline)
+    result = compare_runs(inputs.judgments, inputs.runs, by, design, allow_empty=options.allow_empty)
     if result.scored is not None:
         result.scored.warn_of_hardly_judged()
     table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
     texts = inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
     kind = (options.output or "").lower().rpartition(".")[2]
     if kind == "html":
-        top = top_grade(inputs.judgments, options.max_rel)
+        top = Judgings(max_rel=options.max_rel).top_grade(inputs.judgments)
         emit(f"{write_pool_page(table, options.output, texts=texts, max_rel=top)}\n")
     elif kind == "csv":
         emit(f"{write_pool_csv(table, options.output, texts=texts)}\n")

@@ -10,7 +10,7 @@ from typing import Any
 import ir_measures
 
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.data.collection import load
+from ir_lexirecall.data.collection import find_collection
 from ir_lexirecall.io.files import STDIN
 from ir_lexirecall.io.trec_eval_names import equivalent
 
@@ -117,7 +117,7 @@ def _names_measures(word: str) -> bool:
 
 def _is_id(word: str) -> bool:
     try:
-        load(word)
+        find_collection(word)
     except (ValueError, OSError):
         return False
     return True

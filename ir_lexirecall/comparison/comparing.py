@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry
+from ir_lexirecall._util.arrays import Ints
+from ir_lexirecall._util.errors import entry
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.design import Design, groups_of, without_column
 from ir_lexirecall.comparison.margins import MarginLike, margins_against
-from ir_lexirecall.comparison.of_values import check_needs_values_only, columns_of, comparison_of_values
+from ir_lexirecall.comparison.of_values import columns_of, comparison_of_values, costs_among
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, run_name
-from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
-from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
-from ir_lexirecall.io.values.frames import columns_of_frame
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
+from ir_lexirecall.io.groups import GroupsLike
+from ir_lexirecall.io.known_measures import known_of
+from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.judging.predicted import human_queries
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures, parse_one
 from ir_lexirecall.measures.scoring import mean, smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.preferences.naming import Preference, parse_preference
 from ir_lexirecall.significance import SignificanceTest
 
 CriteriaLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, the name of a preference (``'lexirecall'``, ``'rpp'``, ...), several of these, or several by names of one's own."""
 
-QUERIES = ("all", "relevant")
 _COLUMNS = frozenset(
     [
         "criterion",
@@ -70,68 +71,51 @@ def compare(
     runs: Mapping[str, RunLike] | None = None,
     by: CriteriaLike | None = None,
     *,
-    values: ValuesLike | None = None,
     baseline: str | int | None = None,
-    test: str | SignificanceTest | None = None,
-    correction: str | None = "holm",
-    alpha: float = 0.05,
     margin: MarginLike | None = None,
-    rel: float | None = None,
-    cutoff: int | None = None,
-    queries: str = "all",
+    test: str | SignificanceTest | None = None,
+    values: ValuesLike | None = None,
+    smaller_is_better: str | Iterable[str] | None = None,
     predicted: QrelsLike | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
-    judged_only: bool = False,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
     allow_empty: bool = False,
-    missing: str = "error",
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    progress: bool | None = None,
 ) -> Comparison:
     """Compare runs on one collection, query by query: by measures, by exact preferences between their rankings, or both.
 
     Args:
-        qrels: judgments in any form that ``evaluate`` takes, or a collection's id.
+        qrels: judgments in any form that ``evaluate`` takes, or a collection's id. ``load`` says what counts as judged, and for which
+            queries: a measure counts all of them, a preference those with relevant documents.
         runs: at least two runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         by: criteria: measures (``"nDCG@10"``), preferences, or several in a list. ``'lexirecall'`` prefers more relevant
             documents, then the earlier last one, then the one before it, ...; ``'lexiprecision'`` the same from the top;
             ``'rrlexiprecision'``, ``'rpp'``, ``'invrpp'``, ``'dcgrpp'`` (recall-paired preference and its weighted variants),
-            ``'dominance'`` (a partial order). By default ``'lexirecall'``; of values all measures but counts.
+            ``'dominance'`` (a partial order). They take parameters as measures do: ``'lexirecall(rel=2)@100'`` counts documents of
+            grade 2 as relevant (by default those from the collection's own threshold on, else 1), and what is ranked below 100
+            as not retrieved. By default ``'lexirecall'``; of values all measures but counts.
         values: instead of ``qrels`` and ``runs``: values per query that something else computed, in any form that
             ``io.values.read_values`` takes (frames, files of trec_eval, ir_measures and others, mappings). Everything that needs
-            only values works; a measure that is known neither here nor to trec_eval is better where it is larger. A leaderboard's
-            table task x model is compared over tasks.
+            only values works. A leaderboard's table task x model is compared over tasks.
+        smaller_is_better: measures of ``values`` of which the smaller value is the better one. Measures of this library, ir_measures and
+            trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
+            error rate, ...); of any other one the larger value is taken to be better, and the result says so.
         baseline: compare every other run with this one, instead of all pairs.
-        test: ``'t'``, ``'sign'`` (exact, without ties), ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'``, ``'tukey'``
-            (randomised Tukey HSD), or a ``SignificanceTest``, which brings its own options. By default ``'t'`` for measures
-            and ``'sign'`` for preferences.
-        correction: for the comparisons of one criterion: ``'holm'``, another of statsmodels' ``multipletests``, or None.
-        alpha: significance level, and 1 - confidence of the intervals.
         margin: a difference to the baseline that does not matter: a number in the criterion's unit, ``"2%"`` of the baseline's
             mean, or a mapping of criteria to these. Verdicts then answer one-sided questions, see ``Comparison.verdicts``.
-        rel: smallest grade that counts as relevant for preferences; by default the collection's own threshold, else 1.
-        cutoff: what is ranked below counts as not retrieved, for preferences.
-        queries: ``'all'``: a measure counts every query of the qrels, a preference those with relevant documents;
-            ``'relevant'``: those with relevant documents for all criteria.
+        test: ``'t'``, ``'sign'`` (exact, without ties), ``'wilcoxon'``, ``'bootstrap'``, ``'randomisation'``, ``'tukey'``
+            (randomised Tukey HSD), or a ``SignificanceTest`` with a correction, level, number of resamples and seed of its own.
+            By default ``'t'`` for measures and ``'sign'`` for preferences, corrected by Holm, at 0.05.
         predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
             least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
             what the program gets wrong on the sample is taken off), by a t-test; ``table()`` gains ``rho`` and ``n_effective``.
-            By a preference, a query without relevant documents is a tie. Means stay those of people's queries.
+            By a preference, a query without relevant documents is a tie. Means stay those of people's queries, so that ``difference``, the
+            estimate that the interval belongs to, is not the difference of two means.
         groups: the group of each query (its type, language, user, session): a mapping, a table with ``query_id`` and one more
             column, a column indexed by query, a file, or the name of a column of ``qrels``. ``Comparison.group_table`` then
             compares the runs in each group.
         cluster: take the groups, instead of queries, as the units of tests and intervals, because queries of a group depend on each
             other: by ``'t'`` (the default then) or ``'bootstrap'``.
-        judged_only: take documents without a judgment out of the rankings first (condensed lists).
-        exclude: documents that are taken out of rankings and judgments first, as in ``evaluate``.
-        rules: apply the collection's own rules, as in ``evaluate``.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
-        missing: where a run lacks a value for a query: ``"error"``, or ``"skip"`` the query.
-        n_resamples, seed: of intervals and tests by resampling.
-        progress: show progress bars; by default on a terminal only.
 
     Returns:
         ``Comparison``: means, tables, verdicts, explanations, pictures. A query that a run lacks is an empty ranking.
@@ -155,197 +139,110 @@ def compare(
       criterion  wins  losses  difference
     0        AP     1       0       0.085
     """
-    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
+    design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
+    design.check_groups(groups, predicted)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        check_needs_values_only(
-            rel=rel,
-            cutoff=cutoff,
-            queries=queries != "all",
-            judged_only=judged_only,
-            exclude=exclude is not None,
-            predicted=predicted is not None,
-        )
+        if predicted is not None:
+            raise ValueError(
+                "predicted is about rankings, of which values say nothing; leave it out, or give qrels and runs"
+            )
         wanted = columns_of(by)
-        table = read_values(values, measures=wanted and wanted.values(), missing=missing)
+        costs = costs_among(wanted, smaller_is_better)
+        table = read_values(values, measures=wanted and wanted.values(), smaller_is_better=costs)
         grouped, table = groups_of(groups, table.query_ids, values), without_column(table, groups)
-        check_groups(tested, grouped, cluster)
-        return comparison_of_values(
-            table, wanted, baseline=run_name(baseline), test=tested, margin=margin, groups=grouped, cluster=cluster
-        )
+        return comparison_of_values(table, wanted, replace(design, groups=grouped))
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
-    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
-    result = compare_runs(
-        judgments,
-        runs,
-        parse_criteria("lexirecall" if by is None else by),
-        baseline=run_name(baseline),
-        test=tested,
-        margin=margin,
-        rel=rel,
-        cutoff=cutoff,
-        queries=queries,
-        predicted=None if predicted is None else Judgments.from_qrels(predicted, exclude, rules=rules),
-        groups=groups_of(groups, judgments.query_ids, qrels),
-        cluster=cluster,
-        judged_only=judged_only,
-        allow_empty=allow_empty,
-    )
+    costs_among({}, smaller_is_better)
+    judgments = Judgments.from_qrels(qrels)
+    design = replace(design, groups=groups_of(groups, judgments.query_ids, qrels))
+    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    criteria = parse_criteria("lexirecall" if by is None else by)
+    result = compare_runs(judgments, runs, criteria, design, by_program, allow_empty=allow_empty)
     for by_judge in (result, result.predicted):
         if by_judge is not None and by_judge.scored is not None:
             by_judge.scored.check_defined()
     return result
 
 
-def without_column(table: ValueTable, groups: GroupsLike | None) -> ValueTable:
-    """Values without the column that names groups, which may be numbers."""
-    if not isinstance(groups, str) or groups not in table.values:
-        return table
-    return replace(table, values={name: values for name, values in table.values.items() if name != groups})
-
-
-def groups_of(
-    groups: GroupsLike | None, query_ids: Sequence[str], table: Any = None, collection: str | None = None
-) -> QueryGroups | None:
-    """The groups of the queries; a name that is no file is that of a column of ``table``, where that is a table."""
-    if groups is None:
-        return None
-    named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
-    return read_groups(groups, query_ids, table=table if named else None, collection=collection)
-
-
-def coerce_test(
-    test: str | SignificanceTest | None,
-    correction: str | None,
-    alpha: float,
-    n_resamples: int,
-    seed: int,
-    progress: bool | None,
-) -> SignificanceTest:
-    """A test by its name with its options, or as it was given."""
-    if isinstance(test, SignificanceTest):
-        return test
-    return SignificanceTest(test, correction, alpha, n_resamples, seed, progress)
-
-
 def compare_runs(
     judgments: Judgments,
     runs: Mapping[str, RunLike],
-    by: Mapping[str, str | IRMeasure],
-    *,
-    baseline: str | None,
-    test: SignificanceTest,
-    margin: MarginLike | None = None,
-    rel: float | None = None,
-    cutoff: int | None = None,
-    queries: str = "all",
+    by: Mapping[str, Preference | IRMeasure],
+    design: Design,
     predicted: Judgments | None = None,
-    groups: QueryGroups | None = None,
-    cluster: bool = False,
-    judged_only: bool = False,
+    *,
     allow_empty: bool = False,
     least: int = 2,
 ) -> Comparison:
     """``compare`` with the input read; ``by`` as from ``parse_criteria``, ``least`` the number of runs that are needed."""
-    check_options(runs, baseline=baseline, rel=rel, cutoff=cutoff, queries=queries, least=least)
+    design.check_runs(runs, least)
     if predicted is not None:
-        if queries != "all":
-            raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
         human_queries(judgments.query_ids, predicted.query_ids)
-    check_groups(test, groups, cluster, predicted)
-    rel = judgments.threshold if rel is None else rel
+        if judgments.only_relevant:
+            raise ValueError("a random sample counts as a whole: leave out queries='relevant' where predicted is given")
+        for what, of_people, of_program in (
+            ("exclude", judgments.excluded, predicted.excluded),
+            ("judged_only", judgments.judged_only, predicted.judged_only),
+        ):
+            if bool(of_people) and not of_program:
+                raise ValueError(f"{what} was given for the qrels, but not for predicted; load both alike")
+    progress = design.test.progress
     measures = {name: measure for name, measure in by.items() if isinstance(measure, IRMeasure)}
-    scored = ScoredRuns.from_runs(
-        measures, judgments, runs, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
-    )
-    result = comparison_of(
-        scored,
-        by,
-        baseline=baseline,
-        test=test,
-        margin=margin,
-        rel=rel,
-        cutoff=cutoff,
-        queries=queries,
-        groups=groups,
-        cluster=cluster,
-    )
+    scored = ScoredRuns.from_runs(measures, judgments, runs, allow_empty=allow_empty, progress=progress)
+    result = comparison_of(scored, by, design)
     if predicted is None:
         return result
-    by_program = ScoredRuns.from_runs(
-        measures, predicted, scored.sources, judged_only=judged_only, allow_empty=allow_empty, progress=test.progress
-    )
-    return replace(result, predicted=comparison_of(by_program, by, test=test, rel=rel, cutoff=cutoff))
-
-
-def check_groups(test: SignificanceTest, groups: GroupsLike | None, cluster: bool, predicted: object = None) -> None:
-    """Refuse groups as units where there are no groups, or for a test that cannot, and any groups with predicted judgments."""
-    if groups is not None and predicted is not None:
-        raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
-    if cluster and groups is None:
-        raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
-    if cluster:
-        replace(test, groups=())
-
-
-def check_options(
-    runs: Mapping[str, Any],
-    *,
-    baseline: str | None,
-    rel: float | None,
-    cutoff: int | None,
-    queries: str,
-    least: int = 2,
-) -> None:
-    """Refuse what can be refused before any run is read."""
-    if rel is not None:
-        check_number("rel", rel, above=0)
-    if cutoff is not None:
-        check_integer("cutoff", cutoff)
-    check_choice("queries", queries, QUERIES)
-    check_runs(runs, least)
-    if baseline is not None:
-        check_choice("baseline", baseline, [str(name) for name in runs])
+    by_program = ScoredRuns.from_runs(measures, predicted, scored.sources, allow_empty=allow_empty, progress=progress)
+    counted = {name: c for name, c in result.by.items() if isinstance(c, PreferenceCriterion)}
+    resolved = {name: c.preference(rel=c.preferences.rel) for name, c in counted.items()}
+    return replace(result, predicted=comparison_of(by_program, {**by, **resolved}, Design(test=design.test)))
 
 
 def comparison_of(
     scored: ScoredRuns,
-    by: Mapping[str, str | IRMeasure],
-    *,
-    baseline: str | None = None,
-    test: SignificanceTest | None = None,
-    margin: MarginLike | None = None,
-    rel: float = 1,
-    cutoff: int | None = None,
-    queries: str = "all",
-    groups: QueryGroups | None = None,
-    cluster: bool = False,
+    by: Mapping[str, Preference | IRMeasure],
+    design: Design | None = None,
+    queries: Ints | None = None,
 ) -> Comparison:
-    """Compare runs that are aligned and scored already with the measures among the criteria."""
-    counts = PreferenceCounts(scored.runs, rel, cutoff)
-    counted = np.arange(len(scored.judgments)) if queries == "all" else counts.queries
+    """Compare runs that are aligned and scored already with the measures among the criteria; ``queries``: those that count."""
+    design = design or Design()
+    counted = np.arange(len(scored.judgments)) if queries is None else queries
+    counts: dict[tuple[float, int | None], PreferenceCounts] = {}
     query_ids = [scored.judgments.query_ids[q] for q in counted]
     criteria: dict[str, Criterion] = {}
     for name, criterion in by.items():
-        if isinstance(criterion, str):
-            criteria[name] = PreferenceCriterion(name, criterion, counts)
+        if isinstance(criterion, Preference):
+            options = criterion.rel_in(scored.judgments), criterion["cutoff"]
+            if options not in counts:
+                counts[options] = PreferenceCounts(scored.runs, *options)
+            criteria[name] = PreferenceCriterion(name, criterion, counts[options])
             continue
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([mean(criterion, row) for row in values])
-        criteria[name] = MeasureCriterion(name, values, query_ids, means, smaller_is_better(criterion))
-    margins = margins_against(margin, criteria, scored.names, baseline)
+        criteria[name] = MeasureCriterion(
+            name, values, query_ids, means, smaller_is_better(criterion), range=known_of(criterion)[:2]
+        )
+    margins = margins_against(design.margin, criteria, scored.names, design.baseline)
     return Comparison(
-        scored.names, criteria, baseline, test or SignificanceTest(), margins, scored, groups=groups, cluster=cluster
+        scored.names,
+        criteria,
+        design.baseline,
+        design.test,
+        margins,
+        scored,
+        groups=design.groups,
+        cluster=design.cluster,
     )
 
 
-def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
-    """Criteria by their names: preferences as their names, measures as objects.
+def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
+    """Criteria by their names, as preferences and measures.
 
-    >>> parse_criteria(["rpp", "AP"])
-    {'rpp': 'rpp', 'AP': AP}
+    >>> parse_criteria(["rpp@100", "AP"])
+    {'rpp@100': rpp@100, 'AP': AP}
 
     Raises:
         ValueError: no criterion, an unknown one, or a name of one's own that means something else.
@@ -363,7 +260,7 @@ def parse_criteria(by: CriteriaLike) -> dict[str, str | IRMeasure]:
         for label, item in named.items():
             if meant := _meant_by(label, item):
                 raise ValueError(f"{label!r} is the name of {meant}; call {item} otherwise")
-    preferences = {name: item for name, item in named.items() if isinstance(item, str) and item in NAMES}
+    preferences = {name: found for name, item in named.items() if (found := parse_preference(item)) is not None}
     try:
         measures = parse_measures({name: item for name, item in named.items() if name not in preferences})
     except ValueError as error:
@@ -380,7 +277,7 @@ def _meant_by(label: Any, item: Any) -> str:
     """What else a label of one's own names; empty where there is nothing."""
     if label in _COLUMNS or str(label).startswith("pref:"):
         return "a column of the tables"
-    if label in NAMES and item != label:
+    if label in NAMES and ((preference := parse_preference(item)) is None or label != preference.NAME):
         return "a preference"
     try:
         other, own = parse_one(label), parse_one(item)

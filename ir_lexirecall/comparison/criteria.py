@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.preferences.counts import Counts, PreferenceCounts
+from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.preferences.naming import Preference
 
 _BLOCK = 2**22  # differences that are held at once
 
@@ -22,6 +25,8 @@ class MeasureCriterion:
     Attributes:
         values: of S runs on the Q queries that count, shape ``(S, Q)``.
         means: of each run over these queries, shape ``(S,)``; also of counts, which ``evaluate`` adds up.
+        assumed: whether nothing is known of the measure, so that the larger value is taken to be the better one.
+        range: the smallest and the largest value that the measure can have; infinite where there is none, or it is not known.
     """
 
     name: str
@@ -29,14 +34,22 @@ class MeasureCriterion:
     query_ids: list[str] = field(repr=False)
     means: Floats = field(repr=False)
     smaller_is_better: bool = False
+    assumed: bool = False
+    range: tuple[float, float] = (-np.inf, np.inf)
 
     is_measure = True
+    is_partial = False
     bounds = None
 
     @property
     def quantity(self) -> str:
         """What its table of means shows."""
         return f"mean {self.name}"
+
+    @property
+    def direction(self) -> str:
+        """Which value is better, where that needs to be said."""
+        return "smaller is better" if self.smaller_is_better else "larger is better (assumed)" if self.assumed else ""
 
     @property
     def sign(self) -> int:
@@ -69,19 +82,31 @@ class MeasureCriterion:
         """mean_a - mean_b of each pair."""
         return self.means[a] - self.means[b]
 
+    def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
+        """Per query which of two runs is better (1: the first), and their values."""
+        (differences,) = next(self.differences(np.array([a]), np.array([b])))
+        return np.sign(self.sign * differences), {"value_a": self.values[a], "value_b": self.values[b]}
+
 
 @dataclass(frozen=True, eq=False)
 class PreferenceCriterion:
     """A preference: runs differ by which of two rankings is better, query by query."""
 
     name: str
-    preference: str
+    preference: Preference
     preferences: PreferenceCounts = field(repr=False)
 
     is_measure = False
     bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    range: ClassVar[tuple[float, float]] = bounds
     smaller_is_better = False
+    direction = ""
     sign = 1
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether some pairs of rankings cannot be compared."""
+        return self.preference.NAME == "dominance"
 
     @property
     def quantity(self) -> str:
@@ -95,7 +120,7 @@ class PreferenceCriterion:
 
     @property
     def _counted(self) -> Counts:
-        return self.preferences.count(self.preference)
+        return self.preferences.count(self.preference.NAME)
 
     @property
     def standings(self) -> Floats:
@@ -109,7 +134,7 @@ class PreferenceCriterion:
 
     def differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Iterator[Floats]:
         """Preferences of the first over the second run of pairs, some pairs ``(p, Q)`` at a time; 0 where not comparable."""
-        return self.preferences.of_pairs(self.preference, a, b)
+        return self.preferences.of_pairs(self.preference.NAME, a, b)
 
     def counts(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> tuple[Ints, Ints, Ints]:
         """On how many queries the first run of each pair is better, worse, and not comparable."""
@@ -118,6 +143,11 @@ class PreferenceCriterion:
     def mean_differences(self, a: Sequence[int] | Ints, b: Sequence[int] | Ints) -> Floats:
         """The mean preference of each pair."""
         return self._counted.mean[a, b]
+
+    def explained(self, a: int, b: int) -> tuple[Floats, dict[str, Any]]:
+        """Per query the preference of one run over another, and what decided: see ``Comparison.explain``."""
+        ways = self.preferences.of_pair(self.preference.NAME, a, b)
+        return ways, explain(self.preference.NAME, self.preferences, (a, b), ways)
 
 
 Criterion: TypeAlias = MeasureCriterion | PreferenceCriterion

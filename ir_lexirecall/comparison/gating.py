@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.errors import check_choice, check_integer, check_number, entry, shown
+from ir_lexirecall._util.errors import check_choice, check_integer, entry, shown
 from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
+from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
+from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
-from ir_lexirecall.significance import SignificanceTest
-from ir_lexirecall.significance.margins import falls_by_more
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest, falls_by_more
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: it reads results
 
@@ -123,20 +124,11 @@ def gate(
     by: CriteriaLike,
     *,
     margin: MarginLike = 0.01,
+    test: str | SignificanceTest | None = None,
     rule: str = "evidence",
     strict: bool = False,
     names: tuple[str, str] = ("baseline", "candidate"),
-    test: str | SignificanceTest | None = None,
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    rel: float | None = None,
-    cutoff: int | None = None,
-    judged_only: bool = False,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
     allow_empty: bool = False,
-    n_resamples: int = 10_000,
-    seed: int = 0,
 ) -> Gate:
     """Say whether a candidate is worse than a baseline, from evidence: what stops a change before it is merged.
 
@@ -148,10 +140,10 @@ def gate(
         qrels, baseline, candidate: judgments and two runs, in any form that ``evaluate`` takes.
         by: criteria, as in ``compare``.
         margin: a loss that does not matter, as in ``compare``.
+        test, allow_empty: as in ``compare``.
         rule: ``'evidence'``; or ``'drop'``: worse where a mean fell by more than the margin, whatever chance has to do with it.
         strict: whether what is undecided does not pass.
         names: what the two runs are called.
-        test, correction, alpha, rel, cutoff, judged_only, exclude, rules, allow_empty, n_resamples, seed: as in ``compare``.
 
     Returns:
         ``Gate``: ``outcome``, ``failed``, ``table``, ``lost()``, ``exit_code``; ``str()`` is a summary in Markdown.
@@ -172,22 +164,10 @@ def gate(
         raise ValueError(
             "margin must be a number, a share such as '2%', or one for each criterion, not None; 0 allows no loss"
         )
-    if rel is not None:
-        check_number("rel", rel, above=0)
-    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
-    criteria, tested = parse_criteria(by), coerce_test(test, correction, alpha, n_resamples, seed, None)
-    if not judgments.m(judgments.threshold if rel is None else rel).any():
+    judgments, criteria = Judgments.from_qrels(qrels), parse_criteria(by)
+    design = Design(names[0], margin, SignificanceTest.by_name(test))
+    preferences = [criterion for criterion in criteria.values() if isinstance(criterion, Preference)]
+    if not all(judgments.m(rel).any() for rel in {judgments.threshold, *(p.rel_in(judgments) for p in preferences)}):
         raise ValueError("no query of the qrels has a relevant document: nothing can be compared")
-    result = compare_runs(
-        judgments,
-        {names[0]: baseline, names[1]: candidate},
-        criteria,
-        baseline=names[0],
-        test=tested,
-        margin=margin,
-        rel=rel,
-        cutoff=cutoff,
-        judged_only=judged_only,
-        allow_empty=allow_empty,
-    )
-    return Gate(result, rule, strict)
+    runs = {names[0]: baseline, names[1]: candidate}
+    return Gate(compare_runs(judgments, runs, criteria, design, allow_empty=allow_empty), rule, strict)

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import Remembers, cached_property
+from ir_lexirecall._util.lazy import LazyModule, Remembers, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.provenance import versions
+from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.grouped import InGroups, labels_of, stacked_groups
-from ir_lexirecall.comparison.judged import Judged
-from ir_lexirecall.comparison.readable import Readable
-from ir_lexirecall.comparison.testing import best_first, margin_columns, mean_intervals, one_sided_tests, pair_columns
+from ir_lexirecall.comparison.judgments import (
+    Interval,
+    Undecided,
+    bounds_table,
+    next_to_judge,
+    powered,
+    sequential_columns,
+    undecided,
+)
+from ir_lexirecall.comparison.pair_tests import (
+    best_first,
+    chances_to_be_best,
+    corrected_over_groups,
+    in_group,
+    labels_of,
+    margin_columns,
+    mean_intervals,
+    one_sided_tests,
+    pair_columns,
+    planned_ends,
+)
 from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
-from ir_lexirecall.judging.predicted import human_queries
-from ir_lexirecall.preferences.explanation import explain
+from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.significance import (
+    MarginTest,
     SignificanceTest,
     detectable_difference,
-    group_units,
     queries_for_difference,
     queries_for_margin,
 )
-from ir_lexirecall.significance.deviations import best_set, studentised_deviations
-from ir_lexirecall.significance.margins import MarginTest
+
+present: Any = LazyModule("ir_lexirecall.present")  # they read results
+plots: Any = LazyModule("ir_lexirecall.plots")
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Remembers, Readable, Judged):
+class Comparison(Remembers):
     """What ``compare`` found on one collection: for each criterion one set of queries, one mean, one interval and one test.
 
     Methods take ``by``, a criterion, and give plain tables with the provenance in ``attrs``. By default tables have rows of
@@ -128,14 +146,15 @@ class Comparison(Remembers, Readable, Judged):
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """What was compared, and with what: in the ``attrs`` of every table."""
-        preferences = [c.preferences for c in self.by.values() if isinstance(c, PreferenceCriterion)]
+        rel = {name: c.preferences.rel for name, c in self.by.items() if isinstance(c, PreferenceCriterion)}
+        directions = {name: self.by[name].direction or "larger is better" for name in self.measures}
         resampled = any(self.test_of(name).resampled for name in self.criteria)
         return {
             "criteria": self.criteria,
             "baseline": self.baseline,
             "queries": {name: len(criterion.query_ids) for name, criterion in self.by.items()},
-            "rel": preferences[0].rel if preferences else None,
-            "cutoff": preferences[0].cutoff if preferences else None,
+            "direction": directions if any(self.by[name].direction for name in directions) else None,
+            "rel": rel or None,
             "rules": (self.scored and self.scored.judgments.rules) or None,
             "metadata": (self.scored and self.scored.metadata) or None,
             "left_out": list(self.given.skipped) if self.given is not None and self.given.skipped else None,
@@ -143,9 +162,7 @@ class Comparison(Remembers, Readable, Judged):
             "correction": self.test.counted_correction,
             "alpha": self.test.alpha,
             "margin": self.margins,
-            "groups": None
-            if self.groups is None
-            else f"{len(self.groups)}{', the units of tests' if self.cluster else ''}",
+            "groups": self.groups and f"{len(self.groups)}{', the units of tests' if self.cluster else ''}",
             "n_resamples": self.test.n_resamples if resampled or self.measures else None,
             "seed": self.test.seed if resampled or self.measures else None,
             "predicted": None if self.predicted is None else f"{len(self.predicted.query_ids)} queries",
@@ -157,20 +174,31 @@ class Comparison(Remembers, Readable, Judged):
         table.attrs.update(self.provenance)
         return table
 
+    def _of_pairs(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+        """A row per pair, beginning with its runs."""
+        return self._frame({"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **columns})
+
     def _names(self, by: str | None) -> list[str]:
         """The criterion that was asked for, or all."""
         return self.criteria if by is None else [self.criterion(by).name]
 
     def _stacked(self, tables: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
         """The columns of each criterion, one below the other, under its name."""
-        parts = [pd.DataFrame({"criterion": name, **columns}) for name, columns in tables.items()]
+        parts = [pd.DataFrame(self._named(name) | dict(columns)) for name, columns in tables.items()]
         return self._frame(pd.concat(parts, ignore_index=True))
+
+    def _named(self, name: str) -> dict[str, str]:
+        """The columns that say which criterion it is, and, where one of them asks for it, which value is better."""
+        directions = self.provenance["direction"]
+        return {"criterion": name} | ({"direction": directions.get(name, "")} if directions else {})
 
     # -- means -------------------------------------------------------------------------------------
 
     @entry
     def means(self, by: str | None = None) -> pd.DataFrame:
         """Mean of each run with its interval at 1 - alpha: ``criterion``, ``run``, ``mean``, ``ci_low``, ``ci_high``.
+
+        Where smaller values are better by a criterion, or larger ones are only assumed to be, a column ``direction`` says so.
 
         Of a measure: the mean over all queries, as ``evaluate`` gives it, with the interval of the studentised bootstrap. Of a
         preference: the mean preference over all other runs and queries, with an interval that holds its level near -1 and 1.
@@ -182,15 +210,11 @@ class Comparison(Remembers, Readable, Judged):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        return self._stacked({name: self._means[name] for name in self._names(by)})
+        return self._stacked({name: self._means(name) for name in self._names(by)})
 
-    @cached_property
-    def _means(self) -> dict[str, dict[str, Any]]:
-        means = {}
-        for name, criterion in self.by.items():
-            low, high = mean_intervals(criterion, self.test_of(name))
-            means[name] = {"run": self.runs, "mean": criterion.means, "ci_low": low, "ci_high": high}
-        return means
+    def _means(self, name: str) -> dict[str, Any]:
+        low, high = self.cached(("means", name), lambda: mean_intervals(self.by[name], self.test_of(name)))
+        return {"run": self.runs, "mean": self.by[name].means, "ci_low": low, "ci_high": high}
 
     @entry
     def ranking(self, by: str | None = None) -> pd.DataFrame:
@@ -209,9 +233,13 @@ class Comparison(Remembers, Readable, Judged):
 
     @entry
     def matrix(self, by: str | None = None) -> pd.DataFrame:
-        """Mean difference (of a preference: mean preference) of the run of the row over that of the column."""
-        a, b = np.indices((len(self.runs), len(self.runs))).reshape(2, -1)
-        means = self.criterion(by).mean_differences(a, b).reshape(len(self.runs), -1)
+        """Mean difference (of a preference: mean preference) of the run of the row over that of the column, as in ``table``."""
+        criterion, (a, b) = self.criterion(by), np.indices((len(self.runs), len(self.runs))).reshape(2, -1)
+        means = criterion.mean_differences(a, b).reshape(len(self.runs), -1)
+        if self.predicted is not None:
+            every = self.with_baseline(None)
+            estimate = every.powered(criterion.name).estimate
+            means[every.places], means[every.places[::-1]] = estimate, -estimate
         return self._frame(means, index=self.runs, columns=self.runs)
 
     # -- differences -------------------------------------------------------------------------------
@@ -234,11 +262,13 @@ class Comparison(Remembers, Readable, Judged):
 
         Columns: ``criterion``, ``run_a``, ``run_b``; ``wins``, ``losses``, ``ties``: queries on which ``run_a`` is better, worse,
         neither (``incomparable``: not comparable, with ``dominance``); ``net_wins``, (wins - losses) / queries; ``mean_a``,
-        ``mean_b`` (of a measure) and ``difference``, mean_a - mean_b, of a preference the mean preference; what the test estimates
+        ``mean_b`` (of a measure) and ``difference``, mean_a - mean_b, of a preference the mean preference (with predicted judgments the
+        prediction-powered estimate of these, while means stay those of people's queries); what the test estimates
         (``estimate``) with its interval ``ci_low``, ``ci_high`` at 1 - alpha, which leaves out 0 exactly where ``p`` is at most
         alpha; ``p``, ``p_corrected``; ``effect_size`` with its interval ``effect_low``, ``effect_high`` (of Cohen's d_z by the
-        noncentral t; none of Wilcoxon's); with a margin ``worse_p``, of no loss, one-sided and corrected over all
-        criteria and pairs, and ``within_p``, of a loss or a gain of at least the margin; with predicted judgments ``rho``, their
+        noncentral t; none of Wilcoxon's); with a margin, one-sided, ``worse_p``, of no loss, and ``better_p``,
+        of no gain, corrected over all criteria and pairs, ``within_p``, of a loss or a gain of at least the margin, and
+        ``not_worse_p``, of a loss of at least the margin, corrected over the pairs of the criterion; with predicted judgments ``rho``, their
         correlation with the human ones over the differences, and ``n_effective``, the queries that, judged by people alone, would
         tell as much; and the ``verdict`` on ``run_a``. Where the smaller value is better,
         differences are those of the values all the same, and wins and verdicts say who is better.
@@ -247,27 +277,30 @@ class Comparison(Remembers, Readable, Judged):
             ValueError: a measure is not a finite number for a run on a query.
         """
         tested = {name: self._tested(name) for name in self._names(by)}
-        return self._stacked(tested).drop(columns=[] if "dominance" in tested else "incomparable")
+        partial = any(self.by[name].is_partial for name in tested)
+        return self._stacked(tested).drop(columns=[] if partial else "incomparable")
 
     def _tested(self, name: str) -> dict[str, Any]:
         """The columns of ``table`` for one criterion."""
-        return self.cached(("tested", name), lambda: self._test(self.by[name]))
 
-    def _test(self, criterion: Criterion) -> dict[str, Any]:
-        self._check_defined(criterion)
-        test = self.test_of(criterion.name)
-        powered = None if self.predicted is None else self.powered(criterion.name)
-        columns, reject = pair_columns(criterion, test, self.runs, self.places, powered)
-        if self.margins is not None:
-            return columns | self._with_margin[criterion.name]
-        return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
+        def tested() -> dict[str, Any]:
+            criterion = self.by[name]
+            self._check_defined(criterion)
+            powered = None if self.predicted is None else self.powered(name)
+            columns, reject = pair_columns(criterion, self.test_of(name), self.runs, self.places, powered)
+            if self.margins is not None:
+                return columns | self._with_margin[name]
+            return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
+
+        return self.cached(("tested", name), tested)
 
     @cached_property
     def _with_margin(self) -> dict[str, dict[str, Any]]:
-        """The columns that a margin adds, by criterion; what says *worse* is corrected over all criteria and pairs."""
-        return margin_columns({name: self._margin_test(criterion) for name, criterion in self.by.items()}, self.test)
+        """The columns that a margin adds, by criterion."""
+        tested = {name: [self._margin_test(criterion)] for name, criterion in self.by.items()}
+        return {name: columns for name, (columns,) in margin_columns(tested, self.test).items()}
 
-    def better_p(self, by: str) -> dict[str, float]:
+    def uncorrected_better_p(self, by: str) -> dict[str, float]:
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
         tested = self._margin_test(self.criterion(by))
         return dict(zip((a for a, _ in self.pairs), tested.better.tolist(), strict=True))
@@ -325,19 +358,11 @@ class Comparison(Remembers, Readable, Judged):
         criterion = self.criterion(by)
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         self._check_defined(criterion)
-        p = self.cached(("best set", criterion.name), lambda: self._p_best(criterion))
+        p = self.cached(
+            ("best set", criterion.name), lambda: chances_to_be_best(criterion, self.test_of(criterion.name))
+        )
         order = best_first(criterion.sign * criterion.means)
         return self._frame({"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha})
-
-    def _p_best(self, criterion: Criterion) -> Floats:
-        groups = self.test_of(criterion.name).groups
-        deviations = studentised_deviations(
-            [criterion.standings if groups is None else group_units(criterion.standings, groups, resampled=True)],
-            n_resamples=self.test.n_resamples,
-            seed=self.test.seed,
-            progress=self.test.progress,
-        )
-        return best_set(deviations)
 
     @entry
     def queries_needed(self, difference: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
@@ -375,13 +400,9 @@ class Comparison(Remembers, Readable, Judged):
         criterion = self.criterion(by)
         check_number("power", power, above=0, below=1)
         self._refuse_clusters("planning counts")
-        if len(criterion.query_ids) < 2:
-            raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
         self._check_defined(criterion)
-        parts = [plan(x, *named.values(), power, self.test.alpha) for x in criterion.differences(*self.places)]
-        ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
-        columns = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs], **named, "power": power}
-        return self._frame(columns | dict(zip((name, "ci_low", "ci_high"), ends, strict=True)))
+        ends = planned_ends(criterion, self.places, lambda x: plan(x, *named.values(), power, self.test.alpha))
+        return self._of_pairs({**named, "power": power, **dict(zip((name, "ci_low", "ci_high"), ends, strict=True))})
 
     @entry
     def with_test(self, test: str | SignificanceTest) -> Comparison:
@@ -396,18 +417,111 @@ class Comparison(Remembers, Readable, Judged):
         margins = self.margins if name == self.baseline else None  # they are those of a baseline
         return replace(self, baseline=name, margins=margins)
 
+    # -- missing judgments -------------------------------------------------------------------------
+
+    def undecided(self, by: str) -> Undecided | None:
+        """What unjudged documents could change by a criterion, at a depth of its cutoff or 100; None where that is not known."""
+        interval = self._interval if not self.cluster and self.predicted is None else None
+        criterion, test = self.by[by], self.test_of(by)
+        return self.cached(("undecided", by), lambda: undecided(self.scored, criterion, self.places, test, interval))
+
+    def powered(self, by: str) -> PredictionPowered:
+        """What human and predicted judgments say of every pair together."""
+        assert self.predicted is not None
+        both, queries = (self.by[by], self.predicted.by[by]), (self.query_ids, self.predicted.query_ids)
+        return self.cached(("powered", by), lambda: powered(*both, queries, self.places, self.test_of(by)))
+
+    def _interval(self, criterion: Criterion, of_mean: bool) -> Interval:
+        """The interval of the table, or by t where that is not the interval ``of_mean``."""
+        other = of_mean and self.test_of(criterion.name).name in ("sign", "wilcoxon")
+        tested = (self.with_test("t") if other else self)._tested(criterion.name)
+        return tested["ci_low"], tested["ci_high"]
+
+    @entry
+    def bounds(
+        self, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None, unretrieved: int = 0
+    ) -> pd.DataFrame:
+        """What any judging of the retrieved unjudged documents can make of each pair: a row per criterion and pair.
+
+        An unjudged document counts as not relevant; here it may have any grade, the same in both rankings, so that what both
+        retrieved at the same rank cancels. Of a preference, of all queries of the qrels: ``certain_wins`` (queries on which ``run_a`` can
+        win under some judging and ``run_b`` cannot), ``certain_losses``, ``open`` (either can; where no relevant document is known,
+        and nobody wins as it is, one of them), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
+        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too, and the interval of ``table`` (missing with
+        ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
+
+        Args:
+            depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
+            max_rel: top grade of the scale; by default the measure's own, else the highest grade of the qrels.
+            unretrieved: relevant documents of each query, at most, that neither run retrieved and nobody judged.
+
+        Raises:
+            ValueError: no criterion has a proven algorithm, ``depth`` is above a cutoff, or the runs cannot be read again.
+        """
+        criteria = [self.by[name] for name in self._names(by)]
+        judgings = Judgings(depth, max_rel, unretrieved)
+        table = bounds_table(self.scored, criteria, self.pairs, self.places, self._interval, judgings, self.test.alpha)
+        if self.cluster and "ci_low" in table:
+            table[["ci_low", "ci_high"]] = np.nan  # of independent queries
+        table.attrs = {**self.provenance, **table.attrs}
+        return table
+
+    @entry
+    def to_judge(
+        self, n: int = 100, by: str | None = None, depth: int | None = None, *, max_rel: float | None = None
+    ) -> pd.DataFrame:
+        """The n unjudged documents whose judgment decides most between the runs, by one criterion.
+
+        Columns: ``query_id``, ``doc_id``, ``decides``, ``runs`` (how many retrieved it), ``rank_NAME`` for every run. Documents that
+        cannot change who is better are left out: judging all of them leaves nothing open.
+
+        Args:
+            n: how many at most.
+            depth, max_rel: as in ``bounds``.
+        """
+        return self._frame(next_to_judge(self.scored, self.criterion(by), self.places, n, Judgings(depth, max_rel)))
+
+    @entry
+    def sequential(self, by: str | None = None, alpha: float | None = None, seed: int = 0) -> pd.DataFrame:
+        """Queries in random order until the sign test has seen enough, valid whenever one stops: a row per pair.
+
+        Columns: ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``decided_after`` (queries; missing: never), ``queries``, and the
+        evidence then: ``e``, and ``e_corrected`` over the pairs, decided where it reached 1 / alpha (e-Holm: each e-value
+        averaged with any others; at least e / number of pairs). Any of the pairs that do not differ is ever decided with probability
+        alpha at most. It does not cure an order that is not random, nor asking again on the same queries.
+
+        Args:
+            alpha: by default the test's.
+            seed: of the order.
+        """
+        self._refuse_clusters("the sequential test looks at")
+        criterion, alpha = self.criterion(by), self.test.alpha if alpha is None else alpha
+        columns = sequential_columns(criterion, self.places, self.test, alpha, seed)
+        table = self._of_pairs(columns)
+        correction = None if self.test.correction is None else f"e-Holm over {len(self.pairs)} pairs"
+        named = {"test": {criterion.name: "sequential sign"}, "correction": correction}
+        table.attrs |= {**named, "alpha": alpha, "seed": seed}
+        return table
+
+    def _refuse_clusters(self, what: str) -> None:
+        """Refuse groups as units for what looks at single queries."""
+        if self.cluster:
+            raise ValueError(f"{what} queries that are independent of each other; compare without cluster=True")
+
     # -- groups of queries -----------------------------------------------------------------------
 
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
-        return self._frame(stacked_groups({name: self._in_groups.means(name) for name in self._names(by)}))
+        parts = self._groups.values()
+        return self._by_group({name: [part._means(name) for part in parts] for name in self._names(by)})
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
         """``table`` on the queries of each group: with ``group`` and ``queries``, how many count in it.
 
-        ``p_corrected``, and with it ``verdict``, holds for all pairs in all groups together, ``worse_p`` for all criteria, too.
+        ``p_corrected``, and with it ``verdict``, and the four p of a margin hold for all pairs in all groups together, ``worse_p`` and
+        ``better_p`` for all criteria, too.
 
         Raises:
             ValueError: no groups were given, or they are the units of the tests.
@@ -421,11 +535,40 @@ class Comparison(Remembers, Readable, Judged):
         3   first        8  overlap      -0.366   worse
         7  second        8  overlap      -0.365   worse
         """
-        tested = {name: self._in_groups.pairs[name] for name in self._names(by)}
-        return self._frame(stacked_groups(tested)).drop(columns=[] if "dominance" in tested else "incomparable")
+        tested = {name: self._tested_in_groups[name] for name in self._names(by)}
+        partial = any(self.by[name].is_partial for name in tested)
+        return self._by_group(tested).drop(columns=[] if partial else "incomparable")
 
     @cached_property
-    def _in_groups(self) -> InGroups:
+    def _tested_in_groups(self) -> dict[str, list[dict[str, Any]]]:
+        """The columns of ``group_table`` for each criterion and group."""
+        parts = self._groups.values()
+        found: dict[str, list[dict[str, Any]]] = {}
+        for name, criterion in self.by.items():
+            test = self.test_of(name)
+            columns = [pair_columns(part.by[name], test, self.runs, self.places)[0] for part in parts]
+            found[name] = corrected_over_groups(columns, test, criterion.sign)
+        if self.margins is None:
+            return found
+        tested = {name: [part._margin_test(part.by[name]) for part in parts] for name in self.by}
+        for name, of_groups in margin_columns(tested, self.test).items():
+            for part, with_margin in zip(found[name], of_groups, strict=True):
+                del part["verdict"]
+                part |= with_margin
+        return found
+
+    def _by_group(self, columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
+        """The columns of each criterion and group, one below the other."""
+        parts = [
+            pd.DataFrame(self._named(name) | {"group": group, "queries": len(part.by[name].query_ids)} | dict(of_group))
+            for name, of_groups in columns.items()
+            for (group, part), of_group in zip(self._groups.items(), of_groups, strict=True)
+        ]
+        return self._frame(pd.concat(parts, ignore_index=True))
+
+    @cached_property
+    def _groups(self) -> dict[str, Comparison]:
+        """The same comparison on the queries of each group."""
         if self.groups is None:
             raise ValueError("there are no groups of queries; pass groups=")
         if self.cluster:
@@ -435,8 +578,15 @@ class Comparison(Remembers, Readable, Judged):
         for criterion in self.by.values():
             self._check_defined(criterion)
         measures = {} if self.scored is None else self.scored.measures
-        tests = {name: self.test_of(name) for name in self.by}
-        return InGroups(self.groups, self.runs, self.by, tests, measures, self.places, self.margins)
+        return {
+            group: replace(
+                self,
+                by={name: in_group(one, self.groups, group, measures.get(name)) for name, one in self.by.items()},
+                groups=None,
+                predicted=None,
+            )
+            for group in self.groups.names
+        }
 
     # -- what decided ------------------------------------------------------------------------------
 
@@ -452,17 +602,71 @@ class Comparison(Remembers, Readable, Judged):
         measures ``value_a`` and ``value_b``.
         """
         criterion = self.criterion(by)
-        pair = self.runs.index(check_choice("run", a, self.runs)), self.runs.index(check_choice("run", b, self.runs))
-        if isinstance(criterion, MeasureCriterion):
-            (differences,) = next(criterion.differences(*np.array(pair)[:, None]))
-            ways = np.sign(criterion.sign * differences)
-            decided = {"value_a": criterion.values[pair[0]], "value_b": criterion.values[pair[1]]}
-        else:
-            ways = criterion.preferences.of_pair(criterion.preference, *pair)
-            decided = explain(criterion.preference, criterion.preferences, pair, ways)
+        pair = [self.runs.index(check_choice("run", run, self.runs)) for run in (a, b)]
+        ways, decided = criterion.explained(*pair)
         winner = [a if way > 0 else b if way < 0 else None for way in ways.tolist()]
         columns = {"query_id": criterion.query_ids, "winner": pd.Series(winner, dtype=object), "preference": ways}
         return self._frame(columns | decided)
+
+    # -- for readers -------------------------------------------------------------------------------
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there is something to show of each group of queries: not where groups are the units of the tests."""
+        return self.groups is not None and not self.cluster
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """When not to trust the result, in words, the gravest first; empty where nothing stands out."""
+        return [*present.comparison_caveats(self)]
+
+    @entry
+    def summary(self) -> str:
+        """The result in a few sentences: who leads, who may lead as well, what differs, what to be careful about."""
+        return str(present.comparison_finding(self))
+
+    @entry
+    def to_markdown(self, places: int = 4) -> str:
+        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test."""
+        return str(present.comparison_table(self, places).markdown())
+
+    @entry
+    def to_latex(self, places: int = 4, *, label: str = "tab:comparison") -> str:
+        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows as in ``to_markdown``."""
+        return str(present.comparison_table(self, places).latex(label=label))
+
+    def _repr_html_(self) -> str:
+        return str(plots.notebook(self))
+
+    @entry
+    def plot(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the means with their intervals, best first; returns the axes."""
+        return plots.means(self, by, ax=ax)
+
+    @entry
+    def plot_differences(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences of all runs to the baseline, or to the leader; returns the axes."""
+        return plots.differences(self, by, ax=ax)
+
+    @entry
+    def plot_groups(self, by: str | None = None, ax: Any = None) -> Any:
+        """Forest of the differences to the baseline, or the leader, in each group of queries; returns the axes."""
+        return plots.groups(self, by, ax=ax)
+
+    @entry
+    def plot_pairs(self, by: str | None = None, ax: Any = None) -> Any:
+        """Heatmap of the differences of all pairs, best runs first, the verdicts marked; returns the axes."""
+        return plots.heatmap(self, by, ax=ax)
+
+    @entry
+    def plot_pair(self, a: str, b: str, by: str | None = None, ax: Any = None) -> Any:
+        """Query by query, where two runs differ; returns the axes."""
+        return plots.pair(self, a, b, by, ax=ax)
+
+    @entry
+    def plot_query(self, query_id: str, ax: Any = None) -> Any:
+        """Where the relevant documents of a query stand in every run, best run first; returns the axes."""
+        return plots.rank_profile(self, query_id, ax=ax)
 
     def __str__(self) -> str:
         return self.summary()

@@ -47,10 +47,16 @@ def align(judgments: Judgments, run: RunLike) -> AlignedRun:
     ([2, 3], [2.0, 1.0], [3])
 
     Raises:
-        ValueError: a missing column, a score that is missing or not a number, or a document twice for one query.
+        ValueError: a missing column, a score that is missing or not a finite number, or a document twice for one query.
     """
+    aligned = ranks_as_given(judgments, run)
+    return aligned.condensed() if judgments.judged_only else aligned
+
+
+def ranks_as_given(judgments: Judgments, run: RunLike) -> AlignedRun:
+    """``align``, with documents without a judgment in the rankings even where ``judged_only`` takes them out."""
     if judgments.exclusion is not None:
-        return without_excluded(judgments, align(judgments.exclusion.everything, run))
+        return without_excluded(judgments, ranks_as_given(judgments.exclusion.everything, run))
     run = readable(run, "run")
     if isinstance(run, (str, os.PathLike)):
         with rereadable(os.fspath(run)) as path:
@@ -271,11 +277,9 @@ def _align_few(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> Al
     for name, ranking in run.items():
         q = judgments.place.get(name)
         score = packed_numbers([list(ranking.values())])
-        if score is None or not len(score) or len(score) > _SHORT:
+        if score is None or not len(score) or len(score) > _SHORT or not np.isfinite(score).all():
             return None
         if q is None:
-            if np.isnan(score).any():
-                return None
             continue
         rows = [row for row, doc_id in judgments.rows_of_query(q) if doc_id in ranking]
         in_order = np.sort(score)
@@ -311,7 +315,7 @@ def _align_dict(judgments: Judgments, run: Mapping[str, Mapping[str, Any]]) -> l
         ranking for name, ranking in run.items() if name not in place
     )  # whose scores must be numbers all the same
     score = packed_numbers(list(ranking.values()) for ranking in chain(rankings, ignored))
-    if score is None or np.isnan(score).any():
+    if score is None or not np.isfinite(score).all():
         return _align_rows(judgments, [run_table(run)])  # which names the offender
     return [
         _Part.from_blocks(judgments, _blocks_of_dict(judgments, query[some], length[some], rankings[some], score[rows]))

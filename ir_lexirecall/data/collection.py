@@ -1,4 +1,4 @@
-"""``load``: from a data set's id to a ``Collection``, all that an evaluation needs.
+"""``Collection``: from a data set's id to all that an evaluation needs.
 
 Ids are those of ir_datasets, and ``lexirecall/demo``, the collection embedded in this library.
 """
@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ir_measures.measures.base import Measure
@@ -114,12 +114,13 @@ def rules_of(dataset_id: str) -> Rules:
 
 @dataclass(frozen=True)
 class Collection:
-    """A data set: its judgments and queries, and what they say about how to evaluate. ``load`` makes it.
+    """A data set: its judgments and queries, and what they say about how to evaluate. ``load`` makes it, and reads nothing yet.
 
     Attributes:
         dataset_id: its id.
         aspect_fields: fields of its qrels that are aspects beside ``relevance``, and their names here.
         has_subtopics: whether documents are judged for subtopics of a query.
+        reading: how its judgments are to be read: what ``load`` was given, call by call.
     """
 
     dataset_id: str
@@ -132,6 +133,7 @@ class Collection:
     _official: Callable[[], list[str]] = field(repr=False)
     _documents: Callable[[list[str]], Mapping[str, Any]] = field(repr=False)
     _at_hand: Callable[[], bool] = field(default=lambda: False, repr=False)
+    reading: tuple[Mapping[str, Any], ...] = ()
 
     @cached_property
     def n(self) -> int | None:
@@ -233,7 +235,7 @@ class Collection:
     def summary(self) -> str:
         """The collection in a few sentences: its size, what is judged, how it is to be evaluated, what to be careful about.
 
-        >>> print(load("lexirecall/demo").summary())  # doctest: +ELLIPSIS
+        >>> print(find_collection("lexirecall/demo").summary())  # doctest: +ELLIPSIS
         lexirecall/demo: 16 queries, ...
         """
         return str(present.collection_finding(self))
@@ -244,8 +246,8 @@ class Collection:
         except Exception as error:  # a download fails in many ways, and printing must not
             return f"{self.dataset_id} (its qrels cannot be read: {error})"
 
-    def __reduce__(self) -> tuple[Callable[[str], Collection], tuple[str]]:
-        return load, (self.dataset_id,)  # it is read where it arrives
+    def __reduce__(self) -> tuple[Callable[..., Collection], tuple[Any, ...]]:
+        return find_collection, (self.dataset_id, self.reading)  # it is read where it arrives
 
     def __repr__(self) -> str:
         return f"<Collection {self.dataset_id!r}; print() shows what it holds>"
@@ -262,28 +264,18 @@ class Collection:
         return plots.relevant_documents(self, ax=ax)
 
 
-@entry
-def load(dataset_id: str) -> Collection:
-    """A collection by its ``dataset_id``: one of ir_datasets', or ``lexirecall/demo``.
-
-    Returns:
-        An object with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them), ``queries``,
-        ``n`` (documents in the collection), ``aspects`` (their top grades), ``max_rel``, ``rel``, ``has_subtopics`` and
-        ``recommended()``. Nothing is read before it is needed.
+def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()) -> Collection:
+    """A collection by its ``dataset_id``, one of ir_datasets' or ``lexirecall/demo``; see ``load``.
 
     Raises:
         ValueError: no such data set, one without qrels, or qrels with an unknown field.
-
-    >>> import ir_lexirecall as irl
-    >>> irl.load("lexirecall/demo").recommended()
-    [nDCG@10, AP, R@1000, TSE, LexiRecall, CWL_ERR10(max_rel=3), RBU@20,
-     TOMA(aspects={'credibility':2,'readability':2,'relevance':3})@20]
     """
-    return _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
+    found = _demo() if dataset_id == DEMO else _from_ir_datasets(dataset_id)
+    return replace(found, reading=reading) if reading else found
 
 
 def is_data_set(name: str) -> bool:
-    """Whether a name is the id of a data set that ``load`` knows without looking at patterns of ids.
+    """Whether a name is the id of a data set that is known without looking at patterns of ids.
 
     >>> is_data_set("lexirecall/demo"), is_data_set("qrels.txt")
     (True, False)

@@ -1,11 +1,9 @@
-"""``Judgments``: qrels of any format, columnar, sorted, checked once; restricted, excluded, changed."""
+"""``load`` and ``Judgments``: qrels of any format, columnar, sorted, checked once; restricted, excluded, changed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
@@ -15,7 +13,7 @@ from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.errors import entry, naming
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aspects import AspectRows
-from ir_lexirecall.data.collection import Collection, Rules, load
+from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
 from ir_lexirecall.data.qrels import read_qrels
 from ir_lexirecall.io.columns import id_pairs, is_file
@@ -29,22 +27,6 @@ iterable of named tuples, or ``Judgments`` themselves."""
 ExcludeLike: TypeAlias = "str | Mapping[Any, Iterable[Any]] | TableLike"
 """Documents to take out of rankings and judgments: ``'self'`` (the document with the query's own id), a mapping of query ids
 to document ids, or a table or run file with the columns ``query_id`` and ``doc_id``."""
-
-
-_known: ContextVar[Callable[[Any], Judgments | None] | None] = ContextVar("ir_lexirecall_judgments", default=None)
-
-
-@contextmanager
-def known_judgments(find: Callable[[Any], Judgments | None]) -> Iterator[None]:
-    """Let ``Judgments.from_qrels`` ask a function first, within the ``with`` block (in this thread or task).
-
-    For a framework that hands the same qrels over many times: ``find`` gives the judgments that it made of them, or None.
-    """
-    token = _known.set(find)
-    try:
-        yield
-    finally:
-        _known.reset(token)
 
 
 @dataclass(frozen=True)
@@ -67,16 +49,27 @@ class Judgments(JudgedDocuments):
         rules: the collection's rules that were applied, in words; empty where there were none.
         source: what summaries call them: a data set's id, a file's name; empty where they have none.
         threshold: smallest grade that counts as relevant in the collection they are from; 1 where none says.
+        judged_only: whether runs that are aligned with them lose all documents without a judgment (condensed lists).
+        only_relevant: whether the queries were chosen because they have relevant documents.
     """
 
     exclusion: Exclusion | None = field(default=None, repr=False)
     rules: str = ""
     source: str = field(default="", compare=False)
     threshold: float = field(default=1, compare=False)
+    judged_only: bool = False
+    only_relevant: bool = field(default=False, compare=False)
 
     @classmethod
     @entry
-    def from_qrels(cls, qrels: QrelsLike, exclude: ExcludeLike | None = None, *, rules: bool = True) -> Judgments:
+    def from_qrels(
+        cls,
+        qrels: QrelsLike,
+        exclude: ExcludeLike | None = None,
+        judged_only: bool = False,
+        queries: str | Iterable[Any] | None = None,
+        rules: bool = True,
+    ) -> Judgments:
         """Judgments from a path, a data set's id, a table, a dict of dicts, or named tuples; ``Judgments`` pass through.
 
         >>> qrels = {"q1": {"d2": 1, "d1": 0}, "q0": {"d9": 2}}
@@ -90,21 +83,34 @@ class Judgments(JudgedDocuments):
 
         Args:
             qrels: judgments in any form.
-            exclude: documents that are taken out, here and of every run that is aligned with the judgments.
-            rules: apply the rules of the collection (``Collection.rules``), where ``qrels`` are one or its id.
+            exclude, judged_only, queries, rules: as in ``load``.
         """
+        judgments = cls._read(qrels, rules)
         if exclude is not None:
-            everything = cls.from_qrels(qrels, rules=rules)
-            return everything.excluding(_excluded(exclude, everything.query_ids))
+            judgments = judgments.excluding(_excluded(exclude, judgments.query_ids))
+        if isinstance(queries, str) and queries == "relevant":
+            relevant = np.flatnonzero(judgments.m(judgments.threshold))
+            judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
+            judgments = replace(judgments, only_relevant=True)
+        elif isinstance(queries, str):
+            raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
+        elif queries is not None:
+            judgments = judgments.restricted_to(map(id_string, queries))
+        return replace(judgments, judged_only=True) if judged_only and not judgments.judged_only else judgments
+
+    @classmethod
+    def _read(cls, qrels: QrelsLike, rules: bool) -> Judgments:
         if isinstance(qrels, Judgments):
             return qrels
-        if (find := _known.get()) is not None and (known := find(qrels)) is not None:
-            return known
         if isinstance(qrels, str) and not is_file(qrels):
             qrels = load_collection(qrels)
         if isinstance(qrels, Collection):
             judged = replace(cls.from_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
-            return judged.with_rules(qrels.rules) if rules else judged
+            if rules and all(options["rules"] for options in qrels.reading):
+                judged = judged.with_rules(qrels.rules)
+            for options in qrels.reading:
+                judged = cls.from_qrels(judged, **options)
+            return judged
         path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else None
         with naming(path or "qrels"):
             judgments = cls(*read_qrels(readable(qrels, "qrels")), source=os.path.basename(path or ""))
@@ -189,10 +195,8 @@ class Judgments(JudgedDocuments):
         (['a'], 3)
         """
         wanted = {self.place[q]: set(ids) for q, ids in doc_ids.items() if q in self.place}
-        if self.exclusion is not None:  # what was taken out before stays out
-            before = self.exclusion.everything
-            for row in np.flatnonzero(self.exclusion.row < 0).tolist():
-                wanted.setdefault(int(before.query[row]), set()).add(before.doc_ids[row])
+        for query_id, ids in self.excluded.items():  # what was taken out before stays out
+            wanted.setdefault(self.place[query_id], set()).update(ids)
         start = np.searchsorted(self.query, np.arange(len(self) + 1)).tolist()
         own, docs = self.doc_ids, list[str]()
         old, query = list[int](), list[int]()
@@ -215,6 +219,16 @@ class Judgments(JudgedDocuments):
         exclusion = Exclusion(everything, np.where(row >= 0, new[row], -1))
         remaining = self.of_documents(kept, self.grade[kept])
         return replace(remaining, table=table, exclusion=exclusion, elsewhere=self.elsewhere)
+
+    @property
+    def excluded(self) -> dict[str, list[str]]:
+        """The documents that were taken out, by query."""
+        taken_out: dict[str, list[str]] = {}
+        if self.exclusion is not None:
+            everything = self.exclusion.everything
+            for row in np.flatnonzero(self.exclusion.row < 0).tolist():
+                taken_out.setdefault(everything.query_ids[everything.query[row]], []).append(everything.doc_ids[row])
+        return taken_out
 
     def with_rules(self, rules: Rules) -> Judgments:
         """The judgments after a collection's rules: see ``Rules``.
@@ -245,10 +259,59 @@ def _renumbered(kept: Ints, documents: int) -> Ints:
     return new
 
 
+@entry
+def load(
+    source: QrelsLike,
+    exclude: ExcludeLike | None = None,
+    judged_only: bool = False,
+    queries: str | Iterable[Any] | None = None,
+    rules: bool = True,
+) -> Collection | Judgments:
+    """Qrels with what reading them needs: what counts as judged, and for which queries, said once for all that takes qrels.
+
+    Args:
+        source: a data set's id (one of ir_datasets', or ``lexirecall/demo``); or qrels in any form that ``evaluate`` takes, such
+            as a path, a frame, a dict, or what ``load`` gave before.
+        exclude: documents that are taken out of the judgments, and of every run: a mapping of query ids to document ids, a table or
+            run file with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
+        judged_only: take documents without a judgment out of every run (condensed lists).
+        queries: only these count: their ids, or ``'relevant'``, those with relevant documents; by default all.
+        rules: apply the collection's own rules (``Collection.rules``) first.
+
+    Returns:
+        Of an id a ``Collection``, with ``qrels`` (a DataFrame with subtopics and aspects where our measures look for them),
+        ``queries``, ``n`` (documents in the collection), ``aspects`` (their top grades), ``max_rel``, ``rel``, ``has_subtopics``
+        and ``recommended()``; nothing is read before it is needed. Of other qrels ``Judgments``. Both go wherever qrels go.
+
+    Raises:
+        ValueError: no such data set or file, a data set without qrels or with an unknown field, or bad qrels.
+
+    >>> import ir_lexirecall as irl
+    >>> irl.load("lexirecall/demo").recommended()
+    [nDCG@10, AP, R@1000, TSE, LexiRecall, CWL_ERR10(max_rel=3), RBU@20,
+     TOMA(aspects={'credibility':2,'readability':2,'relevance':3})@20]
+    >>> qrels = irl.load({"q1": {"a": 1, "q1": 1}, "q2": {"b": 0}}, exclude="self", judged_only=True, queries="relevant")
+    >>> irl.evaluate("RR", qrels, {"q1": {"q1": 3.0, "x": 2.0, "a": 1.0}})["RR"].to_dict()
+    {'q1': 1.0}
+    """
+    if isinstance(queries, Iterable) and not isinstance(queries, str):
+        queries = list(queries)
+        if not queries:
+            raise ValueError("queries names no query; leave it out to take all")
+    elif queries is not None and not isinstance(queries, str):
+        raise ValueError(f"queries must be 'relevant' or ids of queries, not {queries!r}")
+    if isinstance(source, str) and not is_file(source):
+        source = load_collection(source)
+    if not isinstance(source, Collection):
+        return Judgments.from_qrels(source, exclude, judged_only, queries, rules)
+    reading = {"exclude": exclude, "judged_only": judged_only, "queries": queries, "rules": rules}
+    return replace(source, reading=(*source.reading, reading))
+
+
 def load_collection(source: str) -> Collection:
     """A collection by its id; an unknown id is reported as a missing file."""
     try:
-        return load(source)
+        return find_collection(source)
     except ValueError as error:
         if os.path.isdir(source):
             raise ValueError(f"{source} is a directory, not a file; {error}") from None

@@ -19,14 +19,13 @@ from ir_lexirecall.io.files import content_path
 from ir_lexirecall.io.objects import readable
 
 FIRST = 10  # documents of a ranking that are expected to be judged
-_FEW = 50  # documents of a run, which may all be unjudged by chance
 _SAMPLE = 2**16  # rows of a run in which ids are looked at
 
 
 def check_matches(
     judgments: Judgments, aligned: AlignedRun, run: RunLike | AlignedRun | None, title: str, *, allow_empty: bool
 ) -> None:
-    """Refuse a run that has no query, or no document, in common with the qrels; or warn, as of a run of few documents.
+    """Refuse a run that has no query, or no document, in common with the qrels, however small both are; or warn.
 
     Args:
         judgments, aligned: the run, and what it was aligned with.
@@ -37,7 +36,7 @@ def check_matches(
     if len(aligned.doc) or not len(judgments):
         return
     if not aligned.depth.any():
-        if isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run):
+        if allow_empty and isinstance(run, Mapping) and any(str(query_id) in judgments.place for query_id in run):
             return  # it says that it retrieves nothing
         said = nothing_retrieved(title, judgments.query_ids[0])
     else:
@@ -46,7 +45,7 @@ def check_matches(
         if any(doc_id in _judged(everything, query_id) for query_id, doc_id in ids):
             return  # what it has in common is excluded
         said = _none_judged(title, everything, ids)
-    if not allow_empty and not 0 < aligned.depth.sum() < _FEW:
+    if not allow_empty:
         raise ValueError(f"{said}; allow_empty=True (--allow-empty) takes such a run")
     warn(said)
 

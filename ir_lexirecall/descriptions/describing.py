@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import configparser
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -12,13 +17,17 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.errors import entry
-from ir_lexirecall.descriptions.description import Description, Parameter
-from ir_lexirecall.descriptions.entries import entries, source
-from ir_lexirecall.measures.about import About
+from ir_lexirecall.descriptions.description import Description, Parameter, Source
+from ir_lexirecall.measures.about import About, Example, Label
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_measures, parse_one
+from ir_lexirecall.preferences.naming import parse_preference
 
+_FILE = Path(__file__).with_name("entries.ini")
+_TEXTS = ("formula", "plain", "symbols", "values", "zero", "ties", "use", "source", "title", "meaning")
+_WHERE = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle"}
+_WHERE |= {"book": "publisher", "phdthesis": "school"}
 _KINDS = {int: "integer", float: "number", bool: "True or False", str: "text", dict: "dict"}
 _ALLOWED = {
     "cutoff": "integer of at least 1",
@@ -45,7 +54,7 @@ def describe(measure: MeasureLike) -> Description:
 
     Args:
         measure: any measure that ir_measures knows, or its string; required parameters may be missing. Or the name of a
-            preference (``'lexirecall'``) or of a significance test (``'wilcoxon'``).
+            preference (``'lexirecall(rel=2)@100'``) or of a significance test (``'wilcoxon'``).
 
     Returns:
         A ``Description``: ``print`` shows it as a page, a notebook as HTML; its fields are texts.
@@ -65,20 +74,34 @@ def describe(measure: MeasureLike) -> Description:
     ...
     ValueError: describe: unknown measure 'RBUU'; did you mean RBU?
     """
-    if isinstance(measure, str):
-        for kind in ("preference", "test"):
-            if measure in entries(kind):
-                return _description(measure, measure, entries(kind)[measure])
+    if isinstance(measure, str) and measure in entries("test"):
+        return _description(measure, measure, entries("test")[measure])
+    if (preference := parse_preference(measure)) is not None:
+        about = entries("preference")[preference.NAME]
+        return _description(preference.NAME, str(preference), about, parameters=_parameters(preference, about))
     parsed = _parsed(measure)
-    about = _about(parsed)
+    docstring = inspect.getdoc(type(parsed)) or ""
+    about = entries("measure").get(parsed.NAME, About())
+    if isinstance(parsed, Measure):
+        about = parsed.ABOUT
+        if parsed.SMALLER_IS_BETTER and not about.use:
+            about = replace(about, use="smaller values are better")
+    elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries("measure"):
+        about = About(source=", ".join(re.findall(r"\.\. cite\.dblp:: *(\S+)", docstring)))
+    title = str(getattr(parsed, "PRETTY_NAME", None) or parsed.NAME)
+    paragraph = re.sub(r"(?ms)^\s*\.\. .*", "", docstring.partition("\n\n")[0])  # without directives
+    paragraph = " ".join(paragraph.replace("::", ":").replace("``", "").split())
+    meaning = str(getattr(parsed, "SHORT_DESC", None) or paragraph or title)
+    registry = ir_measures.measures.registry.items()
+    same = [name for name, other in registry if type(other) is type(parsed) and other.params == {}]
     return _description(
         parsed.NAME,
         str(parsed),
         about,
-        title=about.title or _title(parsed),
-        meaning=_meaning(parsed),
+        title=about.title or title,
+        meaning=meaning if meaning.endswith(".") else f"{meaning}.",
         parameters=_parameters(parsed, about),
-        aliases=_aliases(parsed),
+        aliases=tuple(name for name in same if name != parsed.NAME),
     )
 
 
@@ -93,17 +116,6 @@ def _description(name: str, measure: str, about: About, **more: Any) -> Descript
     )
 
 
-def _about(measure: IRMeasure) -> About:
-    """What a measure's class says of itself, or ``entries.ini`` of one of ir_measures."""
-    if isinstance(measure, Measure):
-        smaller = "smaller values are better" if measure.SMALLER_IS_BETTER else ""
-        return measure.ABOUT if measure.ABOUT.use or not smaller else replace(measure.ABOUT, use=smaller)
-    if type(measure).__module__.startswith("ir_measures.") and measure.NAME in entries("measure"):
-        return entries("measure")[measure.NAME]
-    cited = re.findall(r"\.\. cite\.dblp:: *(\S+)", inspect.getdoc(type(measure)) or "")
-    return About(source=", ".join(cited))
-
-
 def _parsed(measure: MeasureLike) -> IRMeasure:
     """The measure, also without what it requires."""
     try:
@@ -113,46 +125,16 @@ def _parsed(measure: MeasureLike) -> IRMeasure:
             parsed = parse_one(measure)
         except ValueError:
             raise ValueError(str(error)) from None
-        lacking = [
-            name for name, param in parsed.SUPPORTED_PARAMS.items() if param.required and name not in parsed.params
-        ]
-        if not lacking:
+        supported = parsed.SUPPORTED_PARAMS
+        if all(name in parsed.params for name, param in supported.items() if param.required):
             raise ValueError(str(error)) from None
-        _check_given(parsed)
+        for name, value in parsed.params.items():  # those that are given must be known, and in range
+            if name not in supported:
+                check_parameters(parsed)  # raises
+            elif not supported[name].validate(value):
+                expected = getattr(supported[name], "expects", None) or _allowed(name, supported[name])
+                raise ValueError(f"{parsed.NAME}: {name} must be {expected}, not {value!r}") from None
         return parsed
-
-
-def _check_given(measure: IRMeasure) -> None:
-    """Refuse unknown parameters, and those out of range, of a measure that lacks others."""
-    for name, value in measure.params.items():
-        param = measure.SUPPORTED_PARAMS.get(name)
-        if param is None:
-            check_parameters(measure)  # raises
-        elif not param.validate(value):
-            expected = param.expects if isinstance(param, Param) else _allowed(name, param)
-            raise ValueError(f"{measure.NAME}: {name} must be {expected}, not {value!r}")
-
-
-def _aliases(measure: IRMeasure) -> tuple[str, ...]:
-    registry = ir_measures.measures.registry
-    same = (name for name, other in registry.items() if type(other) is type(measure) and other.params == {})
-    return tuple(name for name in same if name != measure.NAME)
-
-
-def _title(measure: IRMeasure) -> str:
-    return str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)
-
-
-def _meaning(measure: IRMeasure) -> str:
-    """The short description; of a class without one, the first paragraph of the docstring."""
-    said = str(getattr(measure, "SHORT_DESC", None) or _first_paragraph(measure) or _title(measure))
-    return said if said.endswith(".") else f"{said}."
-
-
-def _first_paragraph(measure: IRMeasure) -> str:
-    about = (inspect.getdoc(type(measure)) or "").partition("\n\n")[0]
-    about = re.sub(r"(?ms)^\s*\.\. .*", "", about).replace("::", ":").replace("``", "")  # without directives
-    return " ".join(about.split())
 
 
 def _parameters(measure: IRMeasure, about: About) -> tuple[Parameter, ...]:
@@ -183,3 +165,72 @@ def _allowed(name: str, param: Any) -> str:
             return _KINDS[bool]
         return param.expects.removeprefix("an ").removeprefix("a ")
     return _ALLOWED.get(name) or _KINDS.get(param.dtype, getattr(param.dtype, "__name__", str(param.dtype)))
+
+
+# -- what no class holds: the sections of entries.ini -----------------------------------------------------
+
+
+def entries(kind: str) -> dict[str, About]:
+    """What is said of all standard measures (``'measure'``), preferences (``'preference'``) or tests (``'test'``), by name.
+
+    >>> list(entries("test"))
+    ['sign', 't', 'wilcoxon', 'bootstrap', 'randomisation', 'tukey']
+    """
+    return {
+        name: About(
+            **{text: section[text] for text in _TEXTS if text in section},
+            example=_example(section) if "example" in section else None,
+            see_also=tuple(section["see_also"].split(", ")),
+            meanings={
+                key.removeprefix("meaning."): text for key, text in section.items() if key.startswith("meaning.")
+            },
+        )
+        for name, section in _sections(kind).items()
+    }
+
+
+def source(key: str) -> Source:
+    """A source by its key; a text of several words is a source itself.
+
+    >>> print(source("moffat2008").bibtex.splitlines()[0], source("moffat2008"), sep="; ")
+    @article{moffat2008,; Moffat, Zobel: Rank-Biased Precision for Measurement of ... Systems 2008, doi 10.1145/1416950.1416952
+    """
+    known = _sections("source").get(key)
+    if known is None:
+        if key and " " not in key:
+            raise ValueError(f"unknown source {key!r}; descriptions/entries.ini has {', '.join(_sections('source'))}")
+        return Source(line=key)
+    kind, authors, doi = known["kind"], known["authors"], known.get("doi", "")
+    fields = {"author": authors, "title": f"{{{known['title']}}}", _WHERE[kind]: known["where"], "year": known["year"]}
+    lines = [f"  {name} = {{{value}}}," for name, value in {**fields, "doi": doi}.items() if value]
+    people = authors.split(" and ")
+    surnames = [person.split()[-1] for person in people] if len(people) <= 4 else [people[0].split()[-1], "et al."]
+    line = f"{', '.join(surnames)}: {known['title']}, {known['where']} {known['year']}{f', doi {doi}' if doi else ''}"
+    return Source(key, "\n".join([f"@{kind}{{{key},", *lines, "}"]), line)
+
+
+@lru_cache
+def _sections(kind: str) -> dict[str, dict[str, str]]:
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=configparser.ExtendedInterpolation())
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(_FILE, encoding="utf-8")
+    named = ((section.partition(" "), parser[section]) for section in parser.sections())
+    return {
+        name: {key: " ".join(text.split("\n")) for key, text in section.items()}
+        for (of_kind, _, name), section in named
+        if of_kind == kind
+    }
+
+
+def _example(section: Mapping[str, str]) -> Example:
+    value = float(Fraction(section["value"]))
+    missing = _labels(section["missing"]) if "missing" in section else ()
+    return Example(section["example"], _labels(section["ranking"]), value, section["working"], missing)
+
+
+def _labels(text: str) -> tuple[Label, ...]:
+    """Grades, as ``1, 0, None``, or tuples of grades, as ``(1, 0), (0, None)``."""
+    import ast
+
+    labels: tuple[Label, ...] = ast.literal_eval(f"({text},)")
+    return labels

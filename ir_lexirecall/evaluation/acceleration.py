@@ -24,7 +24,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike, align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.provider import LexiRecallProvider, metrics
-from ir_lexirecall.measures import standard
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.scoring import aggregate, score
 
@@ -241,7 +241,7 @@ class AcceleratedProvider(LexiRecallProvider):
 
     def supports(self, measure: IRMeasure) -> bool:
         measure.validate_params()
-        return isinstance(measure, Measure) or standard.identical(measure)
+        return isinstance(measure, Measure) or scoring.identical(measure)
 
     def _evaluator(self, measures: Iterable[IRMeasure], qrels: Any) -> AcceleratedEvaluator:
         return AcceleratedEvaluator(list(measures), qrels)

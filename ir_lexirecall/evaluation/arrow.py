@@ -19,7 +19,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import entry, required
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties
 from ir_lexirecall.data.alignment import align
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments
+from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
 from ir_lexirecall.measures.scoring import values
@@ -41,24 +41,21 @@ RANK_TYPES = {
 @entry
 def evaluate_arrow(
     measures: MeasuresLike,
-    qrels: pa.Table,
+    qrels: pa.Table | Judgments,
     run: pa.Table,
     *,
     aspects: Iterable[str] | None = None,
-    exclude: ExcludeLike | None = None,
-    judged_only: bool = False,
 ) -> pa.Table:
     """``evaluate`` for Arrow tables.
 
     Args:
         measures: as in ``evaluate``.
         qrels: columns ``query_id``, ``doc_id``, ``relevance``, and optionally ``subtopic_id`` or ``iteration``, ``weight``
-            and aspects. Ids are strings or integers.
+            and aspects. Ids are strings or integers. Or ``Judgments``.
         run: columns ``query_id``, ``doc_id``, ``score``.
         aspects: where the tables are parts of larger ones: those aspects, of the ones that the measures name and of
             ``relevance``, that rows of the whole qrels name in ``subtopic_id`` or ``iteration``. Nothing is said then of qrels
             that do not suit a measure: that is a question about the whole.
-        exclude, judged_only: as in ``evaluate``.
 
     Returns:
         A row per query of the qrels, sorted by ``query_id``, and a float64 column per measure.
@@ -75,7 +72,7 @@ def evaluate_arrow(
     """
     _require_engines()
     named = measures_by_column(measures)
-    aligned = _aligned(qrels, run, aspects, exclude, judged_only)
+    aligned = _aligned(qrels, run, aspects)
     columns = {"query_id": aligned.judgments.query_ids, **_scored(named, aligned, is_part=aspects is not None)}
     return _arrow(columns, {"query_id": "string", **dict.fromkeys(named, "float64")})
 
@@ -97,20 +94,17 @@ def measures_by_column(measures: MeasuresLike) -> dict[str, IRMeasure]:
 
 @entry
 def align_arrow(
-    qrels: pa.Table,
+    qrels: pa.Table | Judgments,
     run: pa.Table,
     measures: Mapping[str, IRMeasure] | None = None,
     *,
     aspects: Iterable[str] | None = None,
-    exclude: ExcludeLike | None = None,
-    judged_only: bool = False,
 ) -> pa.Table:
     """``align`` for Arrow tables, and the values of measures with it.
 
     Args:
         qrels, run, aspects: as in ``evaluate_arrow``.
         measures: by the name of their column, see ``measures_by_column``; by default none.
-        exclude, judged_only: as in ``compare``.
 
     Returns:
         A row per retrieved judged document, sorted by ``query_id`` and ``rank``: ``query_id``, ``doc_id``, ``rank`` (from
@@ -130,7 +124,7 @@ def align_arrow(
      {'query_id': '2', 'doc_id': None, 'rank': None, 'first_rank': None, 'alike': None, 'depth': 0}]
     """
     _require_engines()
-    aligned = _aligned(qrels, run, aspects, exclude, judged_only)
+    aligned = _aligned(qrels, run, aspects)
     return ranks_to_arrow(aligned, _scored(measures or {}, aligned, is_part=aspects is not None))
 
 
@@ -212,12 +206,9 @@ def ranks_from_arrow(judgments: Judgments, ranks: pa.Table) -> AlignedRun:
     return AlignedRun(judgments, query=query, doc=doc, rank=rank, depth=depth, ties=Ties.among(first, alike))
 
 
-def _aligned(
-    qrels: pa.Table, run: pa.Table, aspects: Iterable[str] | None, exclude: ExcludeLike | None, judged_only: bool
-) -> AlignedRun:
+def _aligned(qrels: pa.Table | Judgments, run: pa.Table, aspects: Iterable[str] | None) -> AlignedRun:
     """Align the tables of a part; the run is checked even where nothing is judged."""
-    aligned = align(Judgments.from_qrels(qrels, exclude).as_part(aspects or ()), run)
-    return aligned.condensed() if judged_only else aligned
+    return align(Judgments.from_qrels(qrels).as_part(aspects or ()), run)
 
 
 def _scored(measures: Mapping[str, IRMeasure], run: AlignedRun, is_part: bool) -> dict[str, Floats]:

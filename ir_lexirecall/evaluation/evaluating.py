@@ -1,24 +1,23 @@
-"""``evaluate``: one run, any measures, one table."""
+"""``evaluate``: one run in one table; ``tie_audit``: what equal scores could change; ``recall_curves``: recall over depth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal, overload
 
-from ir_measures.measures.base import Measure as IRMeasure
+import numpy as np
 
-from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.versions import versions
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import metadata_of, read_run
-from ir_lexirecall.evaluation.tie_ranges import tie_range, tie_warning
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, metadata_of, read_run, tie_range, tie_warning
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
-from ir_lexirecall.measures.scoring import aggregate as aggregated
-from ir_lexirecall.measures.scoring import is_native, values
 
 
 @overload
@@ -27,9 +26,6 @@ def evaluate(
     qrels: QrelsLike,
     run: RunLike,
     *,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
-    judged_only: bool = False,
     allow_empty: bool = True,
     aggregate: Literal[False] = False,
 ) -> pd.DataFrame: ...
@@ -41,9 +37,6 @@ def evaluate(
     qrels: QrelsLike,
     run: RunLike,
     *,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
-    judged_only: bool = False,
     allow_empty: bool = True,
     aggregate: Literal[True],
 ) -> pd.Series: ...
@@ -55,9 +48,6 @@ def evaluate(
     qrels: QrelsLike,
     run: RunLike,
     *,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
-    judged_only: bool = False,
     allow_empty: bool = True,
     aggregate: bool,
 ) -> pd.DataFrame | pd.Series: ...
@@ -69,9 +59,6 @@ def evaluate(
     qrels: QrelsLike,
     run: RunLike,
     *,
-    exclude: ExcludeLike | None = None,
-    rules: bool = True,
-    judged_only: bool = False,
     allow_empty: bool = True,
     aggregate: bool = False,
 ) -> pd.DataFrame | pd.Series:
@@ -81,12 +68,9 @@ def evaluate(
         measures: a measure or a string such as ``"TSE@1000"``, a sequence of them, or a mapping of column names to them.
         qrels: judgments: a path, a DataFrame (pandas, Polars, Arrow) with columns ``query_id``, ``doc_id`` and
             ``relevance``, a dict of dicts, or an iterable of named tuples such as ``ir_measures.Qrel``. Subtopics come
-            from ``subtopic_id`` or ``iteration``, aspects from further columns.
+            from ``subtopic_id`` or ``iteration``, aspects from further columns. Or a data set's id, or what ``load`` gives, which also
+            takes documents out, or leaves a collection's own rules alone.
         run: a ranking per query, in the same formats, with ``score`` instead of ``relevance``.
-        exclude: documents that are taken out of ranking and judgments first: a mapping of query ids to document ids, a
-            table with the columns ``query_id`` and ``doc_id``, or ``'self'``, the document with the query's own id.
-        rules: apply the collection's own rules (``Collection.rules``), where ``qrels`` are a collection or its id.
-        judged_only: take documents without a judgment out of the ranking (a condensed list).
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
         aggregate: give the means over queries instead of the values per query.
 
@@ -107,35 +91,8 @@ def evaluate(
     AP     0.4167
     dtype: float64
     """
-    parsed = _parsed(measures, qrels, run)
-    if "query_id" in parsed:
-        raise ValueError(f"'query_id' is the name of the table's index; call {parsed['query_id']} otherwise")
-    judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
-    for measure in parsed.values():
-        if isinstance(measure, Measure):
-            measure.check_judgments(judgments)
-    aligned = read_run(judgments, run, allow_empty=allow_empty)
-    if judged_only:
-        aligned = aligned.condensed()
-    columns = {name: values(measure, aligned) for name, measure in parsed.items()}
-    table = (
-        pd.Series({name: aggregated(parsed[name], column) for name, column in columns.items()}, dtype=float)
-        if aggregate
-        else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
-    )
-    made = {
-        "rules": judgments.rules,
-        "metadata": metadata_of(run),
-        "diagnostics": [] if aligned.ties is None else _tie_warnings(parsed, aligned, columns),
-    }
-    table.attrs.update({what: said for what, said in made.items() if said})
-    return table
-
-
-def _parsed(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[str, IRMeasure]:
-    """The measures; an error where one of the other arguments is what should have been the first one."""
     try:
-        return parse_measures(measures)
+        parsed = parse_measures(measures)
     except ValueError:
         for place, argument in {"second": qrels, "third": run}.items():
             if is_measures(argument):
@@ -143,10 +100,170 @@ def _parsed(measures: MeasuresLike, qrels: QrelsLike, run: RunLike) -> dict[str,
                     f"the {place} argument is a measure ({shown(argument)}); the order is evaluate(measures, qrels, run)"
                 ) from None
         raise
+    if "query_id" in parsed:
+        raise ValueError(f"'query_id' is the name of the table's index; call {parsed['query_id']} otherwise")
+    judgments = Judgments.from_qrels(qrels)
+    for measure in parsed.values():
+        if isinstance(measure, Measure):
+            measure.check_judgments(judgments)
+    aligned = read_run(judgments, run, allow_empty=allow_empty)
+    columns = {name: scoring.values(measure, aligned) for name, measure in parsed.items()}
+    table = (
+        pd.Series({name: scoring.aggregate(parsed[name], column) for name, column in columns.items()}, dtype=float)
+        if aggregate
+        else pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+    )
+    made = {
+        "rules": judgments.rules,
+        "metadata": metadata_of(run),
+        "diagnostics": [
+            warning
+            for name, measure in parsed.items()
+            if aligned.ties is not None and scoring.is_native(measure)  # others would have to be computed again
+            if (warning := tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))) is not None
+        ],
+    }
+    table.attrs.update({what: said for what, said in made.items() if said})
+    return table
 
 
-def _tie_warnings(measures: Mapping[str, IRMeasure], run: AlignedRun, columns: Mapping[str, Floats]) -> list[str]:
-    """Means that ties could change by more than 0.005; those of other providers are not computed again to know."""
-    native = {name: measure for name, measure in measures.items() if is_native(measure)}
-    warnings = (tie_warning(name, measure, *tie_range(measure, run, columns[name])) for name, measure in native.items())
-    return [warning for warning in warnings if warning is not None]
+@entry
+def tie_audit(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike | AlignedRun],
+    *,
+    allow_empty: bool = False,
+    by_query: bool = False,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Evaluate runs with tied documents in trec_eval's order, best first and worst first (by grade).
+
+    Documents of equal score (as 32-bit floats) have no order of their own; trec_eval's rule, descending ids, is one choice.
+    The range between the best and the worst order says what that choice can change. It holds every order of the tied
+    documents for measures that never fall when a better document moves up (of one aspect; RBU and TOMA are ordered by the
+    grade of relevance).
+
+    Args:
+        measures: as in ``evaluate``.
+        qrels: judgments in any form.
+        runs: at least one run by name, in any form.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
+        by_query: a row for every query whose value is not a point, instead of the means.
+        progress: show a progress bar; by default on a terminal only.
+
+    Returns:
+        A row per run and measure: ``run``, ``measure``, ``lowest``, ``value`` (in trec_eval's order), ``highest`` (means over
+        queries), ``tied_queries`` (whose value is not a point), ``changed_preferences`` (queries on which the order of ties
+        decides whether this run is better than, equal to or worse than another one). With ``by_query``: ``run``,
+        ``measure``, ``query_id``, ``lowest``, ``value``, ``highest``, ``changes_preference``.
+
+    Raises:
+        ValueError: bad input; the message names the first offender.
+
+    >>> qrels = {"q": {"a": 1, "b": 0}}
+    >>> runs = {"constant": {"q": {"a": 1.0, "b": 1.0}}, "sorted": {"q": {"a": 2.0, "b": 1.0}}}
+    >>> tie_audit("RR", qrels, runs)
+            run measure  lowest  value  highest  tied_queries  changed_preferences
+    0  constant      RR     0.5    0.5      1.0             1                    1
+    1    sorted      RR     1.0    1.0      1.0             0                    1
+    """
+    check_runs(runs, 1)
+    scored = ScoredRuns.from_runs(parse_measures(measures), qrels, runs, allow_empty=allow_empty, progress=progress)
+    scored.warn_of_hardly_judged()
+    tables = []
+    for name, measure in scored.measures.items():
+        low, high = scored.tie_ranges(name)
+        value, moves = scored.values[name], low < high
+        changes = _changed_preferences(low, value, high)
+        if by_query:
+            run, query = np.nonzero(moves)
+            columns = {
+                "run": [scored.names[i] for i in run.tolist()],
+                "measure": name,
+                "query_id": [scored.judgments.query_ids[q] for q in query.tolist()],
+                "lowest": low[run, query],
+                "value": value[run, query],
+                "highest": high[run, query],
+                "changes_preference": changes[run, query],
+            }
+        else:
+            columns = {
+                "run": scored.names,
+                "measure": name,
+                "lowest": [scoring.aggregate(measure, row) for row in low],
+                "value": [scoring.aggregate(measure, row) for row in value],
+                "highest": [scoring.aggregate(measure, row) for row in high],
+                "tied_queries": moves.sum(axis=1),
+                "changed_preferences": changes.sum(axis=1),
+            }
+        tables.append(pd.DataFrame(columns))
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs.update(function="tie_audit", queries=len(scored.judgments), versions=versions())
+    return table
+
+
+def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
+    """Whether ties can change which of a run and any other one is better on a query, shape ``(S, Q)``."""
+    changed = np.zeros(value.shape, dtype=bool)
+    for a in range(len(value)):
+        better, worse = value[a] > value, value[a] < value
+        sure = (
+            (better & (low[a] > high))
+            | (worse & (high[a] < low))
+            | ((value[a] == value) & (low[a] == high[a]) & (low == high))
+        )
+        sure[a] = True
+        changed[a] = ~sure.all(axis=0)
+    return changed
+
+
+@entry
+def recall_curves(
+    qrels: QrelsLike, runs: Mapping[str, RunLike], *, rel: float = 1, n: int | Mapping[str, int] | None = None
+) -> pd.DataFrame:
+    """Where recall rises: a row per run, query and relevant document, and one for the beginning and the end of each curve.
+
+    Args:
+        qrels: judgments in any form.
+        runs: rankings by name, in any form.
+        rel: smallest grade that counts as relevant.
+        n: size of the collection, one number or one per query; by default, the documents ranked.
+
+    Returns:
+        ``run``, ``query_id``, ``rank`` (0 first), ``share`` of the collection down to it, and ``recall`` there. Relevant documents
+        that are not ranked end the collection. ``plots.recall_curves`` draws it.
+
+    Raises:
+        ValueError: n is smaller than a ranking, or missing for a query.
+
+    >>> table = recall_curves({"q": {"a": 1, "b": 1}}, {"r": {"q": {"a": 4.0, "x": 3.0, "b": 2.0, "y": 1.0}}})
+    >>> table[["rank", "share", "recall"]].to_numpy().tolist()
+    [[0.0, 0.0, 0.0], [1.0, 0.25, 0.5], [3.0, 0.75, 1.0], [4.0, 1.0, 1.0]]
+    """
+    judgments = Judgments.from_qrels(qrels)
+    sizes = {str(query_id): size for query_id, size in n.items()} if isinstance(n, Mapping) else {}
+    frames = []
+    for name, run in runs.items():
+        aligned = read_run(judgments, run, str(name))
+        found = aligned.relevant(rel)
+        for q in np.flatnonzero(found.m > 0).tolist():
+            query_id, m = judgments.query_ids[q], int(found.m[q])
+            ranks = found.rank[found.query == q]
+            if isinstance(n, Mapping) and query_id not in sizes:
+                raise ValueError(f"n has no size for query {query_id!r}; add it")
+            least = int(aligned.depth[q]) + m - len(ranks)
+            size = least if n is None else int(sizes[query_id] if isinstance(n, Mapping) else n)
+            if size < least:
+                raise ValueError(
+                    f"n={size} is smaller than the {least} documents of run {name!r} for query {query_id!r}"
+                )
+            missing = np.arange(size - (m - len(ranks)) + 1, size + 1)
+            rank = np.r_[0, ranks, missing, size]
+            recall = np.r_[np.arange(m + 1), m] / m
+            frames.append(
+                pd.DataFrame({"run": name, "query_id": query_id, "rank": rank, "share": rank / size, "recall": recall})
+            )
+    if not frames:
+        raise ValueError("there is nothing to draw: no run, or no query with relevant documents")
+    return pd.concat(frames, ignore_index=True)

@@ -21,15 +21,15 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.threads import started
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, align
-from ir_lexirecall.data.judgments import ExcludeLike, Judgments, QrelsLike
+from ir_lexirecall.data.alignment import RunLike, ranks_as_given
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.matching import check_matches, hardly_judged
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.evaluation.tie_ranges import tie_range
 from ir_lexirecall.io.readers import run_metadata
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.scoring import aggregate, values
 
+NOTABLE = 0.005  # by which ties must be able to change a mean to be worth a warning
 _PATHS = (str, os.PathLike)
 _DEEPEST = 2**31 - 1
 _MOST_DOCUMENTS = 5_000_000  # of all runs, that are read again without being asked for
@@ -47,7 +47,6 @@ class ScoredRuns(Remembers):
         values: of each measure, for every run and query of the judgments, shape ``(S, Q)``.
         metadata: ir-metadata of the runs that have it, by the run's name.
         sources: the runs as they were given, for what unjudged documents could change; see ``pool``.
-        judged_only: whether unjudged documents were taken out of the rankings.
     """
 
     judgments: Judgments
@@ -56,7 +55,6 @@ class ScoredRuns(Remembers):
     values: dict[str, Floats] = field(repr=False)
     metadata: dict[str, str] = field(default_factory=dict, repr=False)
     sources: dict[str, RunLike | AlignedRun] = field(default_factory=dict, repr=False)
-    judged_only: bool = False
 
     @classmethod
     @entry
@@ -66,9 +64,6 @@ class ScoredRuns(Remembers):
         qrels: QrelsLike,
         runs: Mapping[str, RunLike | AlignedRun],
         *,
-        exclude: ExcludeLike | None = None,
-        rules: bool = True,
-        judged_only: bool = False,
         allow_empty: bool = False,
         progress: bool | None = None,
     ) -> ScoredRuns:
@@ -78,17 +73,13 @@ class ScoredRuns(Remembers):
             measures: the measures by the name of their column, see ``parse_measures``; there may be none.
             qrels: judgments in any form.
             runs: runs by name, in any form, or aligned with ``qrels`` (which are ``Judgments`` then).
-            exclude: documents that are taken out of rankings and judgments first.
-            rules: apply the collection's own rules, where ``qrels`` are a collection or its id.
-            judged_only: take documents without a judgment out of the rankings (condensed lists).
-            allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning; runs that
-                are aligned already are taken as they are.
+            allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
             progress: show a progress bar; by default on a terminal only.
 
         Raises:
             ValueError: bad input; the message names the run and the offender.
         """
-        judgments = Judgments.from_qrels(qrels, exclude, rules=rules)
+        judgments = Judgments.from_qrels(qrels)
         for measure in measures.values():
             if isinstance(measure, Measure):
                 measure.check_judgments(judgments)
@@ -96,7 +87,6 @@ class ScoredRuns(Remembers):
         columns: dict[str, list[Floats]] = {name: [] for name in measures}
         sources: dict[str, Any] = {str(name): rereadable_rows(run) for name, run in runs.items()}
         for name, run in _read_all(judgments, sources, progress, allow_empty):
-            run = run.condensed() if judged_only else run
             aligned[name] = run
             for column, measure in measures.items():
                 columns[column].append(values(measure, run))
@@ -105,7 +95,7 @@ class ScoredRuns(Remembers):
         values_of = {column: np.stack(rows) if rows else empty for column, rows in columns.items()}
         said = {name: metadata_of(run) for name, run in sources.items()}
         metadata = {name: text for name, text in said.items() if text}
-        return cls(judgments, aligned, dict(measures), values_of, metadata, sources, judged_only)
+        return cls(judgments, aligned, dict(measures), values_of, metadata, sources)
 
     def warn_of_hardly_judged(self) -> None:
         """Warn of runs with far fewer judged documents than the others, where no caveats stand beside the result."""
@@ -119,7 +109,7 @@ class ScoredRuns(Remembers):
         Raises:
             ValueError: unjudged documents were taken out, or a run was given aligned, has changed, or cannot be read again.
         """
-        if self.judged_only:
+        if self.judgments.judged_only:
             raise ValueError("judged_only takes the unjudged documents out of the rankings: none is left to be judged")
         if missing := [name for name in self.runs if name not in self.sources]:
             raise ValueError(f"run {missing[0]!r} is known by its judged documents only; compare the runs as they were")
@@ -134,7 +124,7 @@ class ScoredRuns(Remembers):
     @property
     def has_unjudged(self) -> bool:
         """Whether unjudged documents can be had, of runs small enough that it takes seconds to read them again."""
-        known = not self.judged_only and all(name in self.sources for name in self.runs)
+        known = not self.judgments.judged_only and all(name in self.sources for name in self.runs)
         return known and 0 < sum(int(run.depth.sum()) for run in self.runs.values()) <= _MOST_DOCUMENTS
 
     @property
@@ -174,6 +164,19 @@ class ScoredRuns(Remembers):
         }
         return replace(self, judgments=judgments, runs=runs, values=scored)
 
+    def scored_by(self, measures: Mapping[str, IRMeasure], progress: bool | None = None) -> ScoredRuns:
+        """The same runs with the values of other measures."""
+        for measure in measures.values():
+            if isinstance(measure, Measure):
+                measure.check_judgments(self.judgments)
+        shape = (len(self.runs), len(self.judgments))
+        scored = {name: np.empty(shape) for name in measures}
+        for place, run in enumerate(progress_bar(progress, self.runs.values() if measures else (), desc="values")):
+            for name, measure in measures.items():
+                scored[name][place] = values(measure, run)
+            run.forget()
+        return replace(self, measures=dict(measures), values=scored)
+
     def tie_ranges(self, name: str) -> tuple[Floats, Floats]:
         """Lowest and highest values of the measure ``name``, shape ``(S, Q)``, over three orders of documents with equal scores.
 
@@ -185,6 +188,16 @@ class ScoredRuns(Remembers):
             tie_range(measure, run, value) for run, value in zip(self.runs.values(), self.values[name], strict=True)
         ]
         return np.stack([low for low, _ in ranges]), np.stack([high for _, high in ranges])
+
+    def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
+        """Means that documents of equal score could change by more than 0.005: run, measure, range, and a sentence on them."""
+        if all(run.ties is None for run in self.runs.values()):
+            return
+        for name, measure in self.measures.items():
+            for run, low, high in zip(self.names, *self.tie_ranges(name), strict=True):
+                warning = tie_warning(name, measure, low, high)
+                if warning is not None:
+                    yield run, name, f"{aggregate(measure, low):.3f} to {aggregate(measure, high):.3f}", warning
 
     def check_defined(self) -> None:
         """Refuse values that are not finite numbers, naming the first one."""
@@ -236,9 +249,9 @@ def read_run(judgments: Judgments, run: RunLike, name: str | None = None, allow_
     title = "the run" if name is None else f"run {name!r}"
     source = os.fspath(run) if isinstance(run, _PATHS) else "run" if name is None else title
     with naming(source):
-        aligned = align(judgments, run)
+        aligned = ranks_as_given(judgments, run)
     check_matches(judgments, aligned, run, title, allow_empty=allow_empty)
-    return aligned
+    return aligned.condensed() if judgments.judged_only else aligned
 
 
 def metadata_of(run: object) -> str:
@@ -260,6 +273,8 @@ def _read_all(
             if isinstance(run, AlignedRun):
                 if run.judgments is not judgments:
                     raise ValueError(f"run {name!r} was aligned with other judgments; give those as qrels")
+                if not allow_empty:
+                    check_matches(judgments, run, None, f"run {name!r}", allow_empty=False)
                 waiting.append((name, partial(_identity, run)))
             else:
                 read = partial(read_run, judgments, run, name, allow_empty)
@@ -293,3 +308,35 @@ def rereadable_rows(run: Any) -> Any:
 
 def _identity(run: AlignedRun) -> AlignedRun:
     return run
+
+
+def tie_range(measure: IRMeasure, run: AlignedRun, value: Floats) -> tuple[Floats, Floats]:
+    """Lowest and highest values of a measure, shape ``(Q,)``, over three orders of documents with equal scores.
+
+    trec_eval's order, of which ``value`` are the values, and the best and the worst grades first. For a measure that never falls
+    when a better document moves up, no other order gives a value beyond.
+
+    >>> from ir_lexirecall.data.judgments import Judgments
+    >>> from ir_lexirecall.data.alignment import align
+    >>> from ir_measures import RR
+    >>> run = align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 1.0, "b": 1.0}})
+    >>> tie_range(RR, run, values(RR, run))
+    (array([0.5]), array([1.]))
+    """
+    low, high = value.copy(), value.copy()
+    if run.ties is not None:
+        query, *orders = run.tied_queries()
+        moved = [value[query], *(values(measure, order) for order in orders)]
+        low[query], high[query] = np.minimum.reduce(moved), np.maximum.reduce(moved)
+    return low, high
+
+
+def tie_warning(name: str, measure: IRMeasure, low: Floats, high: Floats) -> str | None:
+    """That ties could change the mean of a measure by more than 0.005, in words; None where they cannot."""
+    lowest, highest = aggregate(measure, low), aggregate(measure, high)
+    if not highest - lowest > NOTABLE:
+        return None
+    return (
+        f"documents of equal score put {name} anywhere from {lowest:.3f} to {highest:.3f} ({int((low < high).sum())} queries); "
+        "give them different scores, or see tie_audit."
+    )

@@ -48,7 +48,7 @@ def is_file(source: Any) -> bool:
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
-    """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, no NaN), in input order.
+    """Any run as columns ``query_id``, ``doc_id`` (strings) and ``score`` (float64, finite), in input order.
 
     ``first_row`` is the number of its first row, where it is a part of a larger one.
     """
@@ -300,9 +300,9 @@ def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Serie
         if not usable.all():
             _refuse_number(values, ~usable, name, what, ids)
         column = pl.Series(name, [_as_float(value) for value in items], pl.Float64)
-    missing = np.isnan(column.to_numpy())
-    if missing.any():
-        _refuse_number(values, missing, name, what, ids)
+    unusable = ~np.isfinite(column.to_numpy())
+    if unusable.any():
+        _refuse_number(values, unusable, name, what, ids)
     return column.alias(name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib
+import json
 import lzma
 import os
 import re
@@ -67,6 +68,54 @@ def whole_content(path: str) -> bytes:
 
 _HARMLESS = 2**28  # bytes
 _MOST_PACKED = 200  # times the size of a compressed file
+
+
+def text_of_file(path: str) -> str:
+    """All of a text file, without a byte order mark; a ``ValueError`` where it is not UTF-8."""
+    try:
+        return whole_content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
+
+
+def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
+    """What a JSON text that begins in a line of a file holds.
+
+    Raises:
+        ValueError: it is no JSON, nested too deeply, or an object names something twice, which would be lost.
+    """
+    try:
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
+        if _SURROGATE.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
+        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
+    return content
+
+
+def _integer(digits: str) -> int | float:
+    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
+    """A JSON object; what it names twice would be lost."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
+    return content
+
+
+_MOST_DIGITS = 300
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def metadata_header(path: str) -> str:

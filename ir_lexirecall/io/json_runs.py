@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ir_lexirecall._util.errors import and_more, is_number, naming
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines, trec
-from ir_lexirecall.io.content import first_line, first_text, is_parquet, whole_content
+from ir_lexirecall.io.content import first_line, first_text, is_parquet, parsed_json, text_of_file
 
 _MTEB = "mteb_model_meta"
-_MOST_DIGITS = 300
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def is_json(path: str) -> bool:
@@ -176,41 +172,3 @@ def id_in_json(value: Any, name: str, place: str) -> str:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return str(value)
     raise ValueError(f"{place}: {name} is {shown_json(value)}, not a string or an integer")
-
-
-def text_of_file(path: str) -> str:
-    try:
-        return whole_content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + error.object.count(b"\n", 0, error.start)
-        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
-
-
-def parsed_json(text: str, path: str, first_line: int) -> Any:
-    try:
-        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
-        if _SURROGATE.search(text):
-            json.dumps(content, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
-    except RecursionError:
-        raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
-    except UnicodeEncodeError as error:
-        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
-        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
-    return content
-
-
-def _integer(digits: str) -> int | float:
-    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
-
-
-def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
-    """A JSON object; what it names twice would be lost."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
-    return content

@@ -207,11 +207,15 @@ def header_of(line: str, separator: str, quote: str | None) -> list[str]:
 
 def csv_rows(text: str, path: str, separator: str = ",", **options: Any) -> Iterator[tuple[int, list[str]]]:
     """The rows of a CSV text that are not empty, their fields without blanks around, each with the number of its last line."""
+    limit = csv.field_size_limit()  # of the whole program, which gets it back
     reader = csv.reader(io.StringIO(text), delimiter=separator, strict=True, **options)
     try:
+        csv.field_size_limit(max(limit, len(text)))  # the text is in memory anyway
         for row in reader:
             fields = [field.strip() for field in row]
             if any(fields):
                 yield reader.line_num, fields
     except csv.Error as error:
         raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)

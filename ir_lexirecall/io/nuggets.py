@@ -8,7 +8,8 @@ from typing import Any
 
 from ir_lexirecall._util.errors import entry, is_number
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.io.json_runs import id_in_json, parsed_json, shown_json, text_of_file
+from ir_lexirecall.io.content import parsed_json, text_of_file
+from ir_lexirecall.io.json_runs import id_in_json, shown_json
 
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 

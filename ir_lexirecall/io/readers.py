@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines, trec
-from ir_lexirecall.io.content import first_line, is_parquet, metadata_header
+from ir_lexirecall.io.content import first_line, is_parquet, metadata_header, parsed_json, text_of_file
 from ir_lexirecall.io.files import content_path, parquet_parts, rereadable
 from ir_lexirecall.io.json_runs import (
     is_json,
@@ -21,9 +21,7 @@ from ir_lexirecall.io.json_runs import (
     json_qrels,
     json_run,
     mteb_run,
-    parsed_json,
     table_of_dicts,
-    text_of_file,
 )
 
 _RANKED = ("query_id", "doc_id", "position")
@@ -84,7 +82,7 @@ def read_predictions(
 ) -> dict[str, dict[str, float]]:
     """A run out of predictions of MTEB: ``{subset: {split: {query_id: {doc_id: score}}}}``.
 
-    They are written before MTEB takes identical ids or first results out; ``exclude="self"`` does the former.
+    They are written before MTEB takes identical ids or first results out; ``load(qrels, exclude="self")`` does the former.
 
     Args:
         path: ``{task}_predictions.json``.

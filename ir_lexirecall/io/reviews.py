@@ -7,7 +7,6 @@ zip with JSON and SQLite databases.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, shown
+from ir_lexirecall.io.content import parsed_json
 
 ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""
@@ -30,7 +30,6 @@ _DAMAGE = (
     zlib.error,
     EOFError,
     RuntimeError,  # with a password
-    json.JSONDecodeError,
     UnicodeDecodeError,
 )
 
@@ -216,7 +215,7 @@ def _databases(path: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
             names = {item.filename: item.file_size for item in project.infolist()}
             if "project.json" not in names:
                 raise ValueError(f"{path}: no project of ASReview: there is no project.json in it")
-            about = json.loads(project.read("project.json"))
+            about = parsed_json(project.read("project.json").decode("utf-8"), f"{path} (project.json)")
             if not isinstance(about, dict):
                 raise ValueError(f"{path}: its project.json holds {shown(about)}, not what ASReview writes")
             version = str(about.get("version", "?"))

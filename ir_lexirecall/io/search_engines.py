@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, is_integer, shown, shown_names
-from ir_lexirecall.io.content import first_line, whole_content
+from ir_lexirecall.io.content import first_line, parsed_json, text_of_file
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import as_float, csv_rows
 
@@ -155,12 +154,7 @@ def _content(source: JSONLike, what: str) -> tuple[Mapping[str, Any], str]:
         return source, what
     path = os.fspath(source)
     with rereadable(path) as file:
-        try:
-            content = json.loads(whole_content(file).decode("utf-8-sig"))
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
+        content = parsed_json(text_of_file(file), path)
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected a JSON object, got a {type(content).__name__}")
     return content, path
@@ -294,10 +288,7 @@ def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _from_csv(path: str) -> list[_Row]:
-    try:
-        text = whole_content(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 ({error.reason})") from None
+    text = text_of_file(path)
     last = text.count("\n") + 1
     lines = csv_rows(text, path)
     header = next(lines, None)

@@ -68,6 +68,7 @@ EQUIVALENTS = (
 """Every measure of trec_eval's ``-m all_trec`` that is not text, in the order of its manual's families."""
 
 _CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_OTHER_CUTOFFS = {"success": (1, 5, 10), "unj": (5, 10, 20)}
 _OFFICIAL = (
     *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "Rprec", "bpref", "recip_rank"),
     *(f"iprec_at_recall_{i / 10:.2f}" for i in range(11)),
@@ -141,7 +142,7 @@ def _asked(name: str) -> Iterable[str]:
         return _OFFICIAL
     family, _, parameters = name.partition(".")
     if any(item.name == f"{name}_K" for item in EQUIVALENTS):
-        return [f"{name}_{k}" for k in _CUTOFFS]
+        return [f"{name}_{k}" for k in _OTHER_CUTOFFS.get(name, _CUTOFFS)]
     if name == "iprec_at_recall":
         return [measure for measure in _OFFICIAL if measure.startswith(name)]
     return [f"{family}.{one}" for one in parameters.split(",")] if "," in parameters else [name]

@@ -1,28 +1,34 @@
-"""Bounds: what any judging of the retrieved unjudged documents can make of runs and of pairs of runs."""
+"""Bounds: what any judging of the retrieved unjudged documents can make of runs, and of pairs of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, row_blocks
-from ir_lexirecall._util.errors import shown_names, warn
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
+from ir_lexirecall.data.alignment import RunLike
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging import lexicographic, recall_paired
-from ir_lexirecall.judging.algorithms import PREFERENCES, bounded
-from ir_lexirecall.judging.cascades import Cascade
-from ir_lexirecall.judging.duels import Duels
-from ir_lexirecall.judging.ends import First
-from ir_lexirecall.judging.lexicographic import Outcomes
-from ir_lexirecall.judging.sums import WeightedSum
+from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
+from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.judging.algorithms import Judgings, bounded
+from ir_lexirecall.judging.first_and_last import Cascade, ExpectedUtility, First
+from ir_lexirecall.judging.ranking_pairs import RankingPairs
+from ir_lexirecall.judging.weighted_sums import WeightedSum
+from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
+from ir_lexirecall.measures.parsing import MeasuresLike, parse_measures
+from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.naming import Preference
 
-_AT_ONCE = 2**22  # documents of pairs
+ANY = Judgings()
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,9 @@ class WinBounds:
     low: Outcomes  # under the worst judging
     high: Outcomes  # under the best judging
     exact: Bools  # whether who can win is known; otherwise "can" may be too much
+    unknown: (
+        Bools  # the queries without a relevant document among the judged ones: nobody wins, as it is; shape ``(Q,)``
+    )
 
     @property
     def a_can(self) -> Bools:
@@ -60,58 +69,49 @@ class WinBounds:
         """Whether B can win under some judging."""
         return self.low < 0
 
-    def counts(self, queries: Ints) -> dict[str, Ints]:
+    @property
+    def is_open(self) -> Bools:
+        """Whether either can win; where no relevant document is known, whether some judging makes a winner at all."""
+        return (self.a_can & self.b_can) | (self.unknown & (self.a_can | self.b_can))
+
+    def counts(self) -> dict[str, Ints]:
         """Queries by who can win under some judging, shape ``(P,)`` each."""
-        a, b = self.a_can[:, queries], self.b_can[:, queries]
-        cases = {"certain_wins": a & ~b, "certain_losses": b & ~a, "open": a & b, "certain_ties": ~a & ~b}
+        a, b, is_open = self.a_can, self.b_can, self.is_open
+        cases = {"certain_wins": a & ~is_open, "certain_losses": b & ~is_open, "open": is_open, "certain_ties": ~a & ~b}
         return {name: case.sum(axis=1) for name, case in cases.items()}
 
 
 def bounds_of_differences(
-    pool: Pool,
-    measure: IRMeasure,
-    values: Floats,
-    a: Ints,
-    b: Ints | None,
-    *,
-    depth: int | None = None,
-    max_rel: float | None = None,
-    unretrieved: int = 0,
+    pool: Pool, measure: IRMeasure, values: Floats, a: Ints, b: Ints | None, judgings: Judgings = ANY
 ) -> ValueBounds | None:
     """Bounds of the differences value(a) - value(b) of pairs of runs; None for a measure without a proven algorithm.
 
     Args:
-        pool: what the runs retrieved, at least down to ``depth``.
+        pool: what the runs retrieved, at least as deep as documents may be judged.
         measure: the measure.
         values: its values, shape ``(S, Q)``.
         a, b: places of the runs of P pairs in the pool, shape ``(P,)``; ``b`` None: bounds of the values of ``a`` themselves.
-        depth: unjudged documents down to this rank of either run may have any grade; what is ranked below is not relevant.
-            By default the measure's cutoff, or all.
-        max_rel: top grade of the scale; by default the measure's own, else the highest grade of the judgments.
-        unretrieved: relevant documents of each query, at most, that neither run retrieved: they move measures that are
-            normalised by the number of relevant documents or by an ideal ranking.
+        judgings: which are possible.
 
     Raises:
-        ValueError: ``depth`` is above the measure's cutoff (a shallower bound is none of the measure), or ``max_rel`` is below a grade.
+        ValueError: the depth is above the measure's cutoff (a shallower bound is none of the measure), or ``max_rel`` is below a grade.
     """
-    known = bounded(measure, pool.judgments, max_rel)
+    known = bounded(measure, pool.judgments, judgings)
     if known is None:
         return None
-    depth = checked_depth(str(measure), depth, known.cutoff)
+    depth, unretrieved = judgings.depth_of(measure), judgings.unretrieved
     queries = len(pool.judgments)
     low, high = np.empty((2, len(a), queries))
     exact = np.ones((len(a), queries), dtype=bool)
     if not known.can_gain:
         depth, unretrieved = 0, 0
-    elif known.cutoff is not None and isinstance(known.algorithm, (WeightedSum, First, Cascade)):
+    elif known.cutoff is not None and isinstance(known.algorithm, (WeightedSum, First, Cascade, ExpectedUtility)):
         depth = known.cutoff  # what is ranked below cannot move them
-    for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
-        others = None if b is None else b[some]
-        duels = Duels.from_pool(
-            pool, a[some], others, values, depth=depth, cutoff=known.cutoff, unretrieved=unretrieved
-        )
-        most, reached = known.algorithm.high(duels)
-        least, reached_too = known.algorithm.high(duels.swapped())
+    for some, pairs in RankingPairs.blocks(
+        pool, a, b, values, depth=depth, cutoff=known.cutoff, unretrieved=unretrieved
+    ):
+        most, reached = known.algorithm.high(pairs)
+        least, reached_too = known.algorithm.high(pairs.swapped())
         high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)
         exact[some] = (reached & reached_too).reshape(-1, queries)
     # Rounding must not push a bound past the value that was measured.
@@ -120,58 +120,20 @@ def bounds_of_differences(
 
 
 def bounds_of_wins(
-    pool: Pool,
-    preference: str,
-    a: Ints,
-    b: Ints,
-    *,
-    rel: float = 1,
-    cutoff: int | None = None,
-    depth: int | None = None,
-    max_rel: float | None = None,
+    pool: Pool, preference: Preference, a: Ints, b: Ints, judgings: Judgings | None = ANY
 ) -> WinBounds | None:
     """Who can win between pairs of runs under some judging; None for a preference without a proven algorithm.
 
     Args:
-        preference: a name, such as ``'lexirecall'``.
-        rel: smallest grade that counts as relevant.
-        cutoff: what is ranked below counts as not retrieved.
-        pool, a, b, depth: as in ``bounds_of_differences``.
-        max_rel: top grade of the scale; with one below ``rel`` no unjudged document can be relevant.
+        pool, a, b: as in ``bounds_of_differences``.
+        judgings: which are possible; None: none but that of today.
     """
-    if preference not in PREFERENCES:
+    if preference.NAME not in (*LEXICOGRAPHIC, *WEIGHTS):
         return None
-    depth = checked_depth(preference, depth, cutoff)
-    if max_rel is not None and max_rel < rel:
+    depth, rel = 0 if judgings is None else judgings.depth_of(preference), preference.rel_in(pool.judgments)
+    if judgings is not None and judgings.max_rel is not None and judgings.max_rel < rel:
         depth = 0
-    if preference in recall_paired.WEIGHTS:
-        (high, exact), (low, exact_too) = (
-            recall_paired.best_outcome(pool, x, y, preference, rel=rel, cutoff=cutoff, depth=depth)
-            for x, y in ((a, b), (b, a))
-        )
-        return WinBounds(-low, high, exact & exact_too)
-    from_the_end = preference == "lexirecall"
-    high, low = (
-        lexicographic.best_outcome(pool, x, y, rel=rel, cutoff=cutoff, depth=depth, from_the_end=from_the_end)
-        for x, y in ((a, b), (b, a))
-    )
-    return WinBounds(-low, high, np.ones(high.shape, dtype=bool))
-
-
-def checked_depth(criterion: str, depth: int | None, cutoff: int | None) -> int | None:
-    """The depth that counts: the one asked for, else the cutoff.
-
-    >>> checked_depth("nDCG@10", None, 10), checked_depth("nDCG@10", 100, 10)
-    (10, 100)
-    >>> checked_depth("nDCG@10", 5, 10)
-    Traceback (most recent call last):
-    ValueError: depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10
-    """
-    if cutoff is not None and depth is not None and depth < cutoff:
-        raise ValueError(
-            f"depth {depth} leaves out unjudged documents that {criterion} looks at; give at least {cutoff}"
-        )
-    return cutoff if depth is None else depth
+    return WinBounds(*outcomes(pool, preference, a, b, depth), pool.judgments.m(rel) == 0)
 
 
 def imbens_manski(low: Floats, high: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -208,91 +170,94 @@ def _mean(x: Floats) -> Floats:
     return x.mean(axis=1) if x.shape[1] else np.zeros(len(x))
 
 
-def depth_notes(pool: Pool, depth: int | None) -> list[str]:
-    """What to say of runs that are shallower than the bounds' depth.
-
-    A run that retrieves fewer documents has fewer unjudged ones: its bounds are narrower for that reason alone.
-    """
-    longest = pool.retrieved.max(axis=1, initial=0)
-    wanted = int(longest.max(initial=0)) if depth is None else depth
-    shallow = [name for name, n in zip(pool.names, longest.tolist(), strict=True) if n < wanted]
-    if not shallow:
-        return []
-    return [
-        f"{shown_names(shallow)} retrieve{'s' if len(shallow) == 1 else ''} fewer than {wanted} documents for every query: "
-        "bounds are narrower for that reason, too"
-    ]
-
-
-def bounds_table(
-    pool: Pool,
-    criteria: Mapping[str, IRMeasure | str],
-    values: Mapping[str, Floats],
-    pairs: Sequence[tuple[str, str]],
-    queries: Mapping[str, Ints],
-    *,
-    rel: float = 1,
-    cutoff: int | None = None,
+@entry
+def judgment_bounds(
+    measures: MeasuresLike,
+    qrels: QrelsLike,
+    run: RunLike,
     depth: int | None = None,
+    *,
     max_rel: float | None = None,
     unretrieved: int = 0,
-    alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """What any judging of the retrieved unjudged documents can make of pairs of runs.
+    """Bound every value of a run by what any judging of its unjudged documents could make of it.
+
+    An unjudged document counts as not relevant; here it may have any grade from 0 to ``max_rel``. The bounds are reached by some
+    judging; their difference is the residual. A query all of whose retrieved documents are judged has points.
 
     Args:
-        pool: what the runs retrieved, at least down to ``depth``.
-        criteria: a measure, or the name of a preference, by the name of the criterion.
-        values: of the measures, shape ``(S, Q)``, by the name of the criterion.
-        pairs: names of the runs that are compared.
-        queries: the queries that count for each criterion, as numbers.
-        rel, cutoff: of preferences.
-        depth, max_rel, unretrieved: see ``bounds_of_differences``.
-        alpha: 1 - confidence of the intervals.
+        measures: as in ``evaluate``. P, R, SetP, SetR, Success, RR, AP, nDCG, RBP, SDCG, INSQ, ERR, NERR8 to NERR11, Judged, NumRet,
+            and TSE, LR, CWL_RBP, CWL_ERR8 to CWL_ERR11, GERR, nDCG_JK, RBP_TE, Unjudged have proven algorithms.
+        qrels: judgments in any form that ``evaluate`` takes.
+        run: a ranking per query, in any form that ``evaluate`` takes.
+        depth: how many documents of each ranking could be judged; what is ranked below and unjudged is not relevant. By default the
+            measure's cutoff, and all documents for a measure without one.
+        max_rel: top grade of the scale. By default the measure's own (``GERR(max_rel=4)``), else the highest grade of the qrels.
+        unretrieved: relevant documents of each query, at most, that the run did not retrieve and nobody judged: they lower measures
+            that are normalised by the number of relevant documents or by an ideal ranking (R, AP, nDCG, TSE).
 
     Returns:
-        A row per criterion and pair: ``criterion``, ``run_a``, ``run_b``; of preferences ``certain_wins`` (queries on which ``run_a`` can win
-        under some judging, and ``run_b`` cannot), ``certain_losses``, ``open`` (either can), ``certain_ties`` (neither can); of
-        measures ``low`` and ``high`` of the mean difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too;
-        ``exact`` (whether bounds are reached by some judging; otherwise they may be too wide), ``depth``. ``attrs``:
-        ``notes`` on shallow runs, and ``no_algorithm``, criteria without a proven algorithm, whose rows are missing values.
+        A DataFrame with a row per query of the qrels (index ``query_id``) and columns (measure, ``"low"``) and (measure, ``"high"``); NaN
+        where a measure has no proven algorithm, which ``attrs["no_algorithm"]`` lists. ``attrs`` also hold ``depth`` and
+        ``unretrieved``.
 
     Raises:
-        ValueError: no criterion has a proven algorithm, or ``depth`` is above a cutoff.
+        ValueError: bad input; no measure with a proven algorithm; ``depth`` above the cutoff of a measure; ``max_rel`` below a grade.
+
+    Source: Moffat, Zobel, Rank-Biased Precision for Measurement of Retrieval Effectiveness, TOIS 2008,
+    doi 10.1145/1416950.1416952 (residuals of RBP).
+
+    >>> qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    >>> run = {"q": {"a": 4.0, "x": 3.0, "c": 2.0, "y": 1.0}}
+    >>> judgment_bounds(["P@4", "AP", "nDCG@2"], qrels, run).T.round(3)
+    query_id           q
+    measure bound
+    P@4     low    0.500
+            high   1.000
+    AP      low    0.806
+            high   1.000
+    nDCG@2  low    0.613
+            high   1.000
     """
-    place = {name: s for s, name in enumerate(pool.names)}
-    a, b = (np.array([place[pair[side]] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    parts, lacking = [], []
-    for name, what in criteria.items():
-        run_a, run_b = zip(*pairs, strict=True) if pairs else ((), ())
-        columns: dict[str, Any] = {"criterion": name, "run_a": run_a, "run_b": run_b}
-        own = cutoff if isinstance(what, str) else what.params.get("cutoff")
-        bounds: WinBounds | ValueBounds | None
-        if isinstance(what, str):
-            bounds = bounds_of_wins(pool, what, a, b, rel=rel, cutoff=cutoff, depth=depth, max_rel=max_rel)
-            columns |= {} if bounds is None else bounds.counts(queries[name])
-        else:
-            bounds = bounds_of_differences(
-                pool, what, values[name], a, b, depth=depth, max_rel=max_rel, unretrieved=unretrieved
-            )
-            ends = () if bounds is None else bounds.mean(queries[name], alpha)
-            columns |= dict(zip(("low", "high", "ci_low", "ci_high"), ends, strict=False))
-        if bounds is None:
-            lacking.append(name)
-        else:
-            columns["exact"] = np.all(bounds.exact[:, queries[name]], axis=1)
-        shown = own if depth is None else depth
-        parts.append(pd.DataFrame(columns).assign(depth=pd.array([shown] * len(pairs), dtype="Int64")))
-    refuse_or_warn_of(lacking, len(criteria))
-    table = pd.concat(parts, ignore_index=True)
-    counts = [name for name in ("certain_wins", "certain_losses", "open", "certain_ties") if name in table]
-    table = table.astype(dict.fromkeys(counts, "Int64") | ({"exact": "boolean"} if "exact" in table else {}))
-    known = ["criterion", "run_a", "run_b", *counts, "low", "high", "ci_low", "ci_high", "exact", "depth"]
-    table = table[[name for name in known if name in table]]
+    parsed, judgings = parse_measures(measures), Judgings(depth, max_rel, unretrieved)
+    judgments = Judgments.from_qrels(qrels)
+    with (
+        rereadable(os.fspath(run))
+        if isinstance(run, (str, os.PathLike))
+        else nullcontext(rereadable_rows(run)) as source
+    ):
+        aligned = read_run(judgments, source)
+        pool = Pool.from_runs(judgments, {"run": source}, depth)
+    of_run = {name: values(measure, aligned)[None, :] for name, measure in parsed.items()}
+    bounds = bounds_by_measure(pool, parsed, of_run, judgings)
+    nothing = np.full(len(judgments), np.nan)
+    columns = {
+        (name, end): getattr(bounds[name], end)[0] if name in bounds else nothing
+        for name in parsed
+        for end in ("low", "high")
+    }
+    table = pd.DataFrame(columns, index=pd.Index(judgments.query_ids, name="query_id"))
+    table.columns = pd.MultiIndex.from_tuples(list(columns), names=["measure", "bound"])
     table.attrs.update(
-        {"notes": depth_notes(pool, depth), "no_algorithm": lacking, "unretrieved": unretrieved, "alpha": alpha}
+        {"depth": depth, "unretrieved": unretrieved, "no_algorithm": [name for name in parsed if name not in bounds]}
     )
     return table
+
+
+def bounds_by_measure(
+    pool: Pool, measures: Mapping[str, IRMeasure], values_of: Mapping[str, Floats], judgings: Judgings
+) -> dict[str, ValueBounds]:
+    """Bounds of the values of S runs by each measure that has a proven algorithm."""
+    every = np.arange(len(pool.names))
+    for measure in measures.values():
+        judgings.depth_of(measure)
+    bounds = {
+        name: bounds_of_differences(pool, measure, values_of[name], every, None, judgings)
+        for name, measure in measures.items()
+    }
+    known = {name: found for name, found in bounds.items() if found is not None}
+    refuse_or_warn_of([name for name in measures if name not in known], len(measures))
+    return known
 
 
 def refuse_or_warn_of(lacking: list[str], asked: int) -> None:

@@ -1,4 +1,4 @@
-"""What to judge next as files: CSV for assessors' tools, and one HTML page to judge in that needs no server."""
+"""What to judge next as files (CSV for assessors' tools, one HTML page to judge in that needs no server), and what was judged, merged."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import check_integer, entry, required
+import numpy as np
+
+from ir_lexirecall._util.errors import and_more, check_integer, entry, naming, required, warn
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection
+from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.io.files import written_whole
 
 _RANK = "rank_"
@@ -89,7 +94,32 @@ def write_pool_page(
     """
     _check(table, path)
     check_integer("max_rel", max_rel, most=_MOST_GRADES - 1)
-    page = _page(table, *_texts(table, texts, queries), max_rel, labels, title)
+    of_docs, of_queries = _texts(table, texts, queries)
+    jinja2 = required("jinja2", "a page to judge in", "Jinja2", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("ir_lexirecall.judging"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    ranks = [column for column in table.columns if str(column).startswith(_RANK)]
+    ids = table[["query_id", "doc_id"]].to_numpy().tolist()
+    places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
+    meanings = [labels[grade] if grade < len(labels) else "" for grade in range(max_rel + 1)]
+    pool = {
+        "fingerprint": hashlib.sha256(json.dumps(ids).encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        "runs": [str(column).removeprefix(_RANK) for column in ranks],
+        "grades": meanings if labels else ["not relevant", *[""] * max_rel],
+        "queries": {query: of_queries[query] for query in table["query_id"].unique() if query in of_queries},
+        "documents": [
+            {"query": query, "doc": doc, "text": of_docs.get(doc), "ranks": place}
+            for (query, doc), place in zip(ids, places, strict=True)
+        ],
+    }
+    assets = {}
+    for name, file in (("style", "pool.css"), ("script", "pool.js")):
+        asset = files("ir_lexirecall.judging").joinpath(f"templates/{file}").read_text(encoding="utf-8").strip()
+        assets[name] = asset
+        assets[f"{name}_hash"] = b64encode(hashlib.sha256(asset.encode()).digest()).decode()
+    template = environment.get_template("pool.html")
+    page = template.render(title=title, version=version("ir-lexirecall"), pool=_json(pool), **assets)
     with written_whole(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="xmlcharrefreplace", newline="\n")
     return Path(path)
@@ -122,40 +152,6 @@ def _texts(
     return texts or {}, queries or {}
 
 
-def _page(
-    table: pd.DataFrame,
-    texts: Mapping[str, str],
-    queries: Mapping[str, str],
-    max_rel: int,
-    labels: Sequence[str],
-    title: str,
-) -> str:
-    jinja2 = required("jinja2", "a page to judge in", "Jinja2", "report")
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("ir_lexirecall.judging"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    ranks = [column for column in table.columns if str(column).startswith(_RANK)]
-    rows = table[["query_id", "doc_id"]].itertuples(index=False, name=None)
-    places = table[ranks].astype(object).where(table[ranks].notna(), None).to_numpy().tolist()
-    documents = [
-        {"query": query_id, "doc": doc_id, "text": texts.get(doc_id), "ranks": place}
-        for (query_id, doc_id), place in zip(rows, places, strict=True)
-    ]
-    meanings = [labels[grade] if grade < len(labels) else "" for grade in range(max_rel + 1)]
-    keys = json.dumps([[document["query"], document["doc"]] for document in documents])
-    pool = {
-        "fingerprint": hashlib.sha256(keys.encode("utf-8", "surrogatepass")).hexdigest()[:16],
-        "runs": [str(column).removeprefix(_RANK) for column in ranks],
-        "grades": meanings if labels else ["not relevant", *[""] * max_rel],
-        "queries": {query_id: queries[query_id] for query_id in table["query_id"].unique() if query_id in queries},
-        "documents": documents,
-    }
-    style, script = _asset("pool.css"), _asset("pool.js")
-    assets = {"style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script)}
-    template = environment.get_template("pool.html")
-    return template.render(title=title, version=version("ir-lexirecall"), pool=_json(pool), **assets)
-
-
 def _json(value: Any) -> str:
     r"""JSON that can stand in a page: nothing in it ends the element.
 
@@ -168,9 +164,58 @@ def _json(value: Any) -> str:
     return text
 
 
-def _asset(name: str) -> str:
-    return files("ir_lexirecall.judging").joinpath(f"templates/{name}").read_text(encoding="utf-8").strip()
+def merged(judgments: Judgments, more: QrelsLike) -> Judgments:
+    """Judgments with those of ``more`` (in any form) added; a document that both judge needs the same grade in both.
+
+    Subtopics, aspects and further columns are left out, with a warning: every document has one grade, its highest.
+
+    Raises:
+        ValueError: a query or a grade that contradicts the judgments.
+
+    >>> more = merged(Judgments.from_qrels({"q": {"a": 1}}), {"q": {"b": 2, "a": 1}})
+    >>> more.doc_ids, more.grade.tolist()
+    (['a', 'b'], [1.0, 2.0])
+    """
+    name = os.fspath(more) if isinstance(more, (str, os.PathLike)) else "the judgments to be added"
+    added = Judgments.from_qrels(_graded(name) if name.lower().endswith(".csv") and os.path.isfile(name) else more)
+    if judgments.table is not None or added.table is not None:
+        warn(f"{name}: merged judgments have one grade for each document; what the qrels say of subtopics is left out")
+    unknown = [query_id for query_id in added.query_ids if query_id not in judgments.place]
+    if unknown:
+        raise ValueError(f"{name}: the qrels have no query {unknown[0]!r}{and_more(len(unknown) - 1)}")
+    parts = [
+        pl.DataFrame(
+            {
+                "query_id": pl.Series([each.query_ids[q] for q in each.query.tolist()], dtype=pl.String),
+                "doc_id": each.doc_id,
+                "relevance": each.grade,
+            }
+        )
+        for each in (judgments, added)
+    ]
+    gone = judgments.exclusion
+    with naming(name):
+        both = Judgments.from_qrels(pl.concat(parts))
+    # Queries without any judged document stay.
+    query = np.array([judgments.place[query_id] for query_id in both.query_ids], dtype=np.int64)[both.query]
+    both = replace(both, query_ids=judgments.query_ids, query=query)
+    kept = {name: getattr(judgments, name) for name in ("rules", "source", "threshold", "judged_only")}
+    both = replace(both, **kept)
+    return both if gone is None else both.excluding(judgments.excluded)
 
 
-def _hash(text: str) -> str:
-    return b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _graded(path: str) -> str | pl.DataFrame:
+    """The rows with a grade of what ``write_pool_csv`` wrote to be filled in; any other file as it is."""
+    columns = ["query_id", "doc_id", "relevance"]
+    with naming(path):
+        try:
+            table = pl.read_csv(path, columns=columns, infer_schema=False)
+        except pl.exceptions.PolarsError:  # another CSV file, of which the reader of qrels knows more
+            return path
+        known = table.filter(pl.col("relevance").str.strip_chars().fill_null("") != "")
+        if not len(known):
+            raise ValueError("no document in it has a grade; fill in the column 'relevance'")
+    if left := len(table) - len(known):
+        warn(f"{path}: {left} of {len(table)} documents have no grade yet and are left out")
+    numbers = known.with_columns(pl.col("relevance").str.strip_chars().cast(pl.Float64, strict=False))
+    return known if numbers["relevance"].null_count() else numbers  # the reader of qrels says which is none

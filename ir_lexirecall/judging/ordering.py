@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.data.pools import Pool, Ranks
-from ir_lexirecall.judging.algorithms import bounded
-from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins, checked_depth
-from ir_lexirecall.judging.duels import Weight
-from ir_lexirecall.judging.sums import WeightedSum
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.algorithms import Judgings, bounded
+from ir_lexirecall.judging.bounds import ANY, bounds_of_differences, bounds_of_wins
+from ir_lexirecall.judging.ranking_pairs import Weight
+from ir_lexirecall.judging.weighted_sums import WeightedSum
+from ir_lexirecall.preferences.naming import Preference
 
 
 def decides(
     pool: Pool,
-    criterion: IRMeasure | str,
+    criterion: IRMeasure | Preference,
     a: Ints,
     b: Ints,
-    *,
+    judgings: Judgings = ANY,
     values: Floats | None = None,
-    rel: float = 1,
-    cutoff: int | None = None,
-    depth: int | None = None,
-    max_rel: float | None = None,
 ) -> tuple[Floats, Floats]:
     """How much each unjudged document can still decide between runs: ``decides``, and ``concerns``; shape ``(N,)`` each.
 
@@ -38,10 +35,9 @@ def decides(
     come in. AP, nDCG and all others take rank^(-1/4), between retrieval and rank; the closeness is 1 for them.
 
     Args:
-        criterion: a measure, or the name of a preference.
+        criterion: a measure or a preference.
         values: of a measure, shape ``(S, Q)``.
-        rel, cutoff: of preferences; a measure may name its own.
-        pool, a, b, depth, max_rel: as in ``bounds_of_differences``.
+        pool, a, b, judgings: as in ``bounds_of_differences``.
 
     Returns:
         (decides, concerns): ``concerns`` counts the open pairs that have the document at different ranks (for criteria in which a
@@ -51,94 +47,74 @@ def decides(
     Source: Carterette, Allan, Sitaraman, Minimal Test Collections for Retrieval Evaluation, SIGIR 2006,
     doi 10.1145/1148170.1148219.
     """
-    own = cutoff if isinstance(criterion, str) else criterion.params.get("cutoff")
-    depth = checked_depth(str(criterion), depth, own)
-    if not isinstance(criterion, str):
-        rel = criterion.params.get("rel", rel)
-    weight, asks_who_finds, not_additive = _weight(criterion, pool, max_rel)
+    own, depth = criterion.params.get("cutoff"), judgings.depth_of(criterion)
+    rel = criterion.params.get("rel", pool.judgments.threshold)
+    weight, asks_who_finds, not_additive = _weight(criterion, pool, judgings)
     rank = pool.rank if own is None else np.where(pool.rank <= own, pool.rank, 0)
-    retrieved = pool.retrieved[:, pool.query]
     w = np.stack(
         [
             np.where(r > 0, weight(np.maximum(r, 1).astype(np.int64), n), 0.0)
-            for r, n in zip(rank, retrieved, strict=True)
+            for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)
         ]
     )
-    closeness = _closeness(pool, rank, rel)
-    is_open = _open_cases(pool, criterion, a, b, values, rel, cutoff, depth, max_rel)
+    relevant = pool.is_judged & (pool.grade >= rel)
+    found = np.stack([np.bincount(pool.query[relevant & (r > 0)], minlength=len(pool.judgments)) for r in rank])
+    is_open = _open_cases(pool, criterion, a, b, judgings, values)
     shallow = (pool.rank > 0) & (pool.rank <= (np.iinfo(np.int32).max if depth is None else depth))
     total, concerns = np.zeros((2, len(pool.query)))
     for p, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         counts = is_open[p][pool.query] & ~pool.is_judged & (shallow[first] | shallow[second])
         move = np.where(counts, np.abs(w[first] - w[second]), 0.0)
-        total += move * closeness(first, second) if asks_who_finds else move
+        total += move * (1 / (1 + np.abs(found[first] - found[second])))[pool.query] if asks_who_finds else move
         concerns += counts & (not_additive | (rank[first] != rank[second]))
     return total, concerns
 
 
 def _open_cases(
-    pool: Pool,
-    criterion: IRMeasure | str,
-    a: Ints,
-    b: Ints,
-    values: Floats | None,
-    rel: float,
-    cutoff: int | None,
-    depth: int | None,
-    max_rel: float | None,
+    pool: Pool, criterion: IRMeasure | Preference, a: Ints, b: Ints, judgings: Judgings, values: Floats | None
 ) -> Bools:
     """Which pairs are open on which queries, shape ``(P, Q)``.
 
     By a preference: either run can win, or one can and they tie today. By a measure: the mean's sign can change, and the query can
     still move it. Criteria without bounds are open wherever there are unjudged documents.
     """
-    if isinstance(criterion, str):
-        wins = bounds_of_wins(pool, criterion, a, b, rel=rel, cutoff=cutoff, depth=depth, max_rel=max_rel)
-        today = bounds_of_wins(pool, criterion, a, b, rel=rel, cutoff=cutoff, max_rel=0)
-        if wins is None or today is None:
-            return np.ones((len(a), len(pool.judgments)), dtype=bool)
-        tied = ~today.a_can & ~today.b_can
-        return (wins.a_can & wins.b_can) | (tied & (wins.a_can | wins.b_can))
-    assert values is not None
-    bounds = bounds_of_differences(pool, criterion, values, a, b, depth=depth, max_rel=max_rel)
-    if bounds is None:
-        return np.ones((len(a), len(pool.judgments)), dtype=bool)
-    low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
-    return ((low <= 0) & (high >= 0))[:, None] & (bounds.low < bounds.high)
+    if isinstance(criterion, Preference):
+        wins, today = (bounds_of_wins(pool, criterion, a, b, possible) for possible in (judgings, None))
+        if wins is not None and today is not None:
+            tied = ~today.a_can & ~today.b_can
+            return (wins.a_can & wins.b_can) | (tied & (wins.a_can | wins.b_can))
+    else:
+        assert values is not None
+        bounds = bounds_of_differences(pool, criterion, values, a, b, judgings)
+        if bounds is not None:
+            low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
+            return ((low <= 0) & (high >= 0))[:, None] & (bounds.low < bounds.high)
+    return np.ones((len(a), len(pool.judgments)), dtype=bool)
 
 
-def _weight(criterion: IRMeasure | str, pool: Pool, max_rel: float | None) -> tuple[Weight, bool, bool]:
+def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -> tuple[Weight, bool, bool]:
     """w, whether the criterion asks who finds more, and whether what a document adds depends on other documents."""
-    if isinstance(criterion, str):
-        paired = "rpp" in criterion  # a document at the same rank in both shifts the levels that are compared
-        return (_power(-1), False, paired) if "lexiprecision" in criterion else (_power(0), True, paired)
-    known = bounded(criterion, pool.judgments, max_rel)
+
+    def power(exponent: float) -> Weight:
+        return lambda rank, retrieved: rank.astype(np.float64) ** exponent
+
+    if isinstance(criterion, Preference):
+        paired = "rpp" in criterion.NAME  # a document at the same rank in both shifts the levels that are compared
+        return (power(-1), False, paired) if "lexiprecision" in criterion.NAME else (power(0), True, paired)
+    known = bounded(criterion, pool.judgments, judgings)
     if known is not None and isinstance(known.algorithm, WeightedSum):
         return known.algorithm.weight, False, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
-        return _power(-1), False, True
-    if criterion.NAME in _OF_RETRIEVAL:
-        return _power(0), True, True
-    return _power(-0.25), False, True
-
-
-def _power(exponent: float) -> Weight:
-    return lambda rank, retrieved: rank.astype(np.float64) ** exponent
-
-
-def depends_on_others(criterion: IRMeasure | str, pool: Pool) -> bool:
-    """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
-    return _weight(criterion, pool, None)[2]
+        return power(-1), False, True
+    return (power(0), True, True) if criterion.NAME in _OF_RETRIEVAL else (power(-0.25), False, True)
 
 
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
 
 
-def _closeness(pool: Pool, rank: Ranks, rel: float) -> Callable[[int, int], Floats]:
-    """1 / (1 + |r_A - r_B|) of two runs on the query of each document, from the judgments so far."""
-    known = pool.is_judged & (pool.grade >= rel)
-    r = np.stack([np.bincount(pool.query[known & (ranks > 0)], minlength=len(pool.judgments)) for ranks in rank])
-    return lambda a, b: (1 / (1 + np.abs(r[a] - r[b])))[pool.query]
+def depends_on_others(criterion: IRMeasure | Preference, pool: Pool) -> bool:
+    """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
+    return _weight(criterion, pool, ANY)[2]
 
 
 def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.DataFrame:
@@ -154,7 +130,7 @@ def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.
     >>> from ir_lexirecall.data.judgments import Judgments
     >>> runs = {"x": {"q": {"u": 2, "v": 1}}, "y": {"q": {"u": 1}}}
     >>> pool = Pool.from_runs(Judgments.from_qrels({"q": {"a": 1}}), runs)
-    >>> scores = decides(pool, "lexirecall", np.array([0]), np.array([1]))
+    >>> scores = decides(pool, Preference("lexirecall"), np.array([0]), np.array([1]))
     >>> to_judge_table(pool, 5, *scores)[["query_id", "doc_id", "decides", "rank_x", "rank_y"]]
       query_id doc_id  decides  rank_x  rank_y
     0        q      v      1.0       2    <NA>

@@ -1,17 +1,23 @@
-"""Differences from few human judgments and many predicted ones: prediction-powered inference."""
+"""Inference from few judgments: few human ones beside many predicted ones, or queries judged one by one until a test has seen enough."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import and_more, shown
+from ir_lexirecall._util.errors import and_more, check_number, shown
 from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.rounding import same
+from ir_lexirecall.significance.closed_form import of_one_magnitude
+from ir_lexirecall.significance.outcomes import Bounds, TestResult
 
 LEAST = 10  # human-judged queries
+ENOUGH = 25  # of them: intervals of fewer hold the truth less often than they say
 
 
 @dataclass(frozen=True)
@@ -74,10 +80,26 @@ def prediction_powered(d: Floats, f: Floats, human: Ints, alpha: float = 0.05) -
     return PredictionPowered(estimate, estimate - half, estimate + half, p, rho, n_effective)
 
 
+def with_people_alone(
+    result: PredictionPowered, d: Floats, alone: TestResult, bounds: Bounds | None
+) -> PredictionPowered:
+    """With intervals that also hold those of the human-judged queries alone, and the p that goes with them, where differences are coarse.
+
+    Preferences (``bounds`` are -1 and 1) and differences of one magnitude take few values: a sample of them says too little of how far
+    they spread, and ten wins out of ten would give a point. The hull of two intervals leaves out 0 where both do, on the same side.
+    """
+    least, most = (-np.inf, np.inf) if bounds is None else bounds
+    estimate, low, high = (np.clip(x, least, most) for x in (result.estimate, result.low, result.high))
+    coarse = of_one_magnitude(d) | (bounds is not None)
+    agree = np.where(estimate * alone.estimate > 0, np.maximum(result.p, alone.p), 1.0)
+    low, high = np.where(coarse, np.minimum(low, alone.low), low), np.where(coarse, np.maximum(high, alone.high), high)
+    return replace(result, estimate=estimate, low=low, high=high, p=np.where(coarse, agree, result.p))
+
+
 def _centred(x: Floats, mean: Floats) -> Floats:
     """Numbers less their mean; exactly 0 in rows that differ by rounding only."""
     centred = x - mean[:, None]
-    constant = np.abs(centred).max(axis=1) <= 1e-12 * np.abs(x).max(axis=1)
+    constant = same(np.abs(centred).max(axis=1), 0.0, np.abs(x).max(axis=1))
     centred[constant] = 0
     return centred
 
@@ -99,3 +121,79 @@ def human_queries(human: Sequence[str], predicted: Sequence[str]) -> Ints:
             "every query that people judged"
         )
     return np.array([place[query_id] for query_id in human], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class SequentialSigns:
+    """What the sign test says after each query, in the order in which they were judged: P pairs."""
+
+    order: Ints  # the queries, shape ``(Q,)``
+    e: Floats  # e-values after each of them, shape ``(P, Q)``
+    e_corrected: Floats  # the same, corrected over the pairs (``e_holm``)
+    decided_after: Ints  # number of queries after which ``e_corrected`` reached 1 / alpha, 0: never; shape ``(P,)``
+    sign: Ints  # of wins - losses then, or at the end; shape ``(P,)``
+
+
+def e_value(wins: NDArray[Any], losses: NDArray[Any]) -> Floats:
+    """Evidence against wins being as likely as losses: e = 2^n B(w + 1/2, l + 1/2) / B(1/2, 1/2), n = w + l.
+
+    The likelihood of these wins under Jeffreys' prior over their probability, relative to that under 1/2: if neither run is better, its
+    expectation is 1 however long one looks, so that it reaches 1 / alpha at any time with probability alpha at most (Ville).
+
+    >>> e_value(np.array([0, 5, 9]), np.array([0, 5, 0])).round(2)
+    array([ 1.  ,  0.25, 94.96])
+    """
+    wins, losses = wins.astype(np.float64), losses.astype(np.float64)
+    log_e = (wins + losses) * np.log(2) + special.betaln(wins + 0.5, losses + 0.5) - special.betaln(0.5, 0.5)
+    return np.exp(np.minimum(log_e, 700.0))  # beyond, a float would overflow
+
+
+def e_holm(e: Floats) -> Floats:
+    """e-values of P hypotheses, shape ``(P, ...)``, corrected over them: the smallest mean of each with any of the others.
+
+    A mean of e-values of true hypotheses is one, too, however they depend on each other; a hypothesis is rejected where every set that
+    holds it is (closed testing). So any true one reaches 1 / alpha, whenever one looks, with probability alpha at most. At least e / P,
+    Bonferroni's; the e-values themselves where all of them are equal.
+
+    Source: Vovk, Wang, E-values: Calibration, Combination and Applications, Annals of Statistics 2021, doi 10.1214/20-AOS2020,
+    Algorithm 1.
+
+    >>> e_holm(np.array([90.0, 30.0, 0.0]))
+    array([40., 15.,  0.])
+    """
+    order = np.argsort(e, axis=0, kind="stable")
+    rising = np.take_along_axis(e, order, axis=0)
+    least, smaller = rising.copy(), np.zeros_like(rising[:1])
+    for j in range(len(e) - 1):  # together with the j + 1 smallest ones; a larger one only lifts the mean
+        smaller = smaller + rising[j]
+        least[j + 1 :] = np.minimum(least[j + 1 :], (rising[j + 1 :] + smaller) / (j + 2))
+    out = np.empty_like(least)
+    np.put_along_axis(out, order, least, axis=0)
+    return out
+
+
+def sequential_signs(x: Floats, alpha: float = 0.05, seed: int = 0, *, correct: bool = True) -> SequentialSigns:
+    """Look at queries in random order and stop where the sign test is decided: e >= 1 / alpha, corrected. Ties say nothing.
+
+    ``x`` are differences or preferences of P pairs on Q queries, shape ``(P, Q)``; ``alpha`` is the probability that any pair without
+    a difference is ever decided, whenever one looks (``correct=False``: of each such pair by itself); ``seed`` is of the order.
+
+    What this does not cure: an order that is not random, and asking again on the same queries, as a gate does that runs on every commit.
+
+    Source: Grünwald, de Heide, Koolen, Safe Testing, JRSS B 2024, doi 10.1093/jrsssb/qkae011.
+
+    >>> sequential_signs(np.array([[1.0] * 9 + [0.0]]), seed=1).decided_after
+    array([7])
+    """
+    check_number("alpha", alpha, above=0, below=1)
+    order = np.random.default_rng(seed).permutation(x.shape[1])
+    wins, losses = (np.cumsum(signs[:, order], axis=1) for signs in (x > 0, x < 0))
+    e = e_value(wins, losses)
+    adjusted = e_holm(e) if correct else e
+    enough = adjusted >= 1 / alpha
+    decided = enough.any(axis=1)
+    after = np.where(decided, enough.argmax(axis=1) + 1, 0)
+    last = np.where(decided, after, x.shape[1]) - 1
+    row = np.arange(len(x))
+    sign = np.sign(wins[row, last] - losses[row, last]) if x.shape[1] else np.zeros(len(x), dtype=np.int64)
+    return SequentialSigns(order, e, adjusted, after, sign)

@@ -6,15 +6,13 @@ call.
 
 from typing import TYPE_CHECKING
 
+from ir_lexirecall.measures import composed as composed
 from ir_lexirecall.measures import cwl as cwl
-from ir_lexirecall.measures import gerr as gerr
-from ir_lexirecall.measures import intents as intents
+from ir_lexirecall.measures import diversity as diversity
 from ir_lexirecall.measures import lexirecall as lexirecall
 from ir_lexirecall.measures import log_dcg as log_dcg
 from ir_lexirecall.measures import multi_aspect as multi_aspect
-from ir_lexirecall.measures import novelty as novelty
 from ir_lexirecall.measures import rbu as rbu
-from ir_lexirecall.measures import search_length as search_length
 from ir_lexirecall.measures import total_recall as total_recall
 from ir_lexirecall.measures import trec_eval_10 as trec_eval_10
 from ir_lexirecall.measures import tse as tse

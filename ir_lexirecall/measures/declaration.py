@@ -18,6 +18,7 @@ import numbers
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
@@ -29,11 +30,17 @@ from ir_lexirecall.measures.about import About
 from ir_lexirecall.measures.parameters import Param, judged_only
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ir_lexirecall.data.aligned_run import AlignedRun
     from ir_lexirecall.data.judgments import Judgments
 
 REGISTRY: dict[str, Measure] = {}
 """The measures of this library, and those that users added, by every name under which ir_measures knows them."""
+
+UNIT = (0.0, 1.0)
+FAMILIES = ("binary", "graded", "collections", "subtopics", "aspects", "unjudged")
+"""What measures are about: relevant documents, grades, the size of the collection, subtopics, judged aspects, missing judgments."""
 
 
 @dataclass(frozen=True)
@@ -61,43 +68,15 @@ class _Callable(type):
         return getattr(cls, "NAME", "") or cls.__name__
 
 
-class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
-    """Base of all measures: a subclass declares ``params`` and computes ``score``.
-
-    A class that is only a base of others says so: ``class Shared(Measure, register=False)``. All attributes are optional.
-
-    Attributes:
-        params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
-        NAME: under which ir_measures knows the measure; by default, the name of the class.
-        ALIASES: further names.
-        SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
-        PRETTY_NAME: its full name.
-        SHORT_DESC: a sentence on it, by default the first line of the docstring.
-        ABOUT: formula, source, example and the like, as ``describe`` and the documentation show them.
-    """
+class Parameterised:
+    """What has a name and declared parameters, and prints as a string that is read back as the same: measures and preferences."""
 
     NAME: ClassVar[str] = ""
-    ALIASES: ClassVar[tuple[str, ...]] = ()
-    SMALLER_IS_BETTER: ClassVar[bool] = False
-    PRETTY_NAME: ClassVar[str] = ""
-    SHORT_DESC: ClassVar[str] = ""
-    ABOUT: ClassVar[About] = About()
+    AT_PARAM: ClassVar[str] = "cutoff"
     SUPPORTED_PARAMS: ClassVar[dict[str, Param]]
-    DEFAULT = 0.0
     params: dict[str, Any]
-    validated: bool
+    validated: bool = False
     _text: str | None = None
-
-    def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "params" in cls.__dict__:
-            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": judged_only()}
-        if not register:
-            return
-        cls.NAME = cls.__dict__.get("NAME", cls.__name__)
-        cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
-        cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
-        make_known(cls())
 
     def __init__(self, **params: Any) -> None:
         unknown = [name for name in params if name not in self.SUPPORTED_PARAMS]
@@ -106,25 +85,18 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
                 f"{self.NAME} has no parameter {unknown[0]!r}; it has {', '.join(self.SUPPORTED_PARAMS) or 'none'}"
             )
         plain = {name: _plain(params[name]) for name in self.SUPPORTED_PARAMS if name in params}
-        super().__init__(**{name: value for name, value in plain.items() if value is not None})
+        self.params = {name: value for name, value in plain.items() if value is not None}
 
-    def __call__(self, **params: Any) -> Measure:
-        """The measure with other parameters."""
+    def __call__(self, **params: Any) -> Self:
+        """The same with other parameters."""
         return type(self)(**{**self.params, **params})
 
-    def __matmul__(self, cutoff: Any) -> Measure:
-        return self(**{self.AT_PARAM: cutoff})
+    def __matmul__(self, cutoff: Any) -> Self:
+        return self(**{self.AT_PARAM: cutoff})  # type: ignore[return-value]  # mypy forgets what self is
 
     @property
     def __name__(self) -> str:
         return self.NAME
-
-    @abstractmethod
-    def score(self, run: AlignedRun) -> Floats | Utility:
-        """Values of an aligned ``run`` for all queries of its judgments, shape ``(Q,)``."""
-
-    def check_judgments(self, judgments: Judgments) -> None:
-        """Warn of ``judgments`` that do not suit the measure; called once for every qrels."""
 
     def validate_params(self) -> None:
         """Raise a ``ValueError`` that names the first parameter out of range."""
@@ -147,13 +119,66 @@ class Measure(IRMeasure, metaclass=_Callable):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         if self._text is None:  # printed often: it is what measures are told apart by
-            self._text = super().__repr__()
+            self._text = str(IRMeasure.__repr__(self))
         return self._text
 
     def _param_repr(self, value: Any) -> str:
         if isinstance(value, dict):
             return "{" + ",".join(f"{k!r}:{self._param_repr(v)}" for k, v in value.items()) + "}"
         return repr(value)
+
+
+class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[misc]
+    """Base of all measures: a subclass declares ``params`` and computes ``score``.
+
+    A class that is only a base of others says so: ``class Shared(Measure, register=False)``. All attributes are optional.
+
+    Attributes:
+        params: parameters by name, in the order in which they print; ``judged_only`` follows by itself.
+        NAME: under which ir_measures knows the measure; by default, the name of the class.
+        ALIASES: further names.
+        SMALLER_IS_BETTER: whether comparisons prefer the smaller value.
+        RANGE: the smallest and the largest value that there can be; ``value_range`` says so where parameters matter.
+        FAMILY: what it is about, one of ``FAMILIES``.
+        PRETTY_NAME: its full name.
+        SHORT_DESC: a sentence on it, by default the first line of the docstring.
+        ABOUT: formula, source, example and the like, as ``describe`` and the documentation show them.
+    """
+
+    ALIASES: ClassVar[tuple[str, ...]] = ()
+    SMALLER_IS_BETTER: ClassVar[bool] = False
+    RANGE: ClassVar[tuple[float, float]] = (-inf, inf)
+    FAMILY: ClassVar[str] = "graded"
+    PRETTY_NAME: ClassVar[str] = ""
+    SHORT_DESC: ClassVar[str] = ""
+    ABOUT: ClassVar[About] = About()
+    DEFAULT = 0.0
+
+    def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "params" in cls.__dict__:
+            cls.SUPPORTED_PARAMS = {**cls.__dict__["params"], "judged_only": judged_only()}
+        if not register:
+            return
+        cls.NAME = cls.__dict__.get("NAME", cls.__name__)
+        cls.PRETTY_NAME = cls.__dict__.get("PRETTY_NAME", cls.NAME)
+        cls.SHORT_DESC = cls.__dict__.get("SHORT_DESC", (inspect.getdoc(cls) or cls.NAME).partition("\n")[0])
+        make_known(cls())
+
+    @abstractmethod
+    def score(self, run: AlignedRun) -> Floats | Utility:
+        """Values of an aligned ``run`` for all queries of its judgments, shape ``(Q,)``."""
+
+    def value_range(self) -> tuple[float, float]:
+        """The smallest and the largest value that there can be with these parameters; infinite where there is none."""
+        return self.RANGE
+
+    def is_cost(self) -> bool:
+        """Whether the smaller value is the better one."""
+        return self.SMALLER_IS_BETTER
+
+    def check_judgments(self, judgments: Judgments) -> None:
+        """Warn of ``judgments`` that do not suit the measure; called once for every qrels."""
 
 
 def make_known(measure: Measure) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, perm
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, rel
 from ir_lexirecall.measures.tse import check_n
 
@@ -23,7 +23,9 @@ _FEW = 16  # queries for which big integers are quicker than arrays
 
 
 class LexiRecall(Measure):
-    """Lexicographic recall as a number: ordered first by recall, then by the last relevant document, and so on.
+    """Recall, refined by the rank of the last relevant document, then of the one before, and so on.
+
+    Lexicographic recall as a number: ordered first by recall, then by the last relevant document, and so on.
 
     ``form='nested'`` (default): with r of m relevant documents at ranks p_1 < ... < p_r,
     LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum_{i<r} C(p_i - 1, i).
@@ -40,12 +42,11 @@ class LexiRecall(Measure):
     0.93333...
     """
 
-    ALIASES: ClassVar[tuple[str, ...]] = ("LR",)
-    PRETTY_NAME: ClassVar[str] = "Lexicographic Recall"
-    SHORT_DESC: ClassVar[str] = (
-        "Recall, refined by the rank of the last relevant document, then of the one before, and so on."
-    )
-    ABOUT: ClassVar[About] = About(
+    ALIASES = ("LR",)
+    PRETTY_NAME = "Lexicographic Recall"
+    RANGE = UNIT
+    FAMILY = "binary"
+    ABOUT = About(
         formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + 1}{\binom{p_r - 1}{r - 1}}, \quad "
         r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
         plain="LR = (r + r/p*) / (m + 1), p* = (p_r - 1) + (N' + 1) / C(p_r - 1, r - 1), N' = sum over i < r of C(p_i - 1, i)",
@@ -65,7 +66,7 @@ class LexiRecall(Measure):
         source="diaz2026",
         see_also=("TSE", "R", "SL3", "RE"),
     )
-    params: dict[str, Any] = {
+    params = {
         "cutoff": cutoff(),
         "rel": rel(),
         "form": Param(
@@ -124,32 +125,21 @@ def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tu
 
 
 def nested_of_one(ranks: list[int], m: int) -> float:
+    """LR of the ranks p_1 < ... < p_r of one query."""
     r, p_r = len(ranks), ranks[-1]
-    better = _better_placements(ranks[:-1])
-    placements = comb(p_r - 1, r - 1)
-    p_star = (p_r - 1) * placements + better + 1
-    return (r * (p_star + placements)) / ((m + 1) * p_star)
-
-
-def _better_placements(ranks: list[int]) -> int:
-    """N' = sum of C(p_i - 1, i) over p_1, p_2, ...; of many terms, each one is made from the one before:
-
-    C(n + 1, i) = C(n, i - 1) (n + 1) / i, and C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
-    """
-    total = term = before = 0
-    if len(ranks) < _MANY:
-        for i, p in enumerate(ranks, start=1):
-            total += comb(p - 1, i)
-        return total
-    for i, p in enumerate(ranks, start=1):
+    better = term = before = 0  # N' = sum over i < r of C(p_i - 1, i)
+    for i, p in enumerate(ranks[:-1], start=1):
         d = p - before - 1
-        if term and d < i:
+        if r > _MANY and term and d < i:  # of many terms, each one is made from the one before:
+            # C(n + 1, i) = C(n, i - 1) (n + 1) / i, and C(n + d, i) = C(n, i) (n + d)...(n + 1) / ((n + d - i)...(n + 1 - i)).
             term = term * before // i * perm(p - 1, d) // perm(p - 1 - i, d)
         else:
             term = comb(p - 1, i)
-        total += term
+        better += term
         before = p
-    return total
+    placements = comb(p_r - 1, r - 1)
+    p_star = (p_r - 1) * placements + better + 1
+    return (r * (p_star + placements)) / ((m + 1) * p_star)
 
 
 def _binomials(n: Ints, k: Ints) -> Floats:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, per_query_sum, position_in_segment, ratio
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff
 
 if TYPE_CHECKING:
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class nDCG_JK(Measure):
-    """nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by 1/log_a(rank).
+    """Normalised discounted cumulative gain, undiscounted down to rank a.
+
+    nDCG of Järvelin and Kekäläinen: ranks up to a count in full, those below are discounted by 1/log_a(rank).
 
     DCG@k = sum over i <= k of g_i / max(1, log_a i), over the largest value of any ranking of the query's documents; a grade
     below 0 counts as 0. ir_measures' nDCG discounts by log2(i + 1) from rank 1 on instead.
@@ -31,9 +33,9 @@ class nDCG_JK(Measure):
     0.75
     """
 
-    PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
-    SHORT_DESC: ClassVar[str] = "Normalised discounted cumulative gain, undiscounted down to rank a."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "nDCG of Base a"
+    RANGE = UNIT
+    ABOUT = About(
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
         plain="DCG / ideal DCG, DCG = sum over ranks i <= k of g_i / max(1, log_a i)",
         symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
@@ -45,7 +47,7 @@ class nDCG_JK(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "SDCG"),
     )
-    params: dict[str, Any] = {
+    params = {
         "cutoff": cutoff(),
         "a": Param(float, "base of the logarithm", default=2, above=1),
     }

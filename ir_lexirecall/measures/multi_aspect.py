@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm, log2
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,9 @@ def _binarize(default: str | None, desc: str) -> Param:
 
 
 class TOMA(ComposedMeasure):
-    """Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
+    """A base measure on weights that order all combinations of several judged aspects.
+
+    Total order of multi-aspect labels: every label tuple gets a weight, and a base measure scores the weights.
 
     The weight of a document is the place of its label tuple's distance to the best tuple: the distinct distances of
     all tuples, farthest first, are numbered 0, 1, 2, ... Aspects are columns of the qrels, or rows named in
@@ -86,9 +88,9 @@ class TOMA(ComposedMeasure):
     1.0
     """
 
-    PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
-    SHORT_DESC: ClassVar[str] = "A base measure on weights that order all combinations of several judged aspects."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Total Order Multi-Aspect"
+    FAMILY = "aspects"
+    ABOUT = About(
         formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
         plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
         symbols="delta(d): distance of the document's labels on all aspects to the best labels; delta: the distances of all "
@@ -110,7 +112,7 @@ class TOMA(ComposedMeasure):
         source="maistro2021",
         see_also=("CAM", "MM", "nDCG"),
     )
-    params: dict[str, Any] = {
+    params = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
@@ -125,7 +127,14 @@ class TOMA(ComposedMeasure):
             raise ValueError(f"TOMA: gate={self['gate']!r} is not among the aspects {', '.join(self['aspects'])}")
 
     def score(self, run: AlignedRun) -> Floats:
-        positions, embedding = _labels(self, run.judgments)
+        positions, embedding = {}, {}
+        for name, label in run.judgments.labels(list(self["aspects"])).items():
+            scale = self["aspects"][name]
+            grades = _grades(scale)
+            positions[name] = _label_positions(self, name, grades, label, run.judgments)
+            # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
+            embedded = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
+            embedding[name] = [Fraction(str(value)) for value in embedded]
         weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
         threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
         return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
@@ -134,7 +143,8 @@ class TOMA(ComposedMeasure):
 class _MeanMeasure(ComposedMeasure, register=False):
     """What CAM and MM share: the base scores of the aspects, and their weights."""
 
-    params: dict[str, Any] = {
+    FAMILY = "aspects"
+    params = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "base": base(),
@@ -166,7 +176,14 @@ class _MeanMeasure(ComposedMeasure, register=False):
         for name, scale in self["aspects"].items():
             grades = _grades(scale)
             position = _label_positions(self, name, grades, labels[name], run.judgments)
-            threshold = _least(self, name, grades) if binarize in _WORDS else binarize or 1
+            threshold = binarize or 1
+            if binarize in _WORDS:  # the lowest grade above the lowest one, or above the middle
+                if len(grades) == 1:
+                    raise ValueError(
+                        f"{self}: binarize={binarize!r} needs at least two labels, but the aspect {name!r} has only "
+                        f"{grades[0]:g}; give a grade"
+                    )
+                threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
             graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
             scores.append(values(base, graded, threshold))
         weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
@@ -174,7 +191,9 @@ class _MeanMeasure(ComposedMeasure, register=False):
 
 
 class CAM(_MeanMeasure):
-    """Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
+    """Weighted mean over several judged aspects of a base measure.
+
+    Convex aggregating measure: the weighted mean over aspects of a base measure, CAM = sum p_a base_a.
 
     Each aspect's grades are scored as given; ``aspects`` as in ``TOMA``, ``weights`` gives the p_a (default: equal).
     A binary base takes its own ``rel`` (``'AP(rel=2)'``, default 1), or ``binarize``: a grade, ``'any'``, which takes the
@@ -187,9 +206,8 @@ class CAM(_MeanMeasure):
     0.75
     """
 
-    PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
-    SHORT_DESC: ClassVar[str] = "Weighted mean over several judged aspects of a base measure."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Convex Aggregating Measure"
+    ABOUT = About(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
         plain="sum_a p_a base_a",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights of sum 1, equal by default",
@@ -214,7 +232,9 @@ class CAM(_MeanMeasure):
 
 
 class MM(_MeanMeasure):
-    """Multidimensional measure: the weighted harmonic mean over aspects of a base measure.
+    """Weighted harmonic mean over several judged aspects of a base measure.
+
+    Multidimensional measure: the weighted harmonic mean over aspects of a base measure.
 
     MM = sum p_a / sum (p_a / base_a), 0 if any base_a is 0. Parameters as in ``CAM``.
 
@@ -225,9 +245,8 @@ class MM(_MeanMeasure):
     0.66666...
     """
 
-    PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
-    SHORT_DESC: ClassVar[str] = "Weighted harmonic mean over several judged aspects of a base measure."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Multidimensional Measure"
+    ABOUT = About(
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
         plain="sum_a p_a / sum_a (p_a / base_a)",
         symbols="base_a: the base measure of the grades for aspect a; p_a: weights, equal by default",
@@ -252,32 +271,9 @@ class MM(_MeanMeasure):
         return harmonic_mean(*self.base_scores(run))
 
 
-def _least(measure: Measure, name: str, grades: list[float]) -> float:
-    """The lowest grade above the lowest one (``'any'``), or above the middle (``'half'``), of an aspect's scale."""
-    rule = measure["binarize"]
-    if len(grades) == 1:
-        raise ValueError(
-            f"{measure}: binarize={rule!r} needs at least two labels, but the aspect {name!r} has only {grades[0]:g}; give a grade"
-        )
-    return grades[1 if rule == "any" else (len(grades) + 1) // 2]
-
-
 def _grades(scale: int | Mapping[float, float]) -> list[float]:
     """The labels of an aspect, lowest first."""
     return sorted(scale) if isinstance(scale, Mapping) else list(range(scale + 1))
-
-
-def _labels(measure: Measure, judgments: Judgments) -> tuple[dict[str, Any], dict[str, list[Fraction]]]:
-    """For each aspect, every document's label as a position on the scale, and the scale's embedded values."""
-    positions, embedding = {}, {}
-    for name, label in judgments.labels(list(measure["aspects"])).items():
-        scale = measure["aspects"][name]
-        grades = _grades(scale)
-        positions[name] = _label_positions(measure, name, grades, label, judgments)
-        # Decimal text, not the nearest float: 0.1 + 0.2 must equal 0.3.
-        values = [scale[g] for g in grades] if isinstance(scale, Mapping) else grades
-        embedding[name] = [Fraction(str(value)) for value in values]
-    return positions, embedding
 
 
 def _label_positions(measure: Measure, name: str, grades: list[float], label: Floats, judgments: Judgments) -> Any:
@@ -289,15 +285,12 @@ def _label_positions(measure: Measure, name: str, grades: list[float], label: Fl
     off = np.flatnonzero(scale[position] != known)
     if len(off):
         doc = int(off[0])
+        known_labels = ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
         raise ValueError(
             f"{measure}: document {judgments.doc_id[doc]!r} of query {judgments.query_ids[judgments.query[doc]]!r} has the "
-            f"label {label[doc]:g} for the aspect {name!r}, whose labels are {_span(grades)}{and_more(len(off) - 1)}"
+            f"label {label[doc]:g} for the aspect {name!r}, whose labels are {known_labels}{and_more(len(off) - 1)}"
         )
     return position
-
-
-def _span(grades: list[float]) -> str:
-    return ", ".join(f"{g:g}" for g in grades) if len(grades) <= 6 else f"{grades[0]:g} to {grades[-1]:g}"
 
 
 def label_weights(

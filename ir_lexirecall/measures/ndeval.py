@@ -36,7 +36,6 @@ from ir_lexirecall.measures.rankings import optional
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
-    from ir_lexirecall.data.judgments import Judgments
 
 _NORMALIZED = {"alpha_nDCG", "nERR_IA", "nNRBP"}  # by the ideal ranking
 _NAMES = {"alpha_DCG", "ERR_IA", "NRBP", "AP_IA", "P_IA", "StRecall", *_NORMALIZED}
@@ -59,8 +58,14 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
     """
     if "judged_only" in measure.SUPPORTED_PARAMS and measure["judged_only"]:
         run = run.condensed()
-    k: Any = _cutoff(measure) if "cutoff" in measure.SUPPORTED_PARAMS else inf
-    queries = len(run.judgments)
+    k: Any = inf
+    if "cutoff" in measure.SUPPORTED_PARAMS:
+        k = optional(measure, "cutoff")
+        if k is None:
+            raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
+        if k < 1:
+            raise ValueError(f"{measure}: the cutoff must be at least 1")
+    judgments, queries = run.judgments, len(run.judgments)
     covered = coverage(run, measure["rel"], k)
     if measure.NAME == "StRecall":
         return subtopic_recall(covered)
@@ -72,11 +77,17 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
     discount, depth = _discount(measure, k)
     total = novelty_gain(covered, discount(covered.rank), alpha)
     if measure.NAME in _NORMALIZED:
-        judgments = run.judgments
-        ideal = judgments.cached(
-            ("greedy ideal", str(measure)), lambda: _ideal(judgments, measure["rel"], discount, depth, alpha)
-        )
-        return ratio(total, ideal)
+
+        def ideal() -> Floats:
+            """Of the documents of at least grade ``rel``, down to rank ``depth``."""
+            aspects = judgments.aspects
+            row = np.flatnonzero(aspects.grade >= measure["rel"])
+            doc, number = np.unique(aspects.doc[row], return_inverse=True)
+            query = judgments.query[doc]
+            ranks = np.arange(1, int(min(depth, per_query_count(query, queries).max(initial=0))) + 1)
+            return greedy_ideal(query, number, aspects.aspect[row], queries, alpha, discount(ranks))
+
+        return ratio(total, judgments.cached(("greedy ideal", str(measure)), ideal))
     if measure.NAME == "NRBP":
         return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
@@ -180,15 +191,6 @@ def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha
     return total
 
 
-def _cutoff(measure: Measure) -> int:
-    k = optional(measure, "cutoff")
-    if k is None:
-        raise ValueError(f"{measure}: a cutoff is needed, as in {measure @ 10}")
-    if k < 1:
-        raise ValueError(f"{measure}: the cutoff must be at least 1")
-    return int(k)
-
-
 def _discount(measure: Measure, k: float) -> tuple[Callable[[Ints], Floats], float]:
     """The discount of a rank, and the rank from which on it is too small to change a sum."""
     if measure.NAME in ("alpha_DCG", "alpha_nDCG"):
@@ -199,14 +201,3 @@ def _discount(measure: Measure, k: float) -> tuple[Callable[[Ints], Floats], flo
     # No later gain is larger than the first, so the sum below rank n is at most beta^n / (1 - beta) of it.
     depth = ceil(log(2.0**-60 * (1 - beta)) / log(beta)) if 0 < beta < 1 else inf if beta else 1
     return lambda rank: beta ** (rank - 1.0), depth
-
-
-def _ideal(judgments: Judgments, rel: float, discount: Callable[[Ints], Floats], depth: float, alpha: float) -> Floats:
-    """``greedy_ideal`` of the documents of at least grade ``rel``, down to rank ``depth``."""
-    aspects = judgments.aspects
-    row = np.flatnonzero(aspects.grade >= rel)
-    doc, number = np.unique(aspects.doc[row], return_inverse=True)
-    query = judgments.query[doc]
-    most = int(per_query_count(query, len(judgments)).max(initial=0))
-    ranks = np.arange(1, int(min(depth, most)) + 1)
-    return greedy_ideal(query, number, aspects.aspect[row], len(judgments), alpha, discount(ranks))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from math import log2
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ir_measures.measures.base import Measure as IRMeasure
 from ir_measures.providers.base import NOT_PROVIDED
@@ -26,7 +26,11 @@ def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
     >>> function_of_ranks(ir_measures.AP)([1, 4], 2, float("inf"))
     0.75
     """
-    plain = all(name in ("rel", "cutoff") for name, value in measure.params.items() if value != _default(measure, name))
+    defaults = {name: measure.SUPPORTED_PARAMS[name].default for name in measure.params}
+    plain = all(
+        name in ("rel", "cutoff") or value == (None if defaults[name] is NOT_PROVIDED else defaults[name])
+        for name, value in measure.params.items()
+    )
     return _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME) if plain else None
 
 
@@ -49,20 +53,11 @@ def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:
     return total
 
 
-def _default(measure: IRMeasure, name: str) -> Any:
-    default = measure.SUPPORTED_PARAMS[name].default
-    return None if default is NOT_PROVIDED else default
-
-
 def _ap(ranks: list[int], m: int, k: float) -> float:
     total = 0.0  # not sum(), which rounds otherwise from Python 3.12 on
     for i, p in enumerate(ranks, start=1):
         total += i / p
     return total / m
-
-
-def _tse(ranks: list[int], m: int, k: float) -> float:
-    return 1 / ranks[-1] if len(ranks) == m else 0.0
 
 
 _OF_RANKS: dict[str, OfRanks] = {
@@ -73,5 +68,5 @@ _OF_RANKS: dict[str, OfRanks] = {
     "ir_measures.Rprec": lambda ranks, m, k: bisect_right(ranks, m) / m,
     "ir_measures.Success": lambda ranks, m, k: 1.0,
     "ir_lexirecall.LexiRecall": lambda ranks, m, k: nested_of_one(ranks, m),
-    "ir_lexirecall.TSE": _tse,
+    "ir_lexirecall.TSE": lambda ranks, m, k: 1 / ranks[-1] if len(ranks) == m else 0.0,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +16,14 @@ from ir_lexirecall._util.arrays import (
     running_sum,
     shifted_within_segment,
 )
-from ir_lexirecall.measures import reading
+from ir_lexirecall.measures import discounts
 from ir_lexirecall.measures.declaration import Utility
 from ir_lexirecall.measures.gain import gain as scaled_gain
 from ir_lexirecall.measures.rankings import (
     UNLIMITED,
     Ranking,
     Score,
+    computes,
     cutoff_of,
     down_to,
     log2_of_next,
@@ -33,24 +35,31 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 
+BY_OTHERS: dict[str, Score] = {}
+"""The functions of this module by the measures that they compute."""
+
+_computes = partial(computes, BY_OTHERS)
 PROGRAM_DEPTH = 1000  # cwl_eval pads or cuts every ranking to that
 GDEVAL_MAX_REL = 4
 
 
+@_computes("Judged")
 def _judged(measure: Measure, run: AlignedRun) -> Floats:
     """Documents with a judgment among the first k, over how many these are."""
     k = cutoff_of(measure)
     return ratio(np.bincount(run.query[run.rank <= k], minlength=len(run.depth)), np.minimum(run.depth, k))
 
 
+@_computes("ERR")
 def _err(measure: Measure, run: AlignedRun) -> Floats:
     """gdeval's ERR: gains (2^g - 1) / 2^4."""
     run.judgments.check_top_grade(GDEVAL_MAX_REL, str(measure))
     top = run.rank <= cutoff_of(measure)
     r = scaled_gain(Ranking.from_run(run).grade[top], GDEVAL_MAX_REL, "exp")
-    return reading.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
+    return discounts.expected_reciprocal_rank(run.query[top], run.rank[top], r, len(run.judgments))
 
 
+@_computes("RBP")
 def _rbp(measure: Measure, run: AlignedRun) -> Floats | Utility:
     """(1 - p) sum of p^(i-1) g_i; cwl_eval's, of binary gains without cutoff, is that of 1,000 ranks, scaled to sum to 1."""
     p, rel, k = number(measure, "p", high=1), optional(measure, "rel"), cutoff_of(measure)
@@ -89,23 +98,26 @@ def _weighted(run: AlignedRun, gain: Floats, v: Floats, end: int) -> Utility:
     )
 
 
+@_computes("SDCG")
 def _sdcg(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = 1 / log2(i + 1) down to rank k."""
     k = min(cutoff_of(measure), PROGRAM_DEPTH + 1)
     return _weighted(run, _linear_gain(measure, run), 1 / log2_of_next(np.arange(1, k + 1)), min(k, PROGRAM_DEPTH))
 
 
+@_computes("INSQ")
 def _insq(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) = (2T / (i + 2T - 1))^2."""
-    t = number(measure, "T", high=reading.MOST_HOPED_FOR)
+    t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
     i = np.arange(2, PROGRAM_DEPTH + 2)
     v = np.r_[1.0, (2 * t / (i - 1 + 2 * t)) ** 2]
     return _weighted(run, _linear_gain(measure, run), v, PROGRAM_DEPTH)
 
 
+@_computes("INST")
 def _inst(measure: Measure, run: AlignedRun) -> Utility:
     """V(i + 1) / V(i) = ((b - 1) / b)^2, b = i + 2T less the gain down to rank i; between two gains, sums of V close."""
-    t = number(measure, "T", low=0.25, high=reading.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
+    t = number(measure, "T", low=0.25, high=discounts.MOST_HOPED_FOR)  # below, V(2) could be above V(1)
     gain, queries = _linear_gain(measure, run), len(run.depth)
     keep = (gain > 0) & (run.rank <= PROGRAM_DEPTH)
     query, rank, gain = run.query[keep], run.rank[keep], gain[keep]
@@ -115,19 +127,20 @@ def _inst(measure: Measure, run: AlignedRun) -> Utility:
     c = 2 * t - 1 - shifted_within_segment(query, total, 0)
     b = np.maximum(first, 1) + c
     v = running_product(query, (b / (rank + c)) ** 2)
-    between = shifted_within_segment(query, v, 1) * reading.inverse_square_sum(b, first + 1 + c, rank - first - 1.0)
+    between = shifted_within_segment(query, v, 1) * discounts.inverse_square_sum(b, first + 1 + c, rank - first - 1.0)
     # Below the last gain the ranking goes on to rank 1,000.
     last, v_last, gained = np.zeros(queries), np.ones(queries), np.zeros(queries)
     last[query], v_last[query], gained[query] = rank, v, total  # the last row of each query stays
     c = 2 * t - 1 - gained
     b = np.maximum(last, 1) + c
-    below = v_last * reading.inverse_square_sum(b, last + 1 + c, PROGRAM_DEPTH - last)
+    below = v_last * discounts.inverse_square_sum(b, last + 1 + c, PROGRAM_DEPTH - last)
     beyond = v_last * (b / (PROGRAM_DEPTH + 1 + c)) ** 2
     items = per_query_sum(query, v + between, queries) + below
     utility = per_query_sum(query, v * gain, queries)
     return Utility(utility / items, utility - beyond * gained, items - beyond * PROGRAM_DEPTH, items)
 
 
+@_computes("BPM")
 def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     """The mean gain down to the rank at which the gain reaches T, or rank k."""
     t, k = number(measure, "T"), cutoff_of(measure)
@@ -148,41 +161,27 @@ def _bpm(measure: Measure, run: AlignedRun) -> Utility:
     return Utility(gained / items, gained * stops, items * stops, items)
 
 
+@_computes("NERR8", "NERR9", "NERR10", "NERR11")
 def _nerr(measure: Measure, run: AlignedRun) -> Utility:
     """V(i) of the measure's discount times the satisfaction left over: the product of 1 - r_j over j < i."""
     k = cutoff_of(measure) if "cutoff" in measure.SUPPORTED_PARAMS else UNLIMITED
-    r, discount, queries = _linear_gain(measure, run), _nerr_discount(measure), len(run.depth)
+    r, discount, queries = _linear_gain(measure, run), nerr_discount(measure), len(run.depth)
     if discount is None:
         return _weighted(run, r, np.ones(1), 1)
     end = min(k, PROGRAM_DEPTH)
-    items, utility = reading.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
+    items, utility = discounts.cwl(run.query, run.rank, r, queries, discount, end=end, unjudged=np.zeros(queries))
     total, cost = utility, items
     if k > PROGRAM_DEPTH:
-        total, cost = reading.truncated_by_program(run.query, run.rank, r, discount, utility, items, PROGRAM_DEPTH)
+        total, cost = discounts.truncated_by_program(run.query, run.rank, r, discount, utility, items, PROGRAM_DEPTH)
     return Utility(utility / items, total, cost, items)
 
 
-def _nerr_discount(measure: Measure) -> reading.Discount | None:
+def nerr_discount(measure: Measure) -> discounts.Discount | None:
     """The discount of NERR8 to NERR11; None where every user stops at rank 1."""
     if measure.NAME == "NERR10":
         p = number(measure, "p", high=1)
-        return reading.Geometric(p) if p > 0 else None
+        return discounts.Geometric(p) if p > 0 else None
     if measure.NAME == "NERR11":
-        t = number(measure, "T", high=reading.MOST_HOPED_FOR)
-        return reading.InverseSquare(t) if t > 0 else None
-    return reading.Uniform() if measure.NAME == "NERR8" else reading.Reciprocal()
-
-
-BY_OTHERS: dict[str, Score] = {
-    "Judged": _judged,
-    "ERR": _err,
-    "RBP": _rbp,
-    "SDCG": _sdcg,
-    "INSQ": _insq,
-    "INST": _inst,
-    "BPM": _bpm,
-    "NERR8": _nerr,
-    "NERR9": _nerr,
-    "NERR10": _nerr,
-    "NERR11": _nerr,
-}
+        t = number(measure, "T", high=discounts.MOST_HOPED_FOR)
+        return discounts.InverseSquare(t) if t > 0 else None
+    return discounts.Uniform() if measure.NAME == "NERR8" else discounts.Reciprocal()

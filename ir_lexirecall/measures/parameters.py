@@ -48,23 +48,22 @@ class Param(ParamInfo):  # type: ignore[misc]
         self.check = check
         self.range: tuple[float | None, float | None, float | None, float | None] = (above, least, below, most)
         self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
-        self.expects: str = expects or (
-            f"one of {', '.join(map(repr, choices))}" if choices else self._range_in_words()
-        )
+        if expects:
+            self.expects = expects
+        elif choices:
+            self.expects = f"one of {', '.join(map(repr, choices))}"
+        elif (above, below) == (0, 1):
+            self.expects = "a number between 0 and 1 (both excluded)"
+        else:
+            ends = {"above": above, "of at least": least, "below": below, "at most": most}
+            said = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
+            self.expects = f"{'an integer' if dtype is int else 'a number'} {said}" if said else self.kind
 
     @property
     def kind(self) -> str:
         """How errors and the list of measures call the type."""
         names = {float: "number", str: "text or number" if int in self.types else "str"}
         return names.get(self.dtype, self.dtype.__name__)
-
-    def _range_in_words(self) -> str:
-        above, least, below, most = self.range
-        if (above, below) == (0, 1):
-            return "a number between 0 and 1 (both excluded)"
-        ends = {"above": above, "of at least": least, "below": below, "at most": most}
-        said = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
-        return f"{'an integer' if self.dtype is int else 'a number'} {said}" if said else self.kind
 
     def validate(self, value: Any) -> bool:
         """Whether a value is of the right type and in range; None stands for no value."""
@@ -76,12 +75,11 @@ class Param(ParamInfo):  # type: ignore[misc]
             return False
         if isinstance(self.choices, tuple) and value not in self.choices:
             return False
-        return self._is_in_range(value) and (self.check is None or self.check(value))
-
-    def _is_in_range(self, value: Any) -> bool:
         above, least, below, most = self.range
-        too_small = (above is not None and value <= above) or (least is not None and value < least)
-        return not too_small and not ((below is not None and value >= below) or (most is not None and value > most))
+        x: Any = value
+        too_small = (above is not None and x <= above) or (least is not None and x < least)
+        too_large = (below is not None and x >= below) or (most is not None and x > most)
+        return not too_small and not too_large and (self.check is None or self.check(value))
 
 
 def _is_float(value: Any) -> bool:
@@ -107,9 +105,10 @@ def cutoff(required: bool = False) -> Param:
     )
 
 
-def rel() -> Param:
-    """``rel``: the smallest grade that counts as relevant."""
-    return Param(float, "smallest grade that counts as relevant", default=1, above=0)
+def rel(default: float | None = 1) -> Param:
+    """``rel``: the smallest grade that counts as relevant; without a ``default`` that of the collection."""
+    of_collection = "" if default is not None else " (default: the collection's own, else 1)"
+    return Param(float, f"smallest grade that counts as relevant{of_collection}", default=default, above=0)
 
 
 def judged_only() -> Param:

@@ -27,6 +27,16 @@ UNLIMITED = 2**62  # the cutoff where there is none
 Score = Callable[[Measure, "AlignedRun"], "Floats | Utility"]
 
 
+def computes(table: dict[str, Score], *names: str) -> Callable[[Score], Score]:
+    """Register the decorated function in ``table`` as what computes the measures of these names."""
+
+    def register(score: Score) -> Score:
+        table.update(dict.fromkeys(names, score))
+        return score
+
+    return register
+
+
 def optional(measure: Measure, name: str) -> Any:
     """A parameter's value or default, None where there is neither, or no such parameter."""
     value = measure[name] if name in measure.SUPPORTED_PARAMS else None
@@ -99,21 +109,21 @@ class Ranking(Remembers):
     @classmethod
     def from_run(cls, run: AlignedRun, judged_only: bool = False, gains: dict[float, float] | None = None) -> Ranking:
         """The ranking, made once for the run."""
-        return run.cached(("ranking", judged_only, gains_key(gains)), lambda: cls._make(run, judged_only, gains))
 
-    @classmethod
-    def _make(cls, run: AlignedRun, judged_only: bool, gains: dict[float, float] | None) -> Ranking:
-        judged_grade = grades_with(run.judgments, gains)
-        grade = judged_grade[run.doc]
-        if not judged_only:
-            return cls(run.judgments, judged_grade, run.query, run.rank, grade, run.depth)
-        judged = grade >= 0
-        if not judged.all():  # grades that are all negative count as 0, where trec_eval would crash
-            graded = run.judgments.query[judged_grade >= 0]
-            judged |= (np.bincount(graded, minlength=len(run.judgments)) == 0)[run.query]
-        query, grade = run.query[judged], grade[judged]
-        depth = np.bincount(query, minlength=len(run.depth))
-        return cls(run.judgments, judged_grade, query, position_in_segment(query) + 1, grade, depth)
+        def ranking() -> Ranking:
+            judged_grade = grades_with(run.judgments, gains)
+            grade = judged_grade[run.doc]
+            if not judged_only:
+                return cls(run.judgments, judged_grade, run.query, run.rank, grade, run.depth)
+            judged = grade >= 0
+            if not judged.all():  # grades that are all negative count as 0, where trec_eval would crash
+                graded = run.judgments.query[judged_grade >= 0]
+                judged |= (np.bincount(graded, minlength=len(run.judgments)) == 0)[run.query]
+            query = run.query[judged]
+            depth = np.bincount(query, minlength=len(run.depth))
+            return cls(run.judgments, judged_grade, query, position_in_segment(query) + 1, grade[judged], depth)
+
+        return run.cached(("ranking", judged_only, gains_key(gains)), ranking)
 
     def hits(self, rel: float) -> Hits:
         """The documents of at least grade ``rel``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from ir_lexirecall._util.errors import warn
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.diversity import BOTH, GAIN, WEIGHTS, top_grades
 from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel
-from ir_lexirecall.measures.subtopics import BOTH, GAIN, WEIGHTS, top_grades
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -37,7 +37,9 @@ ONE_ASPECT = (
 
 
 class RBU(Measure):
-    """Rank-biased utility: what a user gains over all aspects, less the effort of reading.
+    """Gain over several aspects with diminishing returns, less the effort of reading.
+
+    Rank-biased utility: what a user gains over all aspects, less the effort of reading.
 
     RBU@k = sum over ranks i = 1..min(k, depth) of p^i (sum over aspects t of w_t r(d_i, t) times the product of
     (1 - r(d_j, t)) over j < i, minus e). Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
@@ -52,9 +54,9 @@ class RBU(Measure):
     0.4
     """
 
-    PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
-    SHORT_DESC: ClassVar[str] = "Gain over several aspects with diminishing returns, less the effort of reading."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Rank-Biased Utility"
+    FAMILY = "subtopics"
+    ABOUT = About(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
         plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
         symbols=f"p: persistence; e: effort of reading a document, in units of gain, taken off at every rank (compare runs of the "
@@ -76,7 +78,7 @@ class RBU(Measure):
         source="amigo2018",
         see_also=("ERR_IA", "alpha_nDCG", "EU", "RBP"),
     )
-    params: dict[str, Any] = {
+    params = {
         "cutoff": cutoff(),
         "p": Param(float, "persistence", default=0.99, above=0, most=1),
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
@@ -93,6 +95,11 @@ class RBU(Measure):
         if len(judgments) and len(judgments.aspects.query) == len(judgments):
             warn(ONE_ASPECT)
 
+    def value_range(self) -> tuple[float, float]:
+        p, k, scale = self["p"], self["cutoff"], (1 - self["p"]) / self["p"] if self["normalize"] else 1.0
+        longest = (inf if k is None else k) if p == 1 else p * (1 - p ** (inf if k is None else k)) / (1 - p)
+        return -self["e"] * longest * scale if self["e"] else 0.0, p * scale
+
     def score(self, run: AlignedRun) -> Floats:
         judgments, p, k = run.judgments, self["p"], self["cutoff"]
         end = inf if k is None else k
@@ -100,25 +107,21 @@ class RBU(Measure):
         if max(len(row), len(judgments)) <= FEW:
             value = self._utility_of_few(judgments, row, rank, end)
         else:
-            value = self._utility(judgments, row, rank, end)
+            aspects = judgments.aspects
+            keep = (aspects.grade[row] > 0) & (rank <= end)
+            row, rank = row[keep], rank[keep]
+            pair = aspects.aspect[row]
+            if np.any(pair[1:] < pair[:-1]):
+                order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
+                row, rank, pair = row[order], rank[order], pair[order]
+            r = gains.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
+            value = utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], len(judgments), p=p)
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
         value = value - self["e"] * effort(looked_at, p=p)
         return np.where(judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0)
 
-    def _utility(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
-        """``utility`` of the documents and aspects in these rows of ``judgments.aspects`` down to rank ``end``."""
-        aspects = judgments.aspects
-        keep = (aspects.grade[row] > 0) & (rank <= end)
-        row, rank = row[keep], rank[keep]
-        pair = aspects.aspect[row]
-        if np.any(pair[1:] < pair[:-1]):
-            order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
-            row, rank, pair = row[order], rank[order], pair[order]
-        r = gains.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
-        return utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], len(judgments), p=self["p"])
-
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
-        """The same of a handful of documents, by the same operations, row by row."""
+        """``utility`` of a handful of documents, by the same operations, row by row."""
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),

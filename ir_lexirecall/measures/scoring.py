@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from subprocess import CalledProcessError
 from typing import TYPE_CHECKING
 
 import ir_measures
@@ -11,16 +14,36 @@ from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall.measures import foreign, ndeval, standard
+from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import Measure, Utility
+from ir_lexirecall.measures.other_programs import BY_OTHERS
+from ir_lexirecall.measures.rankings import Score
+from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, is_read_by_program
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
+_MOST_DOCUMENTS = 2**26  # of a stand-in run
+
 
 def is_native(measure: IRMeasure) -> bool:
     """Whether this library computes a measure itself, from the ranks of the judged documents alone."""
-    return isinstance(measure, Measure) or standard.serves(measure) or ndeval.serves(measure)
+    return isinstance(measure, Measure) or is_standard(measure) or ndeval.serves(measure)
+
+
+def is_standard(measure: IRMeasure) -> bool:
+    """Whether a measure of ir_measures, with its parameters, is computed here.
+
+    >>> from ir_measures import AP, RBP, Compat, P
+    >>> [is_standard(measure) for measure in (AP(rel=2) @ 100, RBP(rel=1), P @ 10, P, Compat(p=0.8))]
+    [True, True, True, False, False]
+    """
+    supported = measure.SUPPORTED_PARAMS
+    return (
+        type(measure) in _STANDARD
+        and measure.params.keys() <= supported.keys()
+        and all(name in measure.params for name, param in supported.items() if param.required)
+    )
 
 
 def smaller_is_better(measure: IRMeasure) -> bool:
@@ -30,7 +53,24 @@ def smaller_is_better(measure: IRMeasure) -> bool:
     >>> smaller_is_better(ir_measures.AP)
     False
     """
-    return isinstance(measure, Measure) and measure.SMALLER_IS_BETTER
+    return isinstance(measure, Measure) and measure.is_cost()
+
+
+def identical(measure: IRMeasure) -> bool:
+    """Whether ``values`` gives, bit for bit, what ir_measures' default pipeline gives for this measure.
+
+    True for what pytrec_eval provides. Other providers break ties in other ways, and pytrec_eval reads only plain
+    decimal parameters.
+
+    >>> from ir_measures import AP, RBP, RR, nDCG
+    >>> [identical(measure) for measure in (AP, nDCG @ 10, RR, RR @ 10, RBP(rel=1), AP(rel=0))]
+    [True, True, True, False, False, False]
+    """
+    return (
+        is_standard(measure)
+        and measure.NAME in BY_TREC_EVAL
+        and all(is_read_by_program(measure, name, value) for name, value in measure.params.items())
+    )
 
 
 def check_served(measures: Iterable[IRMeasure]) -> None:
@@ -51,9 +91,9 @@ def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
         return _checked(measure, measure.score(run.condensed() if measure["judged_only"] else run), run)
-    if standard.serves(measure):
-        return standard.score(measure, run)
-    return ndeval.values(measure, run) if ndeval.serves(measure) else foreign.values(measure, run)
+    if is_standard(measure):
+        return _STANDARD[type(measure)](measure, run)
+    return ndeval.values(measure, run) if ndeval.serves(measure) else _by_provider(measure, run)
 
 
 def values(measure: IRMeasure, run: AlignedRun, threshold: float | None = None) -> Floats:
@@ -95,3 +135,42 @@ def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Flo
             f"{measure}: score must give an array of {len(run.judgments)} numbers, one per query, not {shape}"
         )
     return result
+
+
+def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
+    """Values of any measure that an installed ir_measures provider scores, shape ``(Q,)``.
+
+    Raises:
+        ValueError: no provider scores it, it fails, a grade is not a whole number, or the rankings are too long to make up.
+    """
+    import pandas as pd
+
+    judgments = run.judgments
+    judgments.check_whole_grades(str(measure))
+    if run.depth.sum() > _MOST_DOCUMENTS:
+        raise ValueError(
+            f"{measure} needs every document of the rankings, which are {run.depth.sum():,} together; at most "
+            f"{_MOST_DOCUMENTS:,} can be made up"
+        )
+    names = [f"judged-{row}" for row in range(len(judgments.query))]  # no name of an unjudged document
+    renamed = judgments.renamed(names)
+    stand_in = pd.DataFrame(replace(run, judgments=renamed).as_run("unjudged-"))
+    with failing(measure):
+        metrics = ir_measures.iter_calc([measure], renamed.for_ir_measures(), stand_in)
+        by_query = {metric.query_id: metric.value for metric in metrics}
+    return np.array([by_query.get(query_id, measure.DEFAULT) for query_id in judgments.query_ids], dtype=np.float64)
+
+
+@contextmanager
+def failing(*measures: IRMeasure) -> Iterator[None]:
+    """Let what another program fails with be a ``ValueError`` that names the measures it was to score."""
+    try:
+        yield
+    except (ArithmeticError, CalledProcessError) as error:
+        names = ", ".join(map(str, measures))
+        raise ValueError(f"{names}: ir_measures' provider cannot compute this: {error}") from error
+
+
+_STANDARD: dict[type[IRMeasure], Score] = {
+    type(getattr(ir_measures, name)): function for name, function in {**BY_TREC_EVAL, **BY_OTHERS}.items()
+}

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, ratio
 from ir_lexirecall._util.errors import and_more, is_integer
+from ir_lexirecall._util.rounding import SUM
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, rel
 
 if TYPE_CHECKING:
@@ -23,13 +25,6 @@ if TYPE_CHECKING:
 
 _RANKS = "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: documents in the collection; missing ones end it"
 _RANKING = (1, 0, 0, 1)
-
-_ROUNDING = 1e-9  # by which r x m may miss a whole number
-_SIZES = """
-    ``n`` is the size of the collection: a number, a mapping of query ids to numbers where it differs from query to query, or
-    ``'ranking'`` (the default), the documents ranked, of which then no relevant one may be missing. Relevant documents that are
-    not ranked end the collection. A query without relevant documents scores 0.
-"""
 
 
 def collection_sizes() -> Param:
@@ -85,7 +80,9 @@ class Positions:
 class _TotalRecall(Measure, register=False):
     """What all share: the collection's size, and where its relevant documents stand."""
 
-    params: dict[str, Any] = {"rel": rel(), "n": collection_sizes()}
+    RANGE = (0.0, inf)
+    FAMILY = "collections"
+    params = {"rel": rel(), "n": collection_sizes()}
 
     def positions(self, run: AlignedRun) -> Positions:
         """Where the relevant documents stand.
@@ -104,7 +101,16 @@ class _TotalRecall(Measure, register=False):
                     f"{and_more(len(lacking) - 1)}; give n, the size of the collection"
                 )
             return Positions(found, np.maximum(run.depth, 1), missing)
-        n = _sizes(self, ids, found.m > 0)
+        if isinstance(self["n"], Mapping):
+            by_id = {str(query_id): size for query_id, size in self["n"].items()}
+            unknown = [ids[q] for q in np.flatnonzero(found.m).tolist() if ids[q] not in by_id]
+            if unknown:
+                raise ValueError(
+                    f"{self.NAME}: n has no size for query {unknown[0]!r}{and_more(len(unknown) - 1)}; add it"
+                )
+            n = np.array([by_id.get(query_id, 1) for query_id in ids], dtype=np.int64)
+        else:
+            n = np.full(len(ids), self["n"], dtype=np.int64)
         needed = run.depth + missing
         over = np.flatnonzero((needed > n) & (found.m > 0))
         if len(over):
@@ -116,36 +122,28 @@ class _TotalRecall(Measure, register=False):
         return Positions(found, n, missing)
 
 
-def _sizes(measure: Measure, query_ids: list[str], counts: Any) -> Ints:
-    n = measure["n"]
-    if not isinstance(n, Mapping):
-        return np.full(len(query_ids), n, dtype=np.int64)
-    by_id = {str(query_id): size for query_id, size in n.items()}
-    lacking = [query_id for query_id, some in zip(query_ids, counts, strict=True) if some and query_id not in by_id]
-    if lacking:
-        raise ValueError(f"{measure.NAME}: n has no size for query {lacking[0]!r}{and_more(len(lacking) - 1)}; add it")
-    return np.array([by_id.get(query_id, 1) for query_id in query_ids], dtype=np.int64)
-
-
 class WSS(_TotalRecall):
-    __doc__ = f"""Work saved over sampling at a recall r: WSS@r = (n - p_j) / n - (1 - r), with j = ceil(r m).
+    """Share of the collection that need not be read to reach a recall, beyond what chance would save.
+
+    Work saved over sampling at a recall r: WSS@r = (n - p_j) / n - (1 - r), with j = ceil(r m).
 
     The share of the collection that need not be read to find j relevant documents, less that which reading at random
     would save.
-    {_SIZES}
+
+    ``n`` is the size of the collection: a number, a mapping of query ids to numbers where it differs from query to query, or
+    ``'ranking'`` (the default), the documents ranked, of which then no relevant one may be missing. Relevant documents that are
+    not ranked end the collection. A query without relevant documents scores 0.
+
     Source: Cohen, Hersh, Peterson, Yen, Reducing Workload in Systematic Review Preparation Using Automated Citation
     Classification, JAMIA 2006, doi 10.1197/jamia.M1929.
 
     >>> from ir_lexirecall import WSS
-    >>> round(WSS(n=10).calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "b": 2.0}}}}), 12)
+    >>> round(WSS(n=10).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "b": 2.0}}), 12)
     0.65
     """
 
-    PRETTY_NAME: ClassVar[str] = "Work Saved over Sampling"
-    SHORT_DESC: ClassVar[str] = (
-        "Share of the collection that need not be read to reach a recall, beyond what chance would save."
-    )
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Work Saved over Sampling"
+    ABOUT = About(
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
         plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
         symbols=f"{_RANKS}; r: recall to be reached",
@@ -157,32 +155,38 @@ class WSS(_TotalRecall):
         source="cohen2006",
         see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
     )
-    AT_PARAM: ClassVar[str] = "r"
-    params: dict[str, Any] = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+    AT_PARAM = "r"
+    params = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+
+    def value_range(self) -> tuple[float, float]:
+        return self["r"] - 1, self["r"]
 
     def score(self, run: AlignedRun) -> Floats:
         place, r = self.positions(run), self["r"]
         m = place.found.m
-        p = place.rank_of(np.ceil(r * m - _ROUNDING).astype(np.int64))
+        p = place.rank_of(np.ceil(r * m * (1 - SUM)).astype(np.int64))
         return np.where(m > 0, (place.n - p) / place.n - (1 - r), 0.0)
 
 
 class ATD(_TotalRecall):
-    __doc__ = f"""Average time to discovery: the mean rank of the relevant documents, ATD = (1/m) sum p_i.
+    """Mean rank of the relevant documents in the whole collection (smaller is better).
+
+    Average time to discovery: the mean rank of the relevant documents, ATD = (1/m) sum p_i.
 
     Smaller is better; (m + 1) / 2 is the best value. ``normalize=True`` gives it as a share of n.
-    {_SIZES}
+
+    ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
+
     Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
     Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import ATD
-    >>> ATD.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    >>> ATD.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
     2.5
     """
 
-    PRETTY_NAME: ClassVar[str] = "Average Time to Discovery"
-    SHORT_DESC: ClassVar[str] = "Mean rank of the relevant documents in the whole collection (smaller is better)."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Average Time to Discovery"
+    ABOUT = About(
         formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
         plain="ATD = (1/m) sum of p_i",
         symbols=_RANKS,
@@ -194,8 +198,11 @@ class ATD(_TotalRecall):
         source="ferdinands2023",
         see_also=("RecallLoss", "RE", "LastRel"),
     )
-    SMALLER_IS_BETTER: ClassVar[bool] = True
-    params: dict[str, Any] = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+    SMALLER_IS_BETTER = True
+    params = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+
+    def value_range(self) -> tuple[float, float]:
+        return UNIT if self["normalize"] else self.RANGE
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -204,24 +211,26 @@ class ATD(_TotalRecall):
 
 
 class RecallLoss(_TotalRecall):
-    __doc__ = f"""Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1 worst.
+    """Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better).
+
+    Loss of recall: the area between the ideal recall curve and that of the ranking, 0 best and 1 worst.
 
     RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m)), found(k) = relevant documents among the first k. It is
     ``RE`` / (n - m), that is, of the same order as ``ATD`` for one query.
-    {_SIZES}
+
+    ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
+
     Source: asreview-insights (loss); the area over the recall curve as in Ferdinands et al., Systematic Reviews 2023,
     doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import RecallLoss
-    >>> RecallLoss.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    >>> RecallLoss.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
     0.5
     """
 
-    PRETTY_NAME: ClassVar[str] = "Loss of Recall"
-    SHORT_DESC: ClassVar[str] = (
-        "Area between the ideal recall curve and that of the ranking, from 0 to 1 (smaller is better)."
-    )
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Loss of Recall"
+    RANGE = UNIT
+    ABOUT = About(
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
         plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
@@ -238,7 +247,7 @@ class RecallLoss(_TotalRecall):
         source="ferdinands2023",
         see_also=("ATD", "RE", "WSS"),
     )
-    SMALLER_IS_BETTER: ClassVar[bool] = True
+    SMALLER_IS_BETTER = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -248,21 +257,24 @@ class RecallLoss(_TotalRecall):
 
 
 class LastRel(_TotalRecall):
-    __doc__ = f"""Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 / TSE.
+    """Rank of the last relevant document in the whole collection (smaller is better).
+
+    Rank of the last relevant document, p_m: how much must be read to have everything. It is 1 / TSE.
 
     Smaller is better.
-    {_SIZES}
+
+    ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
+
     Source: Kanoulas, Li, Azzopardi, Spijker, CLEF 2017 Technologically Assisted Reviews in Empirical Medicine Overview, CLEF
     2017; as 1 / TSE: Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373.
 
     >>> from ir_lexirecall import LastRel
-    >>> LastRel.calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    >>> LastRel.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
     4.0
     """
 
-    PRETTY_NAME: ClassVar[str] = "Last Relevant Document"
-    SHORT_DESC: ClassVar[str] = "Rank of the last relevant document in the whole collection (smaller is better)."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Last Relevant Document"
+    ABOUT = About(
         formula=r"\mathrm{LastRel} = p_m",
         plain="LastRel = p_m",
         symbols=_RANKS,
@@ -274,7 +286,7 @@ class LastRel(_TotalRecall):
         source="kanoulas2017",
         see_also=("TSE", "SL3", "WSS"),
     )
-    SMALLER_IS_BETTER: ClassVar[bool] = True
+    SMALLER_IS_BETTER = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -282,21 +294,24 @@ class LastRel(_TotalRecall):
 
 
 class ERF(_TotalRecall):
-    __doc__ = f"""Extra relevant documents found: recall when a share x of the collection is read, less that of chance, x.
+    """Recall when a share of the collection is read, beyond what reading at random finds.
+
+    Extra relevant documents found: recall when a share x of the collection is read, less that of chance, x.
 
     ERF@x = recall at rank floor(x n) - x.
-    {_SIZES}
+
+    ``n`` as in ``WSS``: relevant documents that are not ranked end the collection.
+
     Source: Ferdinands et al., Performance of Active Learning Models for Screening Prioritization in Systematic Reviews,
     Systematic Reviews 2023, doi 10.1186/s13643-023-02257-7.
 
     >>> from ir_lexirecall import ERF
-    >>> ERF(x=0.5).calc_aggregate({{"q": {{"a": 1, "b": 1}}}}, {{"q": {{"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}}})
+    >>> ERF(x=0.5).calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
     0.0
     """
 
-    PRETTY_NAME: ClassVar[str] = "Extra Relevant Documents Found"
-    SHORT_DESC: ClassVar[str] = "Recall when a share of the collection is read, beyond what reading at random finds."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Extra Relevant Documents Found"
+    ABOUT = About(
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
         plain="ERF@x = recall at rank floor(x n) - x",
         symbols=f"{_RANKS}; x: share of the collection that is read",
@@ -308,10 +323,13 @@ class ERF(_TotalRecall):
         source="ferdinands2023",
         see_also=("WSS", "R", "RecallLoss"),
     )
-    AT_PARAM: ClassVar[str] = "x"
-    params: dict[str, Any] = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+    AT_PARAM = "x"
+    params = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+
+    def value_range(self) -> tuple[float, float]:
+        return -self["x"], 1 - self["x"]
 
     def score(self, run: AlignedRun) -> Floats:
         place, x = self.positions(run), self["x"]
-        recall = place.recall_at(np.floor(x * place.n + _ROUNDING).astype(np.int64))
+        recall = place.recall_at(np.floor(x * place.n * (1 + SUM)).astype(np.int64))
         return np.where(place.found.m > 0, recall - x, 0.0)

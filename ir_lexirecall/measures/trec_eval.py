@@ -16,6 +16,7 @@ Conventions of trec_eval that its documentation does not mention:
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ir_lexirecall.measures.rankings import (
     Hits,
     Ranking,
     Score,
+    computes,
     cutoff_of,
     discountable_gain,
     down_to,
@@ -45,6 +47,10 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.judgments import Judgments
 
 
+BY_TREC_EVAL: dict[str, Score] = {}
+"""The functions of this module by the measure that they compute."""
+
+_computes = partial(computes, BY_TREC_EVAL)
 _INFAP_EPSILON = 0.00001
 _PROGRAM_GAINS = 10**7  # pytrec_eval makes a table of as many as the largest grade
 
@@ -68,29 +74,34 @@ def is_read_by_program(measure: Measure, name: str, value: Any) -> bool:
     return True
 
 
+@_computes("P")
 def _p(measure: Measure, run: AlignedRun) -> Floats:
     """P@k: relevant documents among the first k, over k."""
     k = cutoff_of(measure)
     return hits_of(measure, run).up_to(k) / float(k)
 
 
+@_computes("R")
 def _r(measure: Measure, run: AlignedRun) -> Floats:
     """R@k: relevant documents among the first k, over m."""
     hits = hits_of(measure, run)
     return ratio(hits.up_to(cutoff_of(measure)), hits.m)
 
 
+@_computes("Success")
 def _success(measure: Measure, run: AlignedRun) -> Floats:
     """Success@k: 1 if any of the first k is relevant."""
     return (hits_of(measure, run).up_to(cutoff_of(measure)) > 0).astype(np.float64)
 
 
+@_computes("Rprec")
 def _rprec(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents among the first m, over m."""
     hits = hits_of(measure, run)
     return ratio(np.bincount(hits.query[hits.rank <= hits.m[hits.query]], minlength=len(hits.m)), hits.m)
 
 
+@_computes("AP")
 def _ap(measure: Measure, run: AlignedRun) -> Floats:
     """AP = (1 / m) sum of i / p_i over the retrieved relevant documents, down to rank k."""
     hits = hits_of(measure, run)
@@ -98,6 +109,7 @@ def _ap(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(per_query_sum(hits.query, terms, len(hits.m)), hits.m)
 
 
+@_computes("RR")
 def _rr(measure: Measure, run: AlignedRun) -> Floats:
     """RR = 1 / p_1, and 0 where p_1 is below rank k."""
     hits = hits_of(measure, run)
@@ -107,6 +119,7 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
     return value
 
 
+@_computes("nDCG")
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
     gains, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
@@ -130,6 +143,7 @@ def _ideal_gains(judgments: Judgments, judged_grade: Floats, dcg: str) -> Gains:
     return Gains(query, rank, discountable_gain(dcg, grade, query, judgments, judged_grade) / log2_of_next(rank))
 
 
+@_computes("Bpref")
 def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     """(1 / m) sum over the relevant retrieved of 1 - min(n, m) / min(N, m): n of all N non-relevant judged stand before."""
     ranking, rel, judgments = Ranking.from_run(run), measure["rel"], run.judgments
@@ -146,6 +160,7 @@ def _bpref(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(per_query_sum(hits.query, 1 - lost, len(hits.m)), hits.m)
 
 
+@_computes("infAP")
 def _infap(measure: Measure, run: AlignedRun) -> Floats:
     """AP with the precision at rank j + 1 expected from those of the j documents before that are judged (Yilmaz, Aslam)."""
     ranking, rel = Ranking.from_run(run), measure["rel"]
@@ -170,6 +185,7 @@ def _negative_before(ranking: Ranking, hits: Hits, rel: float) -> Any:
     return before[hits.row] - before[ranking.first_row[hits.query]]
 
 
+@_computes("IPrec")
 def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     """The best precision at any rank at or below that of relevant document c, where the recall is reached."""
     recall = float(f"{number(measure, 'recall'):.2f}")
@@ -187,6 +203,7 @@ def _iprec(measure: Measure, run: AlignedRun) -> Floats:
     return value
 
 
+@_computes("SetP")
 def _setp(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents retrieved, over all retrieved; ``relative``: over the most that could be relevant."""
     ranking = ranking_of(measure, run)
@@ -194,12 +211,14 @@ def _setp(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(hits.r, np.minimum(ranking.depth, hits.m) if measure["relative"] else ranking.depth)
 
 
+@_computes("SetR")
 def _setr(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents retrieved, over m."""
     hits = Ranking.from_run(run).hits(measure["rel"])
     return ratio(hits.r, hits.m)
 
 
+@_computes("SetAP")
 def _setap(measure: Measure, run: AlignedRun) -> Floats:
     """SetP times SetR."""
     ranking = ranking_of(measure, run)
@@ -208,6 +227,7 @@ def _setap(measure: Measure, run: AlignedRun) -> Floats:
     return ratio(r * r, ranking.depth * hits.m.astype(np.float64))
 
 
+@_computes("SetF")
 def _setf(measure: Measure, run: AlignedRun) -> Floats:
     """(beta + 1) P R / (beta P + R) of the precision P and the recall R of all retrieved."""
     ranking, beta = ranking_of(measure, run), number(measure, "beta")
@@ -216,6 +236,7 @@ def _setf(measure: Measure, run: AlignedRun) -> Floats:
     return ratio((beta + 1) * p * r, beta * p + r)
 
 
+@_computes("NumRet")
 def _numret(measure: Measure, run: AlignedRun) -> Floats:
     """Documents retrieved, with ``rel`` the relevant ones among them."""
     rel = optional(measure, "rel")
@@ -223,32 +244,13 @@ def _numret(measure: Measure, run: AlignedRun) -> Floats:
     return count.astype(np.float64)
 
 
+@_computes("NumRel")
 def _numrel(measure: Measure, run: AlignedRun) -> Floats:
     """Relevant documents, of the queries that the run has."""
     return np.where(scored_queries(run), run.judgments.m(measure["rel"]), 0.0)
 
 
+@_computes("NumQ")
 def _numq(measure: Measure, run: AlignedRun) -> Floats:
     """1 for every query that the run has."""
     return scored_queries(run).astype(np.float64)
-
-
-BY_TREC_EVAL: dict[str, Score] = {
-    "P": _p,
-    "R": _r,
-    "AP": _ap,
-    "nDCG": _ndcg,
-    "RR": _rr,
-    "Rprec": _rprec,
-    "Bpref": _bpref,
-    "Success": _success,
-    "IPrec": _iprec,
-    "infAP": _infap,
-    "SetP": _setp,
-    "SetR": _setr,
-    "SetF": _setf,
-    "SetAP": _setap,
-    "NumRet": _numret,
-    "NumRel": _numrel,
-    "NumQ": _numq,
-}

@@ -6,13 +6,13 @@ Doubles are added, multiplied and divided in the program's order, so that values
 from __future__ import annotations
 
 from math import inf, log2
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum, position_in_segment, ratio
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, persistence, rel
 from ir_lexirecall.measures.rankings import log2_of_next
 
@@ -37,7 +37,9 @@ def version() -> Param:
 
 
 class IPrec_TE(Measure):
-    """Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall is reached.
+    """Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does.
+
+    Interpolated precision of trec_eval 10: the best precision at or below the rank where the recall is reached.
 
     The recall is reached with relevant document c = round(recall x m), halves up (``version=10``), or c = floor(recall x m +
     0.9) (``version=9``, which is ir_measures' ``IPrec``); 0 where fewer are retrieved.
@@ -50,11 +52,10 @@ class IPrec_TE(Measure):
     [0.6666666666666666, 1.0]
     """
 
-    PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
-    SHORT_DESC: ClassVar[str] = (
-        "Best precision at or below the rank where a recall is reached, rounded as trec_eval 10 does."
-    )
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Interpolated Precision of trec_eval 10"
+    RANGE = UNIT
+    FAMILY = "binary"
+    ABOUT = About(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
         symbols=f"{RANKS}; c: at least 1 in the maximum; version=9: c = floor(recall x m + 0.9), as IPrec",
@@ -66,8 +67,8 @@ class IPrec_TE(Measure):
         source="buckley2000",
         see_also=("IPrec", "ElevenPt", "AP"),
     )
-    AT_PARAM: ClassVar[str] = "recall"
-    params: dict[str, Any] = {
+    AT_PARAM = "recall"
+    params = {
         "recall": Param(float, "recall to be reached", required=True, least=0, most=1),
         "version": version(),
         "rel": rel(),
@@ -79,7 +80,9 @@ class IPrec_TE(Measure):
 
 
 class ElevenPt(Measure):
-    """Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1, trec_eval's 11pt_avg.
+    """Mean of interpolated precision at the recall points 0, 0.1, ..., 1.
+
+    Eleven-point average precision: the mean of interpolated precision at recall 0, 0.1, ..., 1, trec_eval's 11pt_avg.
 
     Recall points are rounded as by ``IPrec_TE``: ``version`` 10 or 9.
 
@@ -90,9 +93,10 @@ class ElevenPt(Measure):
     0.8636363636363636
     """
 
-    PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
-    SHORT_DESC: ClassVar[str] = "Mean of interpolated precision at the recall points 0, 0.1, ..., 1."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Eleven-Point Average Precision"
+    RANGE = UNIT
+    FAMILY = "binary"
+    ABOUT = About(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
         symbols=RANKS,
@@ -106,7 +110,7 @@ class ElevenPt(Measure):
         source="buckley2000",
         see_also=("AP", "IPrec_TE"),
     )
-    params: dict[str, Any] = {"version": version(), "rel": rel()}
+    params = {"version": version(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
@@ -117,7 +121,9 @@ class ElevenPt(Measure):
 
 
 class RBP_TE(Measure):
-    """Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top grade where that is above 1.
+    """Rank-biased precision with gains in shares of the query's top grade.
+
+    Rank-biased precision of trec_eval 10: (1 - p) sum p^(i-1) g_i, grades over the query's top grade where that is above 1.
 
     With binary judgments it is ir_measures' ``RBP(p=0.9)``. ``CWL_RBP`` takes one top grade for all queries instead.
 
@@ -129,9 +135,9 @@ class RBP_TE(Measure):
     0.5
     """
 
-    PRETTY_NAME: ClassVar[str] = "Rank-Biased Precision of trec_eval 10"
-    SHORT_DESC: ClassVar[str] = "Rank-biased precision with gains in shares of the query's top grade."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Rank-Biased Precision of trec_eval 10"
+    RANGE = UNIT
+    ABOUT = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
         plain="(1 - p) sum of p^(i-1) g_i / max(1, top grade of the query)",
         symbols="g_i: grade of the document at rank i, negative ones count as 0; p: persistence",
@@ -143,7 +149,7 @@ class RBP_TE(Measure):
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
-    params: dict[str, Any] = {"p": persistence(0.9)}
+    params = {"p": persistence(0.9)}
 
     def score(self, run: AlignedRun) -> Floats:
         p, queries = self["p"], len(run.judgments)
@@ -156,7 +162,9 @@ class RBP_TE(Measure):
 
 
 class RelP(Measure):
-    """Relative precision: precision over the best possible for that many documents, trec_eval's relative_P and set_relative_P.
+    """Precision, over the best that this many documents could have: P up to rank m, R below.
+
+    Relative precision: precision over the best possible for that many documents, trec_eval's relative_P and set_relative_P.
 
     With ``@k``, r_k / min(k, m); without, r / min(depth, m) of all documents retrieved.
 
@@ -168,9 +176,10 @@ class RelP(Measure):
     (0.5, 1.0)
     """
 
-    PRETTY_NAME: ClassVar[str] = "Relative Precision"
-    SHORT_DESC: ClassVar[str] = "Precision, over the best that this many documents could have: P up to rank m, R below."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Relative Precision"
+    RANGE = UNIT
+    FAMILY = "binary"
+    ABOUT = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
         symbols=f"{RANKS}; k: the cutoff, without one the number of documents retrieved",
@@ -182,7 +191,7 @@ class RelP(Measure):
         source="buckley2000",
         see_also=("P", "R", "Rprec"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
+    params = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
@@ -191,7 +200,9 @@ class RelP(Measure):
 
 
 class Rndcg(Measure):
-    """nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's Rndcg.
+    """Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking.
+
+    nDCG at R levels: its mean over the ranks where the ideal ranking's grade changes, trec_eval's Rndcg.
 
     The ranks are c_1 < ... < c_L, how many documents have at least the highest grade, at least the second highest, ..., a
     grade above 0; and the depth of the ranking, where that is above c_L + 1.
@@ -204,11 +215,9 @@ class Rndcg(Measure):
     0.7451...
     """
 
-    PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
-    SHORT_DESC: ClassVar[str] = (
-        "Mean of nDCG over the ranks where the ideal ranking's grade changes, and the whole ranking."
-    )
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "nDCG at R Levels"
+    RANGE = UNIT
+    ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
         plain="mean of nDCG@d over d in D = {c_1, ..., c_L} and the depth of the ranking",
         symbols="c_l: documents of at least the l-th highest grade; L: different grades above 0; the depth counts if above c_L + 1",
@@ -225,7 +234,7 @@ class Rndcg(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "nDCG_JK"),
     )
-    params: dict[str, Any] = {}
+    params = {}
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)
@@ -234,8 +243,10 @@ class Rndcg(Measure):
         ideal = (judgments.query[judged], position_in_segment(judgments.query[judged]) + 1, judgments.grade[judged])
         keep = run.grade > 0
         actual = (run.query[keep], run.rank[keep], run.grade[keep])
+        positive = np.bincount(ideal[0], minlength=queries)  # documents of a grade above 0, c_L
+        ranks = [*_rank_of_levels(*ideal, queries), np.where((run.depth > positive + 1) & (positive > 0), run.depth, 0)]
         total, levels = np.zeros(queries), np.zeros(queries, dtype=np.int64)
-        for rank in [*_rank_of_levels(*ideal, queries), _whole(run.depth, ideal[0], queries)]:
+        for rank in ranks:
             some = rank > 0
             best = _dcg(*ideal, rank, queries)
             total[some] += _dcg(*actual, rank, queries)[some] / best[some]
@@ -276,12 +287,6 @@ def _rank_of_levels(query: Ints, rank: Ints, grade: Floats, queries: int) -> lis
         c[query[at]] = rank[at]
         levels.append(c)
     return levels
-
-
-def _whole(depth: Ints, query: Ints, queries: int) -> Ints:
-    """The depth of each ranking, where it is above c_L + 1 and the query has a positive grade; else 0."""
-    positive = np.bincount(query, minlength=queries)
-    return np.where((depth > positive + 1) & (positive > 0), depth, 0)
 
 
 def _dcg(query: Ints, rank: Ints, grade: Floats, k: Ints, queries: int) -> Floats:

@@ -1,25 +1,46 @@
-"""Total search efficiency: the exposure of the last relevant document (Diaz et al., TORS 2026)."""
+"""How far a user reads to find everything: total search efficiency (Diaz et al., TORS 2026), and search lengths (Cooper, Rocchio)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_sum
 from ir_lexirecall._util.errors import and_more
-from ir_lexirecall.measures import exposure
 from ir_lexirecall.measures.about import RANKS, About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, persistence, rel
 
 if TYPE_CHECKING:
-    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.aligned_run import AlignedRun, Relevant
+
+
+EXPOSURES = ("AP", "RR", "nDCG", "RBP", "linear")
+
+
+def exposure(name: str, *, p: float, n: int | None) -> Callable[[Floats], Floats]:
+    """The exposure model called ``name``; ``p`` belongs to RBP's and ``n``, the size of the collection, to the linear one.
+
+    >>> exposure("nDCG", p=0.8, n=None)(np.array([1.0, 3.0, np.inf]))
+    array([1. , 0.5, 0. ])
+    """
+    if name == "nDCG":
+        return lambda rank: 1 / np.log2(rank + 1)
+    if name == "RBP":
+        return lambda rank: (1 - p) * p ** (rank - 1)
+    if name == "linear":
+        assert n is not None
+        return lambda rank: 1 - rank / n
+    return lambda rank: 1 / rank
 
 
 class TSE(Measure):
-    """Total search efficiency: the exposure of the last relevant document, TSE = e(p_m).
+    """Exposure of the last relevant document: how soon everything relevant has been seen.
+
+    Total search efficiency: the exposure of the last relevant document, TSE = e(p_m).
 
     How soon is a user served who needs *every* relevant document? With the default exposure e(i) = 1/i it is
     the reciprocal rank of the last one. A missing relevant document sits at the bottom of the collection
@@ -33,9 +54,10 @@ class TSE(Measure):
     (0.25, 0.43067...)
     """
 
-    PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
-    SHORT_DESC: ClassVar[str] = "Exposure of the last relevant document: how soon everything relevant has been seen."
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Total Search Efficiency"
+    RANGE = UNIT
+    FAMILY = "binary"
+    ABOUT = About(
         formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
         plain="TSE = e(p_m), by default e(i) = 1/i",
         symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a missing document has rank "
@@ -48,14 +70,14 @@ class TSE(Measure):
         source="diaz2026",
         see_also=("LexiRecall", "SL3", "RE", "R", "RR"),
     )
-    params: dict[str, Any] = {
+    params = {
         "cutoff": cutoff(),
         "rel": rel(),
         "exposure": Param(
             str,
             "exposure of rank i: 'AP'='RR' 1/i, 'nDCG' 1/log2(i+1), 'RBP' (1-p)p^(i-1), 'linear' 1-i/n",
             default="AP",
-            choices=exposure.NAMES,
+            choices=EXPOSURES,
         ),
         "p": persistence(0.8, "persistence of the exposure 'RBP'"),
         "n": collection_size(),
@@ -79,8 +101,92 @@ class TSE(Measure):
         p_m = last_rank(found.m, found.r, found.p_r, depth, n=n, optimistic=self["impute"] == "optimistic")
         if n is not None:
             check_n(self, run, np.maximum(found.p_r + (found.m - found.r), np.where(found.m > 0, p_m, 0)))
-        e = exposure.exposure(self["exposure"], p=self["p"], n=n)
+        e = exposure(self["exposure"], p=self["p"], n=n)
         return total_search_efficiency(found.m, p_m, e, n=n, normalize=self["normalize"])
+
+
+class _SearchLength(Measure, register=False):
+    """What both share: where the relevant documents stand, the missing ones at the end of the collection."""
+
+    SMALLER_IS_BETTER = True
+    RANGE = (0.0, inf)
+    FAMILY = "collections"
+    params = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
+
+    def _relevant(self, run: AlignedRun) -> Relevant:
+        found = run.relevant(self["rel"], self["cutoff"])
+        if self["n"] is not None:
+            check_n(self, run, found.p_r + (found.m - found.r))
+        return found
+
+
+class SL3(_SearchLength):
+    """Nonrelevant documents that a user passes to find all relevant ones (smaller is better).
+
+    Cooper's search length: nonrelevant documents above the last relevant one, SL3 = p_m - m.
+
+    Smaller is better, 0 is the ideal ranking, and comparisons take it so. The u missing documents of a query (below the
+    cutoff, too) end the collection, at ranks n-u+1, ..., n; without ``n``, a value with a missing document is infinite, and so
+    is a mean with it. A query without relevant documents scores 0.
+
+    SL3 of Diaz, Ekstrand, Mitra, TORS 2026, Section 3.2, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import SL3
+    >>> SL3.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    2.0
+    """
+
+    PRETTY_NAME = "Search Length of the Last Relevant Document"
+    ABOUT = About(
+        formula=r"\mathrm{SL3} = p_m - m",
+        plain="SL3 = p_m - m",
+        symbols=f"{RANKS}; missing documents end the collection of n, without n the value is infinite",
+        values="0 to n - m, or infinite without n; smaller is better",
+        zero="the ideal ranking, or a query without relevant documents",
+        ties="the last relevant document stands at the same rank",
+        use="when effort counts in documents: nonrelevant ones that a user passes to find everything; give n",
+        example=Example("SL3", (1, 0, 0, 1), 2.0, "The last of m = 2 relevant documents has rank 4: 4 - 2 = 2."),
+        source="cooper1968",
+        see_also=("RE", "TSE"),
+    )
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = self._relevant(run)
+        return search_length(found.m, found.r, found.p_r, n=self["n"])
+
+
+class RE(_SearchLength):
+    """Mean rank of the relevant documents, above that of the ideal ranking (smaller is better).
+
+    Rocchio's recall error: mean rank of the relevant documents above the ideal, (1/m) sum p_i - (m+1)/2.
+
+    Smaller is better, 0 is the ideal ranking; ``n`` and missing documents as in ``SL3``.
+
+    RE of Diaz, Ekstrand, Mitra, TORS 2026, Section 3.2, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import RE
+    >>> RE.calc_aggregate({"q": {"a": 1, "b": 1}}, {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}})
+    1.0
+    """
+
+    PRETTY_NAME = "Recall Error"
+    ABOUT = About(
+        formula=r"\mathrm{RE} = \frac{1}{m} \sum_{i=1}^{m} p_i - \frac{m + 1}{2}",
+        plain="RE = (1/m) sum of p_i - (m + 1)/2",
+        symbols=f"{RANKS}; the u missing documents stand at ranks n-u+1, ..., n, without n the value is infinite",
+        values="0 to n - m, or infinite without n; smaller is better",
+        zero="the ideal ranking, or a query without relevant documents",
+        ties="the same mean rank of the relevant documents",
+        use="when effort counts on average over the relevant documents, not for the last one; give n",
+        example=Example("RE", (1, 0, 0, 1), 1.0, "Mean rank (1 + 4)/2 = 2.5, ideal (1 + 2)/2 = 1.5: 2.5 - 1.5 = 1."),
+        source="rocchio1966",
+        see_also=("SL3", "TSE", "AP"),
+    )
+
+    def score(self, run: AlignedRun) -> Floats:
+        found = self._relevant(run)
+        ranks = per_query_sum(found.query, found.rank, len(found.m))
+        return recall_error(found.m, found.r, ranks, n=self["n"])
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
@@ -120,3 +226,21 @@ def total_search_efficiency(
         meet = span == 0
         value[some] = np.where(meet, 1.0, (value[some] - worst) / np.where(meet, 1.0, span))
     return value
+
+
+def search_length(m: Ints, r: Ints, p_r: Ints, *, n: int | None) -> Floats:
+    """SL3 = p_m - m, with p_m = n where a document is missing (infinite without ``n``); arrays of shape ``(Q,)``.
+
+    ``m`` relevant documents, of which ``r`` were retrieved, the last one at rank ``p_r``.
+    """
+    return np.where(r == m, p_r, np.inf if n is None else n) - m.astype(np.float64) * (m > 0)
+
+
+def recall_error(m: Ints, r: Ints, ranks: Floats, *, n: int | None) -> Floats:
+    """RE = (1/m) sum p_i - (m+1)/2, the m - r missing documents at the end of ``n`` (infinite without); shape ``(Q,)``.
+
+    ``ranks`` is the sum of the ranks of the ``r`` documents retrieved.
+    """
+    u = m - r
+    bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
+    return np.divide(ranks + bottom, m, out=np.zeros(len(m)), where=m > 0) - np.where(m > 0, (m + 1) / 2, 0.0)

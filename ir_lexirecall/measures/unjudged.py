@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import cutoff
 
 if TYPE_CHECKING:
@@ -16,20 +16,24 @@ if TYPE_CHECKING:
 
 
 class Unjudged(Measure):
-    """Share of the first k documents that have no judgment: (1/k) times their number.
+    """Share of the first k documents without a judgment (smaller is better).
+
+    Share of the first k documents that have no judgment: (1/k) times their number.
 
     Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone. A ranking of fewer documents has
-    fewer without a judgment. ``Unjudged@5`` is trec_eval 10's ``unj_5``.
+    fewer without a judgment. ``Unjudged@5`` is trec_eval 10's ``unj_5``, for which a
+    negative grade says that a document was pooled and not judged; where it stands for spam, ``Judged`` counts it as judged.
 
     >>> from ir_lexirecall import Unjudged
     >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})
     0.5
     """
 
-    PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
-    SHORT_DESC: ClassVar[str] = "Share of the first k documents without a judgment (smaller is better)."
-    SMALLER_IS_BETTER: ClassVar[bool] = True
-    ABOUT: ClassVar[About] = About(
+    PRETTY_NAME = "Unjudged Documents"
+    SMALLER_IS_BETTER = True
+    RANGE = UNIT
+    FAMILY = "unjudged"
+    ABOUT = About(
         formula=r"\frac{1}{k} |\{i \le k : d_i \text{ unjudged}\}|",
         plain="documents without a judgment among the first k, over k",
         symbols="d_i: the document at rank i",
@@ -41,9 +45,9 @@ class Unjudged(Measure):
         source="moffat2008",
         see_also=("Judged", "P"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(required=True)}
+    params = {"cutoff": cutoff(required=True)}
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]
-        judged = np.bincount(run.query[run.rank <= k], minlength=len(run.depth))
+        judged = np.bincount(run.query[(run.rank <= k) & (run.grade >= 0)], minlength=len(run.depth))
         return (np.minimum(run.depth, k) - judged) / float(k)

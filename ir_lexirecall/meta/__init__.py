@@ -1,7 +1,8 @@
 """Measuring measures: axioms, orientation, ties, sensitivity, stability and relations of any measure.
 
-Every function takes measures (objects, or strings as in ``ir_measures``) and gives a tidy DataFrame that says in ``attrs``
-what was run; ``plot`` draws it, ``summary`` says what stands out.
+Every study gives a tidy DataFrame that says in ``attrs`` what was run; ``plot`` draws it, ``summary`` says what stands out.
+Studies of runs are methods of ``Study``, which reads the runs once; the others are functions of measures (objects, or strings
+as in ``ir_measures``).
 
 >>> from ir_lexirecall import meta
 >>> table = meta.tie_probabilities(n=1000, m=10)
@@ -9,54 +10,82 @@ what was run; ``plot`` draws it, ``summary`` says what stands out.
 ('tie_probabilities', ['LexiRecall', 'TSE', 'RR', 'R@1000', 'Rprec'])
 """
 
-from ir_lexirecall.meta.agreements import agreement, per_query_kendall
-from ir_lexirecall.meta.aspect_labels import best_run_labels, reachable_maximum
-from ir_lexirecall.meta.balancing import balancing_index
+from ir_lexirecall.meta import (
+    agreements,
+    aspect_labels,
+    correlations,
+    degradation,
+    missing_labels,
+    sensitivity,
+    two_judges,
+    worst_cases,
+)
+from ir_lexirecall.meta.aspect_labels import reachable_maximum
 from ir_lexirecall.meta.checking import axioms, check, properties
-from ir_lexirecall.meta.correlations import correlation
-from ir_lexirecall.meta.degradation import degrade
-from ir_lexirecall.meta.fitting import fit
-from ir_lexirecall.meta.metric_unanimity import unanimity
-from ir_lexirecall.meta.missing import left_out, stability
-from ir_lexirecall.meta.orientations import orientation
-from ir_lexirecall.meta.partial_orders import partial_order
-from ir_lexirecall.meta.providers import provider_exposure
-from ir_lexirecall.meta.sensitivity import achieved_significance, discriminative_power
+from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.orientations import balancing_index, orientation
+from ir_lexirecall.meta.rankings_alone import partial_order, tie_probabilities
+from ir_lexirecall.meta.records import plot, summary
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
-from ir_lexirecall.meta.split_halves import split_half
-from ir_lexirecall.meta.summarising import summary
-from ir_lexirecall.meta.tie_rates import tie_probabilities, ties
-from ir_lexirecall.meta.two_judges import judges
-from ir_lexirecall.meta.worst_cases import worst_case
-from ir_lexirecall.plots.studies import plot
 
 __all__ = [
     "SimulatedRankings",
-    "achieved_significance",
-    "agreement",
+    "Study",
     "axioms",
     "balancing_index",
-    "best_run_labels",
     "check",
-    "correlation",
-    "degrade",
-    "discriminative_power",
-    "fit",
-    "judges",
-    "left_out",
     "orientation",
     "partial_order",
-    "per_query_kendall",
     "plot",
     "properties",
-    "provider_exposure",
     "reachable_maximum",
     "simulate_rankings",
-    "split_half",
-    "stability",
     "summary",
     "tie_probabilities",
-    "ties",
-    "unanimity",
-    "worst_case",
 ]
+
+
+class Study(Decisions):
+    """Several runs, read once and scored once for all studies of them, which are methods.
+
+    Queries without a relevant document take no part.
+
+    Args:
+        measures: measures, strings, and names of preferences (``'lexirecall'``, ``'rpp'``, ...), as in ``compare``: one, several,
+            or a mapping of labels to them; ``()`` where a study needs none.
+        qrels: judgments in any form that ``evaluate`` takes.
+        runs: runs by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``); most studies need two.
+        rel: smallest grade that counts as relevant.
+        cutoff: of preferences: what is ranked below counts as not retrieved.
+        allow_empty: take runs without a query or document in common with the qrels, with a warning.
+        progress: show progress bars; by default on a terminal only.
+
+    Raises:
+        ValueError: bad input, or an unknown measure; the message names the offender.
+
+    >>> from ir_lexirecall import demo, meta
+    >>> study = meta.Study(["AP", "lexirecall"], demo.qrels(), demo.runs())
+    >>> study.ties(aggregate=True)[["measure", "pairs", "ties"]]
+          measure  pairs  ties
+    0          AP    160    28
+    1  lexirecall    160    28
+    >>> study.agreement()["agreement"].round(3).tolist()
+    [0.955, 0.955]
+    """
+
+    ties = agreements.ties
+    agreement = agreements.agreement
+    unanimity = agreements.unanimity
+    correlation = correlations.correlation
+    per_query_kendall = correlations.per_query_kendall
+    fit = correlations.fit
+    discriminative_power = sensitivity.discriminative_power
+    achieved_significance = sensitivity.achieved_significance
+    split_half = sensitivity.split_half
+    degrade = degradation.degrade
+    stability = missing_labels.stability
+    left_out = missing_labels.left_out
+    judges = two_judges.judges
+    worst_case = worst_cases.worst_case
+    provider_exposure = worst_cases.provider_exposure
+    best_run_labels = aspect_labels.best_run_labels

@@ -1,33 +1,89 @@
-"""Agreement: how often two measures put the same two runs in the same order."""
+"""How often runs tie by a measure, how often two measures put two runs in the same order, and all of them together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import combinations, permutations
+from itertools import permutations
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import entry
-from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import QrelsLike
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, printed
+from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, Headline, Option, recorded, study
+from ir_lexirecall.plots.studies import Bars, Matrix
 
 
-@entry
-def agreement(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    rel: float = 1,
-    cutoff: int | None = None,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
+def _shares_of_ties(table: pd.DataFrame) -> pd.DataFrame:
+    totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()
+    return totals.assign(share=totals["ties"] / totals["pairs"])
+
+
+@study(
+    "Pairs of runs that tie, query by query",
+    Headline("share", "share of pairs of runs that tie on a query", "most", "least"),
+    Bars("How often runs tie, over all queries", "share", "share of pairs of runs that tie", marks=_shares_of_ties),
+    example="qrels.txt *.run -m LR R@1000 Rprec",
+    runs=ON_RUNS,
+    options=AGGREGATE,
+)
+def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
+    """Count the pairs of runs that tie, query by query: exactly equal values, or no preference either way.
+
+    Args:
+        aggregate: sum over the queries, a row per measure.
+
+    Returns:
+        A row per measure and query that has relevant documents: ``measure``, ``query_id``, ``pairs``, ``ties``,
+        ``incomparable`` (pairs that a partial order leaves open; they do not tie) and ``share`` = ties / pairs.
+
+    Raises:
+        ValueError: fewer than two runs.
+
+    >>> from ir_lexirecall.meta import Study
+    >>> qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    >>> runs = {"x": {"q": {"a": 2}, "r": {"a": 1}}, "y": {"q": {"c": 2, "a": 1}, "r": {"a": 1}}}
+    >>> Study("AP", qrels, runs).ties()
+      measure query_id  pairs  ties  incomparable  share
+    0      AP        q      1     0             0    0.0
+    1      AP        r      1     1             0    1.0
+    >>> Study("AP", qrels, runs).ties(aggregate=True)
+      measure  pairs  ties  incomparable  share
+    0      AP      2     1             0    0.5
+    """
+    self.check()
+    parts = []
+    for label in self.labels:
+        signs = self.signs(label, INCOMPARABLE)
+        columns = {
+            "measure": label,
+            "query_id": self.query_ids,
+            "pairs": len(signs),
+            "ties": (signs == 0).sum(axis=0),
+            "incomparable": (signs == INCOMPARABLE).sum(axis=0),
+        }
+        parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts, ignore_index=True)
+    if aggregate:
+        table = table.drop(columns="query_id").groupby("measure", sort=False).sum().reset_index()
+    table["share"] = table["ties"] / table["pairs"]
+    return recorded(table, "ties", **self.provenance)
+
+
+@study(
+    "Agreement of measures on which of two runs is better, query by query",
+    Headline("agreement", "share of decisions that are the same", "most alike", "least alike"),
+    Matrix(
+        "Of the pairs that the row decides, how many the column decides alike",
+        "agreement",
+        "agreement of the row with the column",
+        lowest=0,
+        colours="Blues",
+    ),
+    example="qrels.txt *.run -m lexirecall TSE R@1000",
+    runs=ON_RUNS,
+)
+def agreement(self: Decisions) -> pd.DataFrame:
     """Agreement of every measure or preference with every other on the order of two runs, query by query.
 
     A decision is a pair of runs on a query. The agreement of a with b is the share of the decisions that a makes which b
@@ -35,107 +91,122 @@ def agreement(
     that agreement is not symmetric. ``agreement_with_ties`` = (agree + tied_both) / (decisions - incomparable) is: a tie of
     both counts as agreement, a tie of one as none.
 
-    Args:
-        measures: at least two measures or preferences of ``compare``.
-        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
-
     Returns:
         A row per ordered pair of measures: ``measure_a``, ``measure_b``, ``decisions``, ``agree``, ``disagree``, ``tied_a`` and
         ``tied_b`` (only that one ties), ``tied_both``, ``incomparable`` (either is a partial order that leaves the pair open;
         these count nowhere else), ``agreement`` (of a with b) and ``agreement_with_ties``; NaN where nothing was decided.
 
     Raises:
-        ValueError: fewer than two measures or runs, or bad input; the message names the offender.
+        ValueError: fewer than two measures or runs.
 
     Source: Diaz, Ekstrand, Mitra, TORS 2026, Section 6, doi 10.1145/3728373.
 
+    >>> from ir_lexirecall.meta import Study
     >>> qrels = {"q": {"a": 1, "b": 1}}
     >>> runs = {"x": {"q": {"a": 3, "c": 2, "d": 1, "b": 0}}, "y": {"q": {"a": 3, "c": 2, "b": 1}}}
-    >>> agreement(["RR", "TSE"], qrels, runs)[["measure_a", "measure_b", "agree", "tied_a", "tied_b", "agreement"]]
+    >>> table = Study(["RR", "TSE"], qrels, runs).agreement()
+    >>> table[["measure_a", "measure_b", "agree", "tied_a", "tied_b", "agreement"]]
       measure_a measure_b  agree  tied_a  tied_b  agreement
     0        RR       TSE      0       1       0        NaN
     1       TSE        RR      0       0       1        0.0
     """
-    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress, least_measures=2)
-    signs = {label: decisions.signs(label, INCOMPARABLE) for label in decisions.labels}
-    rows = [{"measure_a": a, "measure_b": b, **_agreement(signs[a], signs[b])} for a, b in permutations(signs, 2)]
-    return study(pd.DataFrame(rows), "agreement", **decisions.provenance)
+    self.check(measures=2)
+    signs = {label: self.signs(label, INCOMPARABLE) for label in self.labels}
+    rows: list[dict[str, Any]] = []
+    for (label_a, a), (label_b, b) in permutations(signs.items(), 2):
+        undecided = (a == INCOMPARABLE) | (b == INCOMPARABLE)
+        cases = {
+            "agree": (a == b) & (a != 0),
+            "disagree": (a == -b) & (a != 0),
+            "tied_a": (a == 0) & (b != 0),
+            "tied_b": (a != 0) & (b == 0),
+            "tied_both": (a == 0) & (b == 0),
+        }
+        counts = {name: int((case & ~undecided).sum()) for name, case in cases.items()}
+        decided = counts["agree"] + counts["disagree"] + counts["tied_b"]
+        compared = int((~undecided).sum())
+        shares = {
+            "incomparable": int(undecided.sum()),
+            "agreement": counts["agree"] / decided if decided else np.nan,
+            "agreement_with_ties": (counts["agree"] + counts["tied_both"]) / compared if compared else np.nan,
+        }
+        rows.append({"measure_a": label_a, "measure_b": label_b, "decisions": a.size, **counts, **shares})
+    return recorded(pd.DataFrame(rows), "agreement", **self.provenance)
 
 
-def _agreement(a: Signs, b: Signs) -> dict[str, float]:
-    """Counts and shares of the decisions of two measures."""
-    undecided = (a == INCOMPARABLE) | (b == INCOMPARABLE)
-    cases = {
-        "agree": (a == b) & (a != 0),
-        "disagree": (a == -b) & (a != 0),
-        "tied_a": (a == 0) & (b != 0),
-        "tied_b": (a != 0) & (b == 0),
-        "tied_both": (a == 0) & (b == 0),
-    }
-    counts = {name: int((case & ~undecided).sum()) for name, case in cases.items()}
-    decided = counts["agree"] + counts["disagree"] + counts["tied_b"]
-    compared = int((~undecided).sum())
-    return {
-        "decisions": a.size,
-        **counts,
-        "incomparable": int(undecided.sum()),
-        "agreement": counts["agree"] / decided if decided else np.nan,
-        "agreement_with_ties": (counts["agree"] + counts["tied_both"]) / compared if compared else np.nan,
-    }
+@study(
+    "How often a measure decides as all measures do that agree",
+    Headline("unanimity", "metric unanimity", "most", "least"),
+    Bars("Agreement with what all other measures say together, in bits", "unanimity", "unanimity", largest_first=True),
+    example="qrels.txt *.run -m RBU ERR_IA@20 StRecall@20",
+    options={"among": Option("measures that must agree (default: those of -m)", "measures")},
+    runs=ON_RUNS,
+)
+def unanimity(self: Decisions, *, among: MeasuresLike | None = None) -> pd.DataFrame:
+    """Metric unanimity: how much more often a measure rises where none of the other measures falls.
 
-
-@entry
-def per_query_kendall(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    rel: float = 1,
-    cutoff: int | None = None,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
-    """Kendall's tau between the orders in which two measures put the runs, query by query.
-
-    Tau is tau-b; queries on which a measure gives all runs the same value have none and are left out.
+    MU(m) = log2( P(dm, dM) / (P(dm) P(dM)) ) over all ordered pairs of different runs on one query, queries pooled. dm: m
+    rises from the first run to the second, a tie counting one half; so P(dm) = 1/2. dM: no measure of the set *other than m*
+    falls; a pair on which all of them tie counts in both directions. MU is 1 where m rises whenever the others allow it, 0
+    where it rises in half of the cases (a constant measure), NaN where the others never agree.
 
     Args:
-        measures: at least two measures, or preferences (a run's mean preference over all others orders it).
-        qrels, runs, rel, cutoff, allow_empty, progress: as in ``agreement``.
+        among: the set of measures, or preferences; by default those of the study. A measure never judges itself.
 
     Returns:
-        A row per pair of measures: ``measure_a``, ``measure_b``, ``queries`` (with a tau), ``kendall`` (the mean),
-        ``smallest``, ``largest``.
+        A row per measure: ``measure``, ``pairs`` (ordered pairs of runs times queries), ``unanimous`` (those with dM),
+        ``joint`` (those with dm and dM; ties of m count one half), ``unanimity``.
 
     Raises:
-        ValueError: fewer than two measures or runs, or bad input; the message names the offender.
+        ValueError: fewer than two runs, or a measure without any other in the set.
 
-    Source: Maistro, Chaves Lima, Simonsen, Lioma, Principled Multi-Aspect Evaluation Measures of Rankings, CIKM 2021,
-    doi 10.1145/3459637.3482287.
+    Source: Amigó, Spina, Carrillo-de-Albornoz, An Axiomatic Analysis of Diversity Evaluation Metrics, SIGIR 2018,
+    doi 10.1145/3209978.3210024.
 
-    >>> from ir_lexirecall import demo
-    >>> per_query_kendall(["AP", "nDCG"], demo.qrels(), demo.runs())["queries"].tolist()
-    [16]
+    >>> from ir_lexirecall.meta import Study
+    >>> qrels = {"q": {"a": 1, "b": 1}}
+    >>> runs = {"s1": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}, "s2": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}
+    >>> Study(["RR", "R@10"], qrels, runs).unanimity()[["measure", "unanimous", "joint", "unanimity"]]
+      measure  unanimous  joint  unanimity
+    0      RR          2    1.0        0.0
+    1    R@10          1    0.5        0.0
     """
-    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress, least_measures=2)
-    signs = {label: decisions.value_signs(label) for label in decisions.labels}
+    crowd, both = self.two_sets(among, "among")
+    others = {label: [c for c in crowd if str(crowd[c]) != str(measure)] for label, measure in self.labels.items()}
+    if alone := [label for label, rest in others.items() if not rest]:
+        raise ValueError(f"{alone[0]} needs at least one other measure to be compared with")
+    both.check()
+    # Of every pair of runs, how many measures prefer the first, and how many the second; a measure's own share is taken out.
+    rising, falling = (np.zeros((len(both.pairs[0]), len(both.queries)), dtype=np.int32) for _ in range(2))
+    for label in crowd:
+        signs = both.signs(label)
+        rising += signs > 0
+        falling += signs < 0
+    pairs = 2 * rising.size
     rows = []
-    for a, b in combinations(signs, 2):
-        tau = tau_b(signs[a], signs[b])
-        tau = tau[~np.isnan(tau)]
-        summary = (tau.mean(), tau.min(), tau.max()) if len(tau) else (np.nan,) * 3
-        rows.append(
-            {"measure_a": a, "measure_b": b, "queries": len(tau)}
-            | dict(zip(("kendall", "smallest", "largest"), map(float, summary), strict=True))
-        )
-    return study(pd.DataFrame(rows), "per_query_kendall", **decisions.provenance)
+    for label in self.labels:
+        signs = both.signs(label)
+        same = len(crowd) - len(others[label])  # labels of this very measure in the set
+        no_fall = signs[falling == same * (signs < 0)]
+        no_rise = signs[rising == same * (signs > 0)]
+        unanimous = len(no_fall) + len(no_rise)
+        joint = float((no_fall > 0).sum() + (no_rise < 0).sum() + ((no_fall == 0).sum() + (no_rise == 0).sum()) / 2)
+        rows.append((label, pairs, unanimous, joint, metric_unanimity(joint, unanimous, pairs)))
+    table = pd.DataFrame(rows, columns=["measure", "pairs", "unanimous", "joint", "unanimity"])
+    return recorded(table, "unanimity", among=printed(crowd), **both.provenance | {"measures": printed(self.labels)})
 
 
-def tau_b(x: Signs, y: Signs) -> Floats:
-    """Kendall's tau-b of every column from the signs of the differences of all pairs, shape ``(P, Q)``; NaN: undefined.
+def metric_unanimity(joint: float, unanimous: float, pairs: float) -> float:
+    """MU = log2( P(dm, dM) / (P(dm) P(dM)) ) with P(dm) = 1/2, from counts among ``pairs`` ordered pairs.
 
-    >>> tau_b(np.array([[1], [1], [1]], dtype=np.int8), np.array([[1], [1], [-1]], dtype=np.int8)).round(3)
-    array([0.333])
+    Three runs make six ordered pairs. Where all other measures agree on their order, three of these are unanimous; a measure
+    that agrees with two of the three has
+
+    >>> round(metric_unanimity(joint=2, unanimous=3, pairs=6), 3)
+    0.415
     """
-    decided = np.sqrt((x != 0).sum(axis=0) * (y != 0).sum(axis=0))
-    return (x * y).sum(axis=0) / np.where(decided > 0, decided, np.nan)
+    if unanimous == 0:
+        return float("nan")
+    if joint == 0:
+        return float("-inf")
+    return float(np.log2((joint / pairs) / (0.5 * (unanimous / pairs))))

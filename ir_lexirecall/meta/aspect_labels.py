@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 
 import numpy as np
-import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats, position_in_segment
-from ir_lexirecall._util.errors import check_integer, entry
+from ir_lexirecall._util.errors import check_integer
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import parse_measures_for, printed
-from ir_lexirecall.meta.rankings import has_aspects
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.decisions import Decisions, parse_measures_for, printed
+from ir_lexirecall.meta.made_up_rankings import has_aspects
+from ir_lexirecall.meta.records import Headline, recorded, study
+from ir_lexirecall.plots.studies import Lines
 
 _SOURCE = "Maistro, Chaves Lima, Simonsen, Lioma, CIKM 2021, doi 10.1145/3459637.3482287"
 _MOST_ASPECTS = 6  # 720 orders
 
 
-@entry
+def _in_rising_order(table: pd.DataFrame) -> pd.DataFrame:
+    rising = table.assign(measure=pd.Categorical(table["measure"], table["measure"].unique()))
+    rising = rising.sort_values(["measure", "value"], kind="stable")
+    return rising.assign(place=rising.groupby("measure", observed=True).cumcount() + 1)
+
+
+@study(
+    "The largest value that any ranking reaches, for measures of several aspects",
+    Headline("value", "mean of the largest value reached", "largest", "smallest"),
+    Lines(
+        "The best value that any ranking of these documents has",
+        "place",
+        "value",
+        "queries, by what can be reached",
+        "largest value of any ranking",
+        marks=_in_rising_order,
+    ),
+)
 def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: bool | None = None) -> pd.DataFrame:
     """Estimate the largest value that any ranking reaches, for measures of several aspects such as CAM and MM.
 
@@ -36,7 +52,8 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
 
     Args:
         measures: measures that name their aspects: ``CAM``, ``MM``, ``TOMA``.
-        qrels, progress: as in ``ties``.
+        qrels: judgments in any form that ``evaluate`` takes.
+        progress: show a progress bar; by default on a terminal only.
 
     Returns:
         A row per measure and query that has a label above the lowest: ``measure``, ``query_id``, ``value`` and ``order`` (of
@@ -54,47 +71,48 @@ def reachable_maximum(measures: MeasuresLike, qrels: QrelsLike, *, progress: boo
     >>> reachable_maximum([CAM(aspects=aspects, base="RR"), TOMA(aspects=aspects)], qrels)["value"].tolist()
     [0.75, 1.0]
     """
-    parsed = _with_aspects(measures)
+    parsed = _with_aspects(parse_measures_for(measures))
     judgments = Judgments.from_qrels(qrels)
     parts = []
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
         labels = _labels(measure, judgments)
         best, order = np.full(len(judgments), -np.inf), np.full(len(judgments), "", dtype=object)
         for words, keys in _orders(labels):
-            found = scoring.values(measure, _ranked(judgments, keys))
+            order_of = np.lexsort((*(-key for key in reversed(keys)), judgments.query))
+            query = judgments.query[order_of]
+            depth = np.bincount(judgments.query, minlength=len(judgments))
+            ranked = AlignedRun(judgments, query=query, doc=order_of, rank=position_in_segment(query) + 1, depth=depth)
+            found = scoring.values(measure, ranked)
             better = found > best
             best[better], order[better] = found[better], words
         some = _labelled(judgments, labels)
         columns = {"query_id": [judgments.query_ids[q] for q in some], "value": best[some], "order": order[some]}
         parts.append(pd.DataFrame({"measure": name, **columns}))
-    return study(
-        pd.concat(parts, ignore_index=True),
-        "reachable_maximum",
-        measures=printed(parsed),
-        source=_SOURCE,
-    )
+    table = pd.concat(parts, ignore_index=True)
+    return recorded(table, "reachable_maximum", measures=printed(parsed), source=_SOURCE)
 
 
-@entry
-def best_run_labels(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    k: int = 100,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
+@study(
+    "Labels of the first documents of the run that a measure likes best",
+    Headline("mean", "mean sum of labels over the ranks", "largest", "smallest"),
+    Lines(
+        "What the best run by each measure shows at each rank",
+        "rank",
+        "mean",
+        "rank in the best run",
+        "mean sum of labels",
+        x_scale="whole",
+    ),
+)
+def best_run_labels(self: Decisions, *, k: int = 100) -> pd.DataFrame:
     """Count the labels of the first k documents of the run that a measure likes best, query by query.
 
     For every query and measure, the run with the highest value (the first of equals) is looked at: S is the sum of a
-    document's labels over the aspects, 0 for a document without any.
+    document's labels over the aspects, 0 for a document without any. The study's measures name the same aspects: ``CAM``,
+    ``MM``, ``TOMA``; one run is enough.
 
     Args:
-        measures: measures that name the same aspects: ``CAM``, ``MM``, ``TOMA``.
-        runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
         k: how many ranks to look at.
-        qrels, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure and rank from 1 to k: ``measure``, ``rank``, ``documents`` (how many of the best runs have one
@@ -107,23 +125,23 @@ def best_run_labels(
 
     >>> qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, 0], "quality": [2, 1]})
     >>> runs = {"good": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}, "weak": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}
-    >>> best_run_labels("CAM(aspects={'relevance':1,'quality':2})", qrels, runs, k=3)[["rank", "zero", "mean"]]
+    >>> from ir_lexirecall.meta import Study
+    >>> study = Study("CAM(aspects={'relevance':1,'quality':2})", qrels, runs)
+    >>> study.best_run_labels(k=3)[["rank", "zero", "mean"]]
        rank  zero  mean
     0     1     0   3.0
     1     2     1   0.0
     2     3     0   1.0
     """
-    parsed = _with_aspects(measures)
+    if preference := next((label for label in self.labels if label not in self.measures), None):
+        raise ValueError(f"{preference!r} is a preference; give CAM, MM or TOMA")
+    parsed = _with_aspects(self.measures)
     check_integer("k", k)
     aspects = {frozenset(measure["aspects"]): name for name, measure in parsed.items()}
     if len(aspects) > 1:
         names = list(aspects.values())
         raise ValueError(f"{names[0]} and {names[1]} name different aspects; compare measures of the same ones")
-    check_runs(runs, 1)
-    judgments = Judgments.from_qrels(qrels)
-    scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
-    scored.check_defined()
-    scored.warn_of_hardly_judged()
+    judgments, scored = self.judgments, self.scored
     labels = _labels(next(iter(parsed.values())), judgments)
     total = np.sum(list(labels.values()), axis=0)
     some = _labelled(judgments, labels)
@@ -145,19 +163,14 @@ def best_run_labels(
         mean = np.divide(sums, documents, out=np.full(k, np.nan), where=documents > 0)
         columns = {"rank": np.arange(1, k + 1), "documents": documents, "zero": zero, "mean": mean}
         parts.append(pd.DataFrame({"measure": name, **columns}))
-    return study(
-        pd.concat(parts, ignore_index=True),
-        "best_run_labels",
-        measures=printed(parsed),
-        runs=scored.names,
-        queries=len(some),
-        k=int(k),
-        source=_SOURCE,
-    )
+    facts = {"measures": printed(parsed), "runs": scored.names, "queries": len(some), "k": int(k)}
+    return recorded(pd.concat(parts, ignore_index=True), "best_run_labels", **facts, source=_SOURCE)
 
 
-def _with_aspects(measures: MeasuresLike) -> dict[str, IRMeasure]:
-    parsed = parse_measures_for(measures)
+def _with_aspects(parsed: dict[str, IRMeasure]) -> dict[str, IRMeasure]:
+    """The measures, at least one, all of which name few aspects."""
+    if not parsed:
+        raise ValueError("no measure is named; give CAM, MM or TOMA")
     for name, measure in parsed.items():
         if not has_aspects(measure):
             raise ValueError(f"{name} names no aspects; give CAM, MM or TOMA")
@@ -188,16 +201,3 @@ def _orders(labels: Mapping[str, Floats]) -> Iterator[tuple[str, list[Floats]]]:
     yield "sum", [every.sum(axis=0)]
     yield "sum of squares", [(every**2).sum(axis=0)]
     yield "largest label", [every.max(axis=0)]
-
-
-def _ranked(judgments: Judgments, keys: Sequence[Floats]) -> AlignedRun:
-    """All judged documents of every query, ranked by keys, larger ones first."""
-    order = np.lexsort((*(-key for key in reversed(keys)), judgments.query))
-    query = judgments.query[order]
-    return AlignedRun(
-        judgments,
-        query=query,
-        doc=order,
-        rank=position_in_segment(query) + 1,
-        depth=np.bincount(judgments.query, minlength=len(judgments)),
-    )

@@ -11,23 +11,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import check_integer, entry, is_integer
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall._util.progress import progress_bar
+from ir_lexirecall._util.rounding import VALUE
 from ir_lexirecall.measures.parsing import MeasureLike, MeasuresLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
 from ir_lexirecall.meta.laws import PROPERTIES, Claim, Property, Space
 from ir_lexirecall.meta.laws.properties import GAINS
-from ir_lexirecall.meta.rankings import Ranking, has_aspects, values
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
+from ir_lexirecall.meta.records import RECORDS, SEED, Option, introduction, recorded, rows_only, study
 from ir_lexirecall.meta.searching import Search, search_of
+from ir_lexirecall.plots.studies import Bars, Symbols
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.text import listed
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
-_ROUNDING = 1e-14  # relative to the largest value: sums of floats that are equal in exact arithmetic
 _LARGEST_VALUE = 1e300  # infinite values are equal
 _BELOW = " (reaches below the cutoff)"
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
@@ -35,6 +38,15 @@ _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
 
+def _counted(table: pd.DataFrame) -> pd.DataFrame:
+    return table["source"].value_counts(sort=False).rename_axis("source").reset_index(name="count")
+
+
+@study(
+    "The properties of measures that the literature names",
+    rows_only,
+    Bars("Properties by source", "count", "properties", marks=_counted, name="source"),
+)
 def properties() -> pd.DataFrame:
     """List the properties that ``check`` knows, and exactly what each of them claims.
 
@@ -45,7 +57,7 @@ def properties() -> pd.DataFrame:
     'swapping a document with a lower one of a higher grade never lowers the value'
     """
     rows = [(law.source, law.name, law.meaning) for law in PROPERTIES]
-    return study(pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties")
+    return recorded(pd.DataFrame(rows, columns=["source", "property", "meaning"]), "properties")
 
 
 @entry
@@ -108,7 +120,35 @@ def check(
     return table
 
 
-@entry
+def _finding(table: pd.DataFrame) -> Finding:
+    """How many properties hold, and which fail."""
+    sentences = [introduction(table)]
+    counts = table.groupby(["measure", "result"], sort=False).size().unstack(fill_value=0)
+    for measure, row in counts.iterrows():
+        failed = table[(table["measure"] == measure) & (table["result"] == FAILS)]["property"].tolist()
+        fails = f"{len(failed)} fail ({listed(failed, most=len(failed))})" if failed else "none fails"
+        sentences.append(f"{measure}: {row.get(HOLDS, 0)} of {row.sum()} properties hold, {fails}.")
+    return Finding(sentences)
+
+
+@study(
+    "Properties of the literature that measures have, and counterexamples",
+    _finding,
+    Symbols(
+        "What measures guarantee: + holds, − fails, n/a does not apply",
+        "property",
+        "measure",
+        "result",
+        {HOLDS: ("+", 1.0), FAILS: ("−", -1.0), NOT_APPLICABLE: ("n/a", 0.0)},
+    ),
+    example="-m TSE LR nDCG@10",
+    options={
+        "grades": Option("of documents, from 0 up", int, several=True, shown="G"),
+        "size": Option("documents up to which all rankings are tried", int),
+        "cases": Option("random cases of larger size per property (default: 200)", int),
+    }
+    | SEED,
+)
 def axioms(
     measures: MeasuresLike,
     *,
@@ -149,15 +189,12 @@ def axioms(
                 known[law.name, space] = search_of(law, space, size, cases, np.random.default_rng([seed, place]))
             searches[law] = known[law.name, space]
         rows += _rows(name, measure, searches)
-    return study(
-        pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"]),
-        "axioms",
-        measures=list(parsed),
-        grades=None if grades is None else list(grades),
-        size=size,
-        cases=cases,
-        seed=seed,
-    )
+    table = pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"])
+    listed_grades = None if grades is None else list(grades)
+    return recorded(table, "axioms", measures=list(parsed), grades=listed_grades, size=size, cases=cases, seed=seed)
+
+
+RECORDS["check"] = RECORDS["axioms"]
 
 
 # -- what a measure is searched with ----------------------------------------------------------------
@@ -271,22 +308,17 @@ def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) 
             must_be_numbers |= {r: required or must_be_numbers.get(r, False) for r in search.rankings}
         top = max((search.space.top for search in of_kind.values()), default=1)
         scaled = with_gains(measure, kind[2], top)
-        for rankings in _by_labels(list(must_be_numbers)):
+        by_labels: dict[int, list[Ranking]] = {}  # a grade per document, or several: they are scored apart
+        for ranking in must_be_numbers:
+            first = (*ranking.retrieved, *ranking.missing)[0]
+            by_labels.setdefault(1 if isinstance(first, int) else len(first), []).append(ranking)
+        for rankings in by_labels.values():
             found = values(scaled, rankings, weights=_WEIGHTS if kind[1] else ())
             undefined = [r for r, value in zip(rankings, found, strict=True) if np.isnan(value) and must_be_numbers[r]]
             if undefined:
                 raise ValueError(f"{name} is not a number for {undefined[0]}; there is nothing to check")
             scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
     return scored
-
-
-def _by_labels(rankings: list[Ranking]) -> list[list[Ranking]]:
-    """Rankings with a grade per document, and rankings with several: they are scored apart."""
-    kinds: dict[int, list[Ranking]] = {}
-    for ranking in rankings:
-        first = (*ranking.retrieved, *ranking.missing)[0]
-        kinds.setdefault(1 if isinstance(first, int) else len(first), []).append(ranking)
-    return list(kinds.values())
 
 
 def _broken(law: Property, search: Search, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
@@ -300,11 +332,11 @@ def _broken(law: Property, search: Search, value: Mapping[Ranking, float], falli
         of_terms[coefficient.sum(axis=1) == 0] *= -1
     constants = np.array([claim.constant for claim in claims])
     surplus = constants + (coefficient * of_terms).sum(axis=1)
-    scale = np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
+    noise = of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
     if law.needs == "number":
         met = np.isfinite(surplus)
     else:
-        met = surplus > _ROUNDING * scale if law.strict else surplus >= -_ROUNDING * scale
+        met = surplus > noise if law.strict else surplus >= -noise
     if law.needs in ("all", "number"):
         wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
         return min(wrong, key=lambda claim: claim.size, default=None)

@@ -1,18 +1,20 @@
-"""Several runs, scored once, and what every measure or preference decides about every two of them on every query."""
+"""Several runs, read once and scored once, and what every measure or preference decides about every two of them on every query."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Floats, Ints, levelled, row_blocks
-from ir_lexirecall._util.errors import check_integer, check_number
+from ir_lexirecall._util.arrays import Floats, Ints, row_blocks
+from ir_lexirecall._util.errors import check_number, entry
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
@@ -20,67 +22,76 @@ from ir_lexirecall.measures.parsing import MeasuresLike, by_label, parse_measure
 from ir_lexirecall.measures.scoring import smaller_is_better
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.preferences.naming import Preference, parse_preference
 
 Signs = NDArray[np.int8]
 INCOMPARABLE = 2  # beside the signs -1, 0 and 1
 _BLOCK = 2**22  # differences that are held at once
 
 
-@dataclass(frozen=True)
 class Decisions:
     """What measures and preferences say of several runs, on the queries with relevant documents.
 
-    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they tie (0).
+    A decision is a pair of runs on a query: the first is better (1), the second is (-1), or they tie (0). Runs are read when
+    this is made; measures are computed when a study first needs their values, and once.
+
+    Attributes:
+        labels: measures and preferences, by the label that tables give them.
+        aligned: the runs.
+        rel: of the queries that count, and of preferences that name none.
+        progress: whether to show progress bars; None: on a terminal only.
     """
 
-    scored: ScoredRuns
-    labels: dict[str, IRMeasure | str]  # measures, or names of preferences, by the label that tables give them
-    rel: float = 1  # of preferences, and of the queries that count
-    cutoff: int | None = None  # of preferences
-
-    @classmethod
-    def from_runs(
-        cls,
+    @partial(entry, name="Study")
+    def __init__(
+        self,
         measures: MeasuresLike,
         qrels: QrelsLike,
         runs: Mapping[str, RunLike],
+        *,
         rel: float = 1,
-        cutoff: int | None = None,
         allow_empty: bool = False,
         progress: bool | None = None,
-        *,
-        least_measures: int = 1,
-    ) -> Decisions:
-        """Check the arguments of a study (those of ``ties``), read at least two runs once, and score them with every measure."""
+    ) -> None:
         check_number("rel", rel, above=0)
-        if cutoff is not None:
-            check_integer("cutoff", cutoff)
-        labels = parse_labels(measures)
-        if len(labels) < least_measures:
-            raise ValueError(f"at least {least_measures} different measures are needed, not {len(labels)}")
-        check_runs(runs, 2)
-        judgments = Judgments.from_qrels(qrels)
-        check_relevant(judgments, rel)
-        parsed = {label: measure for label, measure in labels.items() if not isinstance(measure, str)}
-        scored = ScoredRuns.from_runs(parsed, judgments, runs, allow_empty=allow_empty, progress=progress)
-        scored.check_defined()
-        scored.warn_of_hardly_judged()
-        return cls(scored, labels, rel, cutoff)
+        self.labels = parse_labels(measures)
+        check_runs(runs, 1)
+        self.aligned = ScoredRuns.from_runs(
+            {}, Judgments.from_qrels(qrels), runs, allow_empty=allow_empty, progress=progress
+        )
+        self.aligned.warn_of_hardly_judged()
+        self.rel, self.progress = rel, progress
+        self._known: dict[str, Floats] = {}  # values of measures that were computed
+        self._counted: dict[tuple[float, int | None, float], PreferenceCounts] = {}
+
+    def check(self, runs: int = 2, measures: int = 1) -> None:
+        """Require so many runs and measures, and a query with a relevant document."""
+        if measures and not self.labels:
+            raise ValueError("no measure is named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
+        if len(self.labels) < measures:
+            raise ValueError(f"at least {measures} different measures are needed, not {len(self.labels)}")
+        check_runs(self.aligned.runs, runs)
+        if not len(self.queries):
+            raise ValueError(f"no query of the qrels has a relevant document (rel={self._largest_rel:g})")
 
     @property
     def judgments(self) -> Judgments:
         """What the runs are aligned with."""
-        return self.scored.judgments
+        return self.aligned.judgments
 
     @property
     def names(self) -> list[str]:
         """Names of the runs."""
-        return self.scored.names
+        return self.aligned.names
 
     @property
+    def _largest_rel(self) -> float:
+        return max([self.rel, *(self.rel_of(item) for item in self.labels.values() if isinstance(item, Preference))])
+
+    @cached_property
     def queries(self) -> Ints:
         """Positions, in the judgments, of the queries with relevant documents."""
-        return self.counts.queries
+        return np.flatnonzero(self.judgments.m(self._largest_rel))
 
     @property
     def query_ids(self) -> list[str]:
@@ -88,31 +99,56 @@ class Decisions:
         return [self.judgments.query_ids[q] for q in self.queries]
 
     @cached_property
+    def measures(self) -> dict[str, IRMeasure]:
+        """Those of ``labels`` that are no preferences."""
+        return {label: measure for label, measure in self.labels.items() if isinstance(measure, IRMeasure)}
+
+    @cached_property
+    def scored(self) -> ScoredRuns:
+        """The runs with the values of ``measures``, all of which are numbers."""
+        unknown = {str(measure): measure for measure in self.measures.values() if str(measure) not in self._known}
+        self._known |= self.aligned.scored_by(unknown, self.progress).values
+        values = {label: self._known[str(measure)] for label, measure in self.measures.items()}
+        scored = replace(self.aligned, measures=self.measures, values=values)
+        scored.check_defined()
+        return scored
+
+    @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
         """The runs of every pair, by their place."""
         first, second = np.triu_indices(len(self.names), 1)
         return first, second
 
-    @cached_property
-    def counts(self) -> PreferenceCounts:
-        """The preferences, counted."""
-        return PreferenceCounts(self.scored.runs, self.rel, self.cutoff)
+    def rel_of(self, preference: Preference) -> float:
+        """Smallest grade that counts as relevant for a preference."""
+        return float(preference.params.get("rel", self.rel))
+
+    def counts(self, preference: Preference) -> PreferenceCounts:
+        """What counts a preference."""
+        key = (self.rel_of(preference), preference["cutoff"], self._largest_rel)
+        if key not in self._counted:
+            self._counted[key] = PreferenceCounts(self.aligned.runs, *key[:2], self.queries)
+        return self._counted[key]
 
     def values(self, label: str) -> Floats:
         """Values of a measure, or a run's mean preference over all others, shape ``(S, queries)``."""
         measure = self.labels[label]
-        if isinstance(measure, str):
-            return self.counts.count(measure).against_others.T
+        if isinstance(measure, Preference):
+            return self.counts(measure).count(measure.NAME).against_others.T
         return self.scored.values[label][:, self.queries]
+
+    def rising(self, label: str) -> Floats:
+        """``values``, negated where the smaller one is better."""
+        measure, values = self.labels[label], self.values(label)
+        return values if isinstance(measure, Preference) else rising(measure, values)
 
     def signs(self, label: str, incomparable: int = 0) -> Signs:
         """Which run of each pair is better on each query, shape ``(P, queries)``: 1, -1, 0 for a tie, or ``incomparable``."""
-        measure = self.labels[label]
-        if not isinstance(measure, str):
+        measure, (a, b) = self.labels[label], self.pairs
+        if not isinstance(measure, Preference):
             return self.value_signs(label)
-        a, b = self.pairs
         signs = np.empty((len(a), len(self.queries)), dtype=np.int8)
-        for queries, block in self.counts.blocks(measure):
+        for queries, block in self.counts(measure).blocks(measure.NAME):
             of_pairs = block[:, a, b].T
             signs[:, queries] = np.where(np.isnan(of_pairs), incomparable, np.sign(of_pairs))
         return signs
@@ -126,14 +162,30 @@ class Decisions:
             signs[some] = np.sign(values[a[some]] - values[b[some]])
         return signs
 
-    def rising(self, label: str) -> Floats:
-        """``values``, negated where the smaller one is better."""
-        measure, values = self.labels[label], self.values(label)
-        return values if isinstance(measure, str) else rising(measure, values)
+    def with_measures(self, labels: Mapping[str, IRMeasure | Preference]) -> Decisions:
+        """The same runs by other measures; what is computed for one of them is there for the other."""
+        return self._changed(labels=dict(labels))
 
     def with_judgments(self, judgments: Judgments) -> Decisions:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""
-        return replace(self, scored=self.scored.with_judgments(judgments))
+        return self._changed(aligned=self.aligned.with_judgments(judgments), _known={}, _counted={}, progress=False)
+
+    def _changed(self, **attributes: Any) -> Decisions:
+        """The same, but for some attributes and what was computed from them."""
+        other = object.__new__(Decisions)
+        kept = ("labels", "aligned", "rel", "progress", "_known", "_counted")
+        other.__dict__ = {name: self.__dict__[name] for name in kept} | attributes
+        return other
+
+    def two_sets(self, others: MeasuresLike | None, name: str) -> tuple[dict[str, IRMeasure | Preference], Decisions]:
+        """The measures of the argument ``name``, by default ``labels``, and decisions by all; a label means one thing in both."""
+        second = self.labels if others is None else parse_labels(others)
+        if not second:
+            raise ValueError(f"no measure is named in {name}; give at least one, or leave it out")
+        clash = [label for label in second if label in self.labels and str(self.labels[label]) != str(second[label])]
+        if clash:
+            raise ValueError(f"{clash[0]!r} names one measure in measures and another one in {name}")
+        return second, self.with_measures({**self.labels, **second})
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -144,7 +196,6 @@ class Decisions:
             "queries": len(self.queries),
             "excluded_queries": len(self.judgments) - len(self.queries),
             "rel": self.rel,
-            "cutoff": self.cutoff,
         }
 
 
@@ -159,36 +210,22 @@ def rising(measure: IRMeasure, values: Floats) -> Floats:
     return -values if smaller_is_better(measure) else values
 
 
-def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | str]:
-    """Measures and names of preferences by label: a string as it is, an object as it prints.
+def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | Preference]:
+    """Measures and preferences by label: a string as it is, an object as it prints.
 
-    >>> parse_labels(["lexirecall", "nDCG@10"])
-    {'lexirecall': 'lexirecall', 'nDCG@10': nDCG@10}
+    >>> parse_labels(["lexirecall@100", "nDCG@10"])
+    {'lexirecall@100': lexirecall@100, 'nDCG@10': nDCG@10}
     """
     try:
         unparsed = by_label(measures)
-        preferences = {label: item for label, item in unparsed.items() if isinstance(item, str) and item in NAMES}
+        preferences = {label: p for label, item in unparsed.items() if (p := parse_preference(item)) is not None}
         parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
     except ValueError as error:
         raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
-    if not unparsed:
-        raise ValueError("no measure is named; give at least one, such as LR, 'nDCG@10' or 'lexirecall'")
     for label, measure in parsed.items():
         if label in NAMES:
             raise ValueError(f"{label!r} is the name of a preference; label the measure {measure} otherwise")
     return {label: preferences.get(label) or parsed[label] for label in unparsed}
-
-
-def parse_two_sets(
-    measures: MeasuresLike, others: MeasuresLike | None, name: str
-) -> tuple[dict[str, IRMeasure | str], dict[str, IRMeasure | str]]:
-    """``parse_labels`` of ``measures`` and of the argument ``name``, by default the same; a label means one thing in both."""
-    first = parse_labels(measures)
-    second = first if others is None else parse_labels(others)
-    clash = [label for label in first if label in second and str(first[label]) != str(second[label])]
-    if clash:
-        raise ValueError(f"{clash[0]!r} names one measure in measures and another one in {name}")
-    return first, second
 
 
 def printed(labels: Mapping[str, object]) -> dict[str, str]:
@@ -202,12 +239,6 @@ def parse_measures_for(measures: MeasuresLike) -> dict[str, IRMeasure]:
     if not parsed:
         raise ValueError("no measure is named; give at least one, such as TSE or 'nDCG@10'")
     return parsed
-
-
-def check_relevant(judgments: Judgments, rel: float) -> None:
-    """Refuse judgments without a relevant document."""
-    if not judgments.m(rel).any():
-        raise ValueError(f"no query of the qrels has a relevant document (rel={rel:g})")
 
 
 def means(values: Floats) -> Floats:

@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ir_lexirecall._util.arrays import Bools, Ints, position_in_segment
-from ir_lexirecall._util.errors import check_choice, check_integer, entry, is_number
+from ir_lexirecall._util.errors import check_choice, check_integer, is_number
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.correlations import coefficient
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.meta.correlations import coefficient_of
 from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, means
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, SEED, Headline, Option, recorded, study
+from ir_lexirecall.plots.studies import Lines
 
 POLICIES = ("random", "pool", "frequency")
 _NEVER = np.iinfo(np.int64).max
 
 
-@entry
+def _means_by_fraction(table: pd.DataFrame) -> pd.DataFrame:
+    rising = table.sort_values("fraction", kind="stable")
+    return rising.groupby(["measure", "fraction"], sort=False)[["agreement", "ties"]].mean().reset_index()
+
+
+@study(
+    "Ties and agreement after relevance labels are removed",
+    Headline("agreement", "decisions as with the full labels", "most robust", "least robust"),
+    Lines(
+        "What incomplete judgments change: agreement (solid), ties (dashed)",
+        "fraction",
+        "agreement",
+        "fraction of relevant labels removed ({policy})",
+        "share of decisions",
+        marks=_means_by_fraction,
+        dashed="ties",
+    ),
+    example="qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
+    options={
+        "fractions": Option("of labels to remove (0.1 to 0.9)", float, several=True, shown="F"),
+        "policy": Option("which labels go: 'random' (the default), 'pool' or 'frequency'"),
+        "n_samples": Option("how often to draw (default: 10)", int),
+    }
+    | AGGREGATE
+    | SEED,
+    runs=ON_RUNS,
+)
 def degrade(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
+    self: Decisions,
     fractions: Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
     *,
     policy: str = "random",
     n_samples: int = 10,
     aggregate: bool = False,
     seed: int = 0,
-    rel: float = 1,
-    cutoff: int | None = None,
-    allow_empty: bool = False,
-    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
 
@@ -54,13 +73,11 @@ def degrade(
     The runs are read and aligned once, then judged again. A decision is which of two runs is better on a query.
 
     Args:
-        measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
         fractions: of the relevant labels to remove, each between 0 and 1.
         policy: which ones.
         n_samples: how often to draw.
         aggregate: give the means over the samples, a row per measure and fraction.
         seed: random seed.
-        qrels, runs, rel, cutoff, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
@@ -69,31 +86,33 @@ def degrade(
         runs' orders by mean). ``attrs["ties"]`` has the shares of ties with the full labels.
 
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown policy.
+        ValueError: a number out of range, fewer than two runs, or an unknown policy.
 
     Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 14 and 15,
     doi 10.1145/3728373.
 
     >>> from ir_lexirecall import demo
-    >>> table = degrade(["LR", "R@10"], demo.qrels(), demo.runs(), [0, 0.5], n_samples=2)
+    >>> from ir_lexirecall.meta import Study
+    >>> study = Study(["LR", "R@10"], demo.qrels(), demo.runs())
+    >>> table = study.degrade([0, 0.5], n_samples=2)
     >>> table[table["fraction"] == 0]["agreement"].tolist()
     [1.0, 1.0, 1.0, 1.0]
-    >>> degrade("LR", demo.qrels(), demo.runs(), [0.2, 0.5], n_samples=3, aggregate=True)["fraction"].tolist()
-    [0.2, 0.5]
+    >>> study.degrade([0.2, 0.5], n_samples=3, aggregate=True)["fraction"].tolist()
+    [0.2, 0.5, 0.2, 0.5]
     """
     shares = checked_fractions(fractions)
     check_choice("policy", policy, POLICIES)
     check_integer("n_samples", n_samples)
     seed = check_integer("seed", seed, least=0)
-    full = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, progress)
-    before = {label: full.signs(label, INCOMPARABLE) for label in full.labels}
-    means_before = {label: means(full.values(label)) for label in full.labels}
+    self.check()
+    before = {label: self.signs(label, INCOMPARABLE) for label in self.labels}
+    means_before = {label: means(self.values(label)) for label in self.labels}
     rows = []
-    samples = removals(full, shares, policy, n_samples, seed)
+    samples = removals(self, shares, policy, n_samples, seed)
     steps = len(shares) * n_samples
-    for fraction, sample, removed in progress_bar(progress, samples, total=steps, desc="degraded labels"):
-        fewer = full.with_judgments(without_labels(full.judgments, removed))
-        for label in full.labels:
+    for fraction, sample, removed in progress_bar(self.progress, samples, total=steps, desc="degraded labels"):
+        fewer = self.with_judgments(without_labels(self.judgments, removed))
+        for label in self.labels:
             after = fewer.signs(label, INCOMPARABLE)
             rows.append(
                 {
@@ -104,23 +123,16 @@ def degrade(
                     "ties": float((after == 0).mean()),
                     "agreement": float((after == before[label]).mean()),
                     "reversals": float((after * before[label] == -1).mean()),
-                    "kendall": coefficient("kendall", means_before[label], means(fewer.values(label))),
+                    "kendall": coefficient_of("kendall", means_before[label], means(fewer.values(label))),
                 }
             )
     table = pd.DataFrame(rows)
     if aggregate:
         mean = table.groupby(["measure", "fraction"]).mean(numeric_only=True).drop(columns="sample")
-        table = mean.loc[list(product(full.labels, dict.fromkeys(shares)))].reset_index()
-    return study(
-        table,
-        "degrade",
-        fractions=shares,
-        policy=policy,
-        n_samples=n_samples,
-        seed=seed,
-        ties={label: float((signs == 0).mean()) for label, signs in before.items()},
-        **full.provenance,
-    )
+        table = mean.loc[list(product(self.labels, dict.fromkeys(shares)))].reset_index()
+    tied = {label: float((signs == 0).mean()) for label, signs in before.items()}
+    facts = {"fractions": shares, "policy": policy, "n_samples": n_samples, "seed": seed, "ties": tied}
+    return recorded(table, "degrade", **facts, **self.provenance)
 
 
 def checked_fractions(fractions: Any) -> list[float]:
@@ -140,7 +152,15 @@ def removals(
     relevant = np.flatnonzero(judgments.grade >= decisions.rel)
     query = judgments.query[relevant]
     m = judgments.m(decisions.rel)
-    first = _removed_first(decisions, policy)[relevant]
+    first = np.zeros(
+        len(judgments.grade), dtype=np.int64
+    )  # the label of the document with the largest number goes first
+    if policy == "pool":
+        first = pool_depth(decisions)
+    elif policy == "frequency":  # how many of the runs retrieve it
+        docs = [run.doc for run in decisions.aligned.runs.values()]
+        first = -np.bincount(np.concatenate(docs), minlength=len(judgments.grade))
+    first = first[relevant]
     rng = np.random.default_rng(seed)
     for sample in range(n_samples):
         order = np.lexsort((rng.random(len(relevant)), -first, query))
@@ -153,21 +173,10 @@ def removals(
             yield fraction, sample, removed
 
 
-def _removed_first(decisions: Decisions, policy: str) -> Ints:
-    """A number per judged document: the label of the one with the largest number is removed first."""
-    documents = len(decisions.judgments.grade)
-    if policy == "pool":
-        return pool_depth(decisions)
-    if policy == "frequency":  # how many of the runs retrieve it
-        docs = [run.doc for run in decisions.scored.runs.values()]
-        return -np.bincount(np.concatenate(docs), minlength=documents)
-    return np.zeros(documents, dtype=np.int64)
-
-
 def pool_depth(decisions: Decisions, runs: Iterable[int] | None = None) -> Ints:
     """The smallest rank that any run (of some, by place) gives each judged document; the largest integer where none has it."""
     depth: Ints = np.full(len(decisions.judgments.grade), _NEVER, dtype=np.int64)
-    aligned = list(decisions.scored.runs.values())
+    aligned = list(decisions.aligned.runs.values())
     for run in aligned if runs is None else [aligned[place] for place in runs]:
         np.minimum.at(depth, run.doc, run.rank)
     return depth

@@ -1,40 +1,52 @@
-"""Sensitivity: how many differences between runs a measure finds significant (Sakai's discriminative power)."""
+"""Sensitivity: how many differences between runs a measure finds significant, and how well some queries predict others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, islice
+from math import comb
 
 import numpy as np
-import pandas as pd
 
-from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.errors import check_integer
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.comparison.comparing import coerce_test, comparison_of
+from ir_lexirecall._util.rounding import same
+from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.verdicts import UNDECIDED
-from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import QrelsLike
 from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.correlations import tau_b
+from ir_lexirecall.meta.decisions import Decisions, Signs, printed
+from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, significance, study
+from ir_lexirecall.plots.studies import Bars, Lines, Matrix
+from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
+_BLOCK = 2**20  # values of splits that are compared at once
 
-@entry
-def discriminative_power(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    test: str | SignificanceTest = "bootstrap",
-    correction: str | None = None,
-    alpha: float = 0.05,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    rel: float = 1,
-    cutoff: int | None = None,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
+
+@study(
+    "Share of pairs of runs whose difference a test finds significant",
+    Headline("share", "share of pairs of runs that differ", "most", "least"),
+    Bars(
+        "How many pairs of runs each measure tells apart",
+        "share",
+        "share of pairs of runs with a significant difference",
+        largest_first=True,
+    ),
+    example="qrels.txt *.run -m LR AP lexirecall --test t",
+    runs=ON_RUNS,
+    options={
+        **significance("bootstrap", "the default"),
+        "n_resamples": Option("of tests that resample (default: 10000)", int, of_test=True),
+        "seed": replace(SEED["seed"], of_test=True),
+    },
+    test=SignificanceTest("bootstrap", correction=None),
+)
+def discriminative_power(self: Decisions, *, test: str | SignificanceTest = "bootstrap") -> pd.DataFrame:
     """Discriminative power: the share of pairs of runs whose difference a test finds significant.
 
     What is tested per pair are a measure's differences per query, a preference's preferences per query; the sign test
@@ -42,48 +54,49 @@ def discriminative_power(
     all other runs.
 
     Args:
-        measures: measures, strings, and names of preferences (``'lexirecall'``, ...).
-        test: a test's name, as in ``compare``; or a ``SignificanceTest``, which has the next four itself.
-        correction, alpha, n_resamples, seed: of the test, as in ``SignificanceTest``.
-        progress: show progress bars; by default on a terminal only.
-        qrels, runs, rel, cutoff, allow_empty: as in ``ties``.
+        test: a test's name, as in ``compare``, without a correction for several comparisons; or a ``SignificanceTest``.
 
     Returns:
         A row per measure: ``measure``, ``pairs``, ``significant``, ``share``.
 
     Raises:
-        ValueError: bad input, fewer than two runs, or an unknown test or correction.
+        ValueError: fewer than two runs, or an unknown test.
 
     Source: Sakai, Evaluating Evaluation Metrics based on the Bootstrap, SIGIR 2006, doi 10.1145/1148170.1148261.
 
     >>> from ir_lexirecall import demo
-    >>> table = discriminative_power(["AP", "lexirecall"], demo.qrels(), demo.runs(), test="t")
+    >>> from ir_lexirecall.meta import Study
+    >>> table = Study(["AP", "lexirecall"], demo.qrels(), demo.runs()).discriminative_power(test="t")
     >>> table["pairs"].tolist(), bool(table["share"].between(0, 1).all())
     ([10, 10], True)
     """
-    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
-    curve = _curves(measures, qrels, runs, tested, rel, cutoff, allow_empty)
+    curve = achieved_significance(self, test=test)
     by_measure = curve.groupby("measure", sort=False)["significant"]
     table = by_measure.agg(pairs="size", significant="sum", share="mean").reset_index()
-    return study(table, **curve.attrs | {"function": "discriminative_power"})
+    facts = {name: fact for name, fact in curve.attrs.items() if name not in ("function", "versions")}
+    return recorded(table, "discriminative_power", **facts)
 
 
-@entry
-def achieved_significance(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    test: str | SignificanceTest = "bootstrap",
-    correction: str | None = None,
-    alpha: float = 0.05,
-    n_resamples: int = 10_000,
-    seed: int = 0,
-    rel: float = 1,
-    cutoff: int | None = None,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
+def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
+    share = table.groupby("measure")["significant"].transform("mean").map("{:.1%}".format)
+    return table.assign(measure=table["measure"] + " (" + share + ")")
+
+
+@study(
+    "The achieved significance level of every pair of runs",
+    Headline("significant", "share of pairs of runs that differ", "most", "least"),
+    Lines(
+        "The sooner a curve falls, the more pairs of runs the measure tells apart",
+        "place",
+        "p",
+        "pairs of runs, by p-value",
+        "achieved significance level ({test})",
+        marks=_with_shares,
+        x_scale="whole",
+        level="alpha",
+    ),
+)
+def achieved_significance(self: Decisions, *, test: str | SignificanceTest = "bootstrap") -> pd.DataFrame:
     """The achieved significance level of every pair of runs, largest first: what ``discriminative_power`` counts.
 
     Arguments and errors are those of ``discriminative_power``.
@@ -93,42 +106,155 @@ def achieved_significance(
         (mean over the queries of a measure's differences, or of a preference), ``p``, ``p_corrected``, ``significant``.
 
     >>> from ir_lexirecall import demo
-    >>> curve = achieved_significance("AP", demo.qrels(), demo.runs(), test="t")
+    >>> from ir_lexirecall.meta import Study
+    >>> curve = Study("AP", demo.qrels(), demo.runs()).achieved_significance(test="t")
     >>> len(curve), bool(curve["p"].is_monotonic_decreasing)
     (10, True)
     """
-    tested = coerce_test(test, correction, alpha, n_resamples, seed, progress)
-    return _curves(measures, qrels, runs, tested, rel, cutoff, allow_empty)
-
-
-def _curves(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    test: SignificanceTest,
-    rel: float,
-    cutoff: int | None,
-    allow_empty: bool,
-) -> pd.DataFrame:
-    """The pairs of runs of every measure, in the order of their p-values, largest first."""
-    decisions = Decisions.from_runs(measures, qrels, runs, rel, cutoff, allow_empty, test.progress)
-    compared = comparison_of(decisions.scored, decisions.labels, test=test, rel=rel, cutoff=cutoff, queries="relevant")
+    tested = test
+    if not isinstance(tested, SignificanceTest):
+        tested = SignificanceTest(tested, correction=None, progress=self.progress)
+    self.check()
+    criteria = {
+        label: item(rel=self.rel_of(item)) if isinstance(item, Preference) else item
+        for label, item in self.labels.items()
+    }
+    compared = comparison_of(self.scored, criteria, Design(test=tested), self.queries)
     tables = []
-    for label in progress_bar(test.progress, decisions.labels, desc="measures"):
-        tested = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
-        table = tested[["run_a", "run_b", "difference", "p", "p_corrected"]]
-        table = table.assign(significant=tested["verdict"] != UNDECIDED)
+    for label in progress_bar(tested.progress, self.labels, desc="measures"):
+        of_label = compared.table(label).sort_values("p", ascending=False, kind="stable", ignore_index=True)
+        table = of_label[["run_a", "run_b", "difference", "p", "p_corrected"]]
+        table = table.assign(significant=of_label["verdict"] != UNDECIDED)
         table.insert(0, "measure", label)
         table.insert(1, "place", np.arange(1, len(table) + 1))
         table.attrs = {}
         tables.append(table)
-    return study(
+    return recorded(
         pd.concat(tables, ignore_index=True),
         "achieved_significance",
-        test=test.name,
-        alpha=test.alpha,
-        correction=test.counted_correction,
-        n_resamples=test.n_resamples if test.resampled else None,
-        seed=test.seed if test.resampled else None,
-        **decisions.provenance,
+        test=tested.name,
+        alpha=tested.alpha,
+        correction=tested.counted_correction,
+        n_resamples=tested.n_resamples if tested.resampled else None,
+        seed=tested.seed if tested.resampled else None,
+        **self.provenance,
     )
+
+
+@study(
+    "How well the order of runs on one half of the queries predicts the other half",
+    Headline("kendall", "Kendall's tau with the order on the other half", "best predictor", "worst"),
+    Matrix(
+        "How well one half of the queries predicts the other",
+        "kendall",
+        "mean Kendall's tau",
+        row="measure",
+        column="target",
+        of_names=False,
+        lowest=None,
+        colours="Blues",
+        beside="predicted by",
+        below="order on the other half by",
+    ),
+    example="qrels.txt *.run -m LR AP nDCG",
+    options={
+        "targets": Option("measures or preferences to predict (default: -m)", "measures"),
+        "n_queries": Option("queries in either half (default: half of them)", int),
+        "n_splits": Option("ways of halving the queries, at most (default: 1000)", int),
+    }
+    | SEED,
+    runs=ON_RUNS,
+)
+def split_half(
+    self: Decisions,
+    *,
+    targets: MeasuresLike | None = None,
+    n_queries: int | None = None,
+    n_splits: int = 1000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Split-half stability: predict the order of runs on one half of the queries from the other half.
+
+    A split takes two disjoint sets of queries. The first orders the runs by their means of a measure (or of a preference over
+    all other runs), the second by their means of a target (the measure itself, or another one); Kendall's tau-b and the share
+    of swapped pairs compare the two. Where there are few queries, all splits are taken, otherwise a random sample.
+
+    Args:
+        targets: measures or preferences that are predicted; by default those of the study.
+        n_queries: size of either set of queries, by default half of the queries; equal sizes make collections compare.
+        n_splits: how many splits at most.
+        seed: random seed.
+
+    Returns:
+        A row per measure and target: ``measure``, ``target``, ``queries`` (in either set), ``splits``, ``kendall`` (mean over
+        the splits that have a tau) and its standard deviation ``kendall_sd``, and ``swaps`` (pairs of runs in opposite
+        orders, as a share of all pairs).
+
+    Raises:
+        ValueError: fewer than two runs, or not enough queries.
+
+    Source: after Voorhees, Buckley, The Effect of Topic Set Size on Retrieval Experiment Error, SIGIR 2002,
+    doi 10.1145/564376.564432.
+
+    >>> from ir_lexirecall import demo
+    >>> from ir_lexirecall.meta import Study
+    >>> table = Study(["AP", "lexirecall"], demo.qrels(), demo.runs()).split_half(n_splits=100)
+    >>> table[["measure", "target", "queries"]].to_records(index=False).tolist()
+    [('AP', 'AP', 8), ('AP', 'lexirecall', 8), ('lexirecall', 'AP', 8), ('lexirecall', 'lexirecall', 8)]
+    """
+    seed = check_integer("seed", seed, least=0)
+    check_integer("n_splits", n_splits)
+    predicted, both = self.two_sets(targets, "targets")
+    both.check()
+    queries = len(both.queries)
+    if queries < 2:
+        raise ValueError(f"at least 2 queries with relevant documents are needed, not {queries}")
+    size = queries // 2 if n_queries is None else check_integer("n_queries", n_queries, most=queries // 2)
+    values = {label: both.rising(label) for label in both.labels}
+    sums: dict[tuple[str, str], list[Floats]] = {(a, b): [] for a in self.labels for b in predicted}
+    total = min(n_splits, comb(queries, size) * comb(queries - size, size))
+    with progress_bar(self.progress, total=total, desc="splits") as bar:
+        for first, second in _splits(queries, size, n_splits, np.random.default_rng(seed)):
+            before = {label: _order(values[label], first, both.pairs) for label in self.labels}
+            after = {label: _order(values[label], second, both.pairs) for label in predicted}
+            for a, b in sums:
+                swaps = (before[a] * after[b] < 0).mean(axis=0)
+                sums[a, b].append(np.stack([tau_b(before[a], after[b]), swaps]))
+            bar.update(len(first))
+    rows = []
+    for (a, b), parts in sums.items():
+        tau, swaps = np.concatenate(parts, axis=1)
+        tau = tau[~np.isnan(tau)]
+        mean, deviation = (float(tau.mean()), float(tau.std())) if len(tau) else (np.nan, np.nan)
+        rows.append((a, b, size, total, mean, deviation, float(swaps.mean())))
+    table = pd.DataFrame(rows, columns=["measure", "target", "queries", "splits", "kendall", "kendall_sd", "swaps"])
+    facts = {"n_queries": size, "n_splits": n_splits, "seed": seed, "targets": printed(predicted)}
+    return recorded(table, "split_half", **facts, **both.provenance | {"measures": printed(self.labels)})
+
+
+def _splits(queries: int, size: int, most: int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
+    """Two disjoint sets of queries per split, shape ``(splits, size)`` each, some splits at a time."""
+    step = max(1, _BLOCK // queries)
+    if comb(queries, size) * comb(queries - size, size) <= most:
+        every = range(queries)
+        pairs = (
+            (first, second)
+            for first in combinations(every, size)
+            for second in combinations([query for query in every if query not in first], size)
+        )
+        while some := list(islice(pairs, step)):
+            first, second = np.array(some).transpose(1, 0, 2)
+            yield first, second
+        return
+    for start in range(0, most, step):
+        some_queries = np.tile(np.arange(queries), (min(step, most - start), 1))
+        order = rng.permuted(some_queries, axis=1)
+        yield order[:, :size], order[:, size : 2 * size]
+
+
+def _order(values: Floats, queries: Ints, pairs: tuple[Ints, Ints]) -> Signs:
+    """Which run of each pair has the larger mean over the queries of each split, shape ``(P, splits)``."""
+    a, b = pairs
+    mean = values[:, queries].mean(axis=2)
+    signs: Signs = np.where(same(mean[a], mean[b]), 0, np.sign(mean[a] - mean[b])).astype(np.int8)
+    return signs

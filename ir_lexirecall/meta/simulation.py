@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
-from ir_lexirecall._util.errors import entry, is_integer
+from ir_lexirecall._util.errors import is_integer
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.records import recorded, rows_only, study
+from ir_lexirecall.plots.studies import Lines
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -57,7 +58,7 @@ class SimulatedRankings:
             "doc_id": pd.Categorical.from_codes(number, _doc_ids(largest)),
             "rank": np.concatenate([run.rank for run in runs]),
         }
-        return study(pd.DataFrame(columns), "simulate_rankings", **self.provenance)
+        return recorded(pd.DataFrame(columns), "simulate_rankings", **self.provenance)
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
@@ -79,7 +80,29 @@ class SimulatedRankings:
         return {name: pd.DataFrame(run.as_run("x")) for name, run in self.aligned.items()}
 
 
-@entry
+def _recall(table: pd.DataFrame) -> pd.DataFrame:
+    """Recall at the rank of each relevant document that was found, over all queries."""
+    m = table.attrs["m"]
+    relevant = sum(m) if isinstance(m, list) else table.attrs["queries"] * m
+    rising = table.sort_values(["run", "rank"], kind="stable")
+    return rising.assign(recall=(rising.groupby("run", observed=True).cumcount() + 1) / relevant)
+
+
+@study(
+    "Random rankings of large collections",
+    rows_only,
+    Lines(
+        "Recall by rank, over all queries",
+        "rank",
+        "recall",
+        "rank",
+        "recall",
+        marks=_recall,
+        name="run",
+        x_scale="log",
+        steps=True,
+    ),
+)
 def simulate_rankings(
     n: int,
     m: int | Sequence[int],
@@ -125,7 +148,7 @@ def simulate_rankings(
     (12, True)
     >>> from ir_lexirecall import compare
     >>> few = simulate_rankings(100, m=range(2, 9), depth=50, queries=30, systems=["good", "bad"], quality=[20, 1])
-    >>> bool(compare(few.qrels, few.runs, correction=None).table()["wins"][0] > 20)
+    >>> bool(compare(few.qrels, few.runs).table()["wins"][0] > 20)
     True
     """
     for name, value, least in (("n", n, 1), ("depth", depth, 1), ("queries", queries, 1), ("seed", seed, 0)):
@@ -135,7 +158,10 @@ def simulate_rankings(
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
     relevant = _relevant(m, n, queries, rng)
-    judgments = _judgments(relevant)
+    query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]  # ids sort as their numbers do
+    query = np.repeat(np.arange(queries), relevant)
+    doc_ids = pl.Series(_doc_ids(int(relevant.max())), dtype=pl.String).gather(position_in_segment(query))
+    judgments = Judgments(query_ids, query, doc_ids, np.ones(len(query)))
     first = np.cumsum(relevant) - relevant
     aligned = {}
     for name, theta in zip(names, progress_bar(progress, qualities, desc="simulated runs"), strict=True):
@@ -186,32 +212,19 @@ def _relevant(m: Any, n: int, queries: int, rng: Generator) -> Ints:
         if len(m) == 0:
             raise ValueError(f"m must be a range of at least one number, not {m!r}")
         numbers = np.asarray(m, dtype=np.int64)[rng.integers(len(m), size=queries)].tolist()
-        for end in (m[0], m[-1]):
-            _check_relevant(end, n)
+        checked = [m[0], m[-1], *numbers]
     elif isinstance(m, Iterable) and not isinstance(m, str):
         numbers = list(m)
+        checked = numbers
         if len(numbers) != queries:
             raise ValueError(f"{len(numbers)} numbers m for {queries} queries; give one for each")
     else:
-        numbers = [m] * queries
-    for number in dict.fromkeys(numbers):
-        _check_relevant(number, n)
+        numbers, checked = [m] * queries, [m]
+    for number in dict.fromkeys(checked):
+        _check_count("m", number, 1)
+        if number > n:
+            raise ValueError(f"m={number} relevant documents do not fit into a collection of n={n}")
     return np.array(numbers, dtype=np.int64)
-
-
-def _check_relevant(m: Any, n: int) -> None:
-    _check_count("m", m, 1)
-    if m > n:
-        raise ValueError(f"m={m} relevant documents do not fit into a collection of n={n}")
-
-
-def _judgments(m: Ints) -> Judgments:
-    """``m`` relevant documents for each query, with ids that sort as their numbers do."""
-    queries, largest = len(m), int(m.max())
-    query_ids = [f"q{q:0{len(str(queries))}d}" for q in range(1, queries + 1)]
-    query = np.repeat(np.arange(queries), m)
-    doc_ids = pl.Series(_doc_ids(largest), dtype=pl.String)
-    return Judgments(query_ids, query, doc_ids.gather(position_in_segment(query)), np.ones(len(query)))
 
 
 def _doc_ids(largest: int) -> list[str]:

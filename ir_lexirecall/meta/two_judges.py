@@ -2,59 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_integer, check_number, entry, required
-from ir_lexirecall.comparison.comparing import CriteriaLike, coerce_test, compare_runs, parse_criteria
+from ir_lexirecall._util.errors import check_integer, required
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import same
+from ir_lexirecall.comparison.comparing import compare_runs
+from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike, align
+from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.meta.agreements import tau_b
-from ir_lexirecall.meta.decisions import Signs
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.meta.correlations import tau_b
+from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, significance, study
+from ir_lexirecall.plots.studies import Shares
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.text import count, format_number
 from ir_lexirecall.significance import SignificanceTest
 
 
-@entry
+def _finding(table: pd.DataFrame) -> Finding:
+    """How far two judges agree on documents, on runs and on conclusions."""
+    kappa, alpha = (format_number(table.attrs[f"{name}_of_grades"], 3) for name in ("kappa", "alpha"))
+    sentences = [f"{introduction(table)} Of grades: kappa {kappa}, alpha {alpha}."]
+    for row in table.itertuples():
+        said = f"{row.measure}, grade {row.rel:g} or more: tau {format_number(row.tau, 3)}; of {count(row.pairs, 'pair')} of runs"
+        sentences.append(
+            f"{said}, {row.both} differ significantly by both, {row.only_a + row.only_b} by one only, {row.opposite} in opposite "
+            "directions."
+        )
+    return Finding(sentences)
+
+
+def _by_threshold(table: pd.DataFrame) -> pd.DataFrame:
+    return table.set_index(table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format))
+
+
+@study(
+    "Agreement of two judges on documents, on the order of runs, and on what is significant",
+    _finding,
+    Shares(
+        "What two judges conclude about pairs of runs",
+        {
+            "both": "significant by both",
+            "only_a": "by the first judge only",
+            "only_b": "by the second judge only",
+            "opposite": "in opposite directions",
+            "neither": "by neither",
+        },
+        "pairs of runs",
+        marks=_by_threshold,
+    ),
+    example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
+    options={
+        "qrels_b": Option("qrels of the other judge, on the same queries", required=True, shown="FILE"),
+        **significance("t for measures, sign for preferences", "default: holm"),
+        "n_resamples": Option("resamples of the queries, for the range of tau (default: 1000)", int),
+        **SEED,
+    },
+    runs=("cutoff", "allow_empty"),
+    test=SignificanceTest(),
+)
 def judges(
-    qrels_a: QrelsLike,
+    self: Decisions,
     qrels_b: QrelsLike,
-    runs: Mapping[str, RunLike],
-    measures: CriteriaLike,
     *,
     test: str | SignificanceTest | None = None,
-    correction: str | None = "holm",
-    alpha: float = 0.05,
-    cutoff: int | None = None,
     n_resamples: int = 1000,
     seed: int = 0,
-    progress: bool | None = None,
 ) -> pd.DataFrame:
     """Compare two judges of the same queries: people and a language model, two assessors, two guidelines.
 
     For every threshold (every grade above 0 that either judge gives), documents of a lower grade count as not relevant. Compared are
     the documents that both judged (Cohen's kappa, Krippendorff's alpha), the order of runs by their means (Kendall's tau-b, and tau_AP,
-    which weighs the top more and takes ``qrels_a`` for the truth), and conclusions: pairs of runs that differ significantly by both in the
+    which weighs the top more and takes the study's qrels for the truth), and conclusions: pairs of runs that differ significantly by both in the
     same direction, by one of them only, by both in opposite directions. Agreement on documents does not make agreement on
     runs, nor the other way round.
 
     Args:
-        qrels_a, qrels_b: two sets of judgments in any form that ``evaluate`` takes; queries that only one of them has are left out.
-        runs: at least two runs by name, in any form that ``evaluate`` takes.
-        measures: measures, names of preferences, or several.
-        test, correction, alpha: of the differences, as in ``compare``.
-        cutoff: of preferences: what is ranked below counts as not retrieved.
+        qrels_b: judgments by the other judge, in any form that ``evaluate`` takes; the study's qrels are those of the first.
+            Queries that only one of them has are left out.
+        test: of the differences: a test's name, or a ``SignificanceTest``, as in ``compare``.
         n_resamples, seed: queries are resampled, to see how much tau depends on them.
-        progress: show progress bars; by default on a terminal only.
 
     Returns:
         A row per measure and threshold: ``measure``, ``rel``, ``queries``, ``documents`` (judged by both), ``kappa``, ``alpha``, ``tau``, ``tau_low``,
@@ -67,14 +103,15 @@ def judges(
 
     Raises:
         ModuleNotFoundError: statsmodels or krippendorff is not installed.
-        ValueError: no common query, fewer than two runs, bad input, or an unknown measure or test.
+        ValueError: no common query, fewer than two runs, bad input, an unknown test, or runs that were given aligned.
 
     Source: Yilmaz, Aslam, Robertson, A New Rank Correlation Coefficient for Information Retrieval, SIGIR 2008,
     doi 10.1145/1390334.1390435; Hayes, Krippendorff, Answering the Call for a Standard Reliability Measure for Coding Data, 2007,
     doi 10.1080/19312450709336664.
 
     >>> from ir_lexirecall import demo
-    >>> table = judges(demo.qrels(), demo.qrels(), demo.runs(), "AP")
+    >>> from ir_lexirecall.meta import Study
+    >>> table = Study("AP", demo.qrels(), demo.runs()).judges(demo.qrels())
     >>> table[["measure", "rel", "kappa", "tau", "pairs", "opposite"]]
       measure  rel  kappa  tau  pairs  opposite
     0      AP    1    1.0  1.0     10         0
@@ -82,43 +119,62 @@ def judges(
     2      AP    3    1.0  1.0     10         0
     """
     check_integer("n_resamples", n_resamples)
-    check_number("alpha", alpha, above=0, below=1)
-    tested = coerce_test(test, correction, alpha, SignificanceTest.n_resamples, seed, progress)
-    criteria = parse_criteria(measures)
-    both = _common(Judgments.from_qrels(qrels_a), Judgments.from_qrels(qrels_b))
-    grades = _grades_of_both(*both)
-    aligned = [{str(name): align(judgments, run) for name, run in runs.items()} for judgments in both]
+    tested = test if isinstance(test, SignificanceTest) else SignificanceTest(test, progress=self.progress)
+    if not self.labels:
+        self.check()
+    a, b = self.judgments, Judgments.from_qrels(qrels_b)
+    ids = [query_id for query_id in a.query_ids if query_id in b.place]
+    if not ids:
+        raise ValueError("the two sets of judgments have no query in common")
+    is_whole = len(ids) == len(a)
+    both = a if is_whole else a.restricted_to(ids), b.restricted_to(ids)
+    aligned: list[dict[str, AlignedRun]] = [{}, {}]
+    for name, run in self.aligned.sources.items():
+        if isinstance(run, AlignedRun):
+            raise ValueError(f"run {name!r} is aligned with one judge's documents; give the run as it was")
+        aligned[0][name] = self.aligned.runs[name] if is_whole else align(both[0], run)
+        aligned[1][name] = align(both[1], run)
+    joined = both[0].keys.join(both[1].keys, on=["query", "doc_id"], how="inner", suffix="_b")
+    rows_of_both = joined["doc"].to_numpy(), joined["doc_b"].to_numpy()
+    grades_a, grades_b = (
+        np.maximum(judgments.grade[rows], 0) for judgments, rows in zip(both, rows_of_both, strict=True)
+    )
     highest = np.concatenate([judgments.grade for judgments in both])
     thresholds = [int(grade) if grade.is_integer() else grade for grade in np.unique(highest[highest > 0]).tolist()]
     rows: list[dict[str, Any]] = []
     for rel in thresholds:
-        comparisons = [
-            _compared(judgments, of_judge, criteria, rel, tested, cutoff)
-            for judgments, of_judge in zip(both, aligned, strict=True)
-        ]
-        a, b = ((grade >= rel).astype(np.float64) for grade in grades)
-        on_documents = {"documents": len(a), "kappa": _kappa(a, b), "alpha": _alpha(a, b, "nominal")}
-        for name in criteria:
-            rows.append(
-                {"measure": name, "rel": rel, "queries": len(both[0]), **on_documents}
-                | _orders(comparisons, name, n_resamples, seed)
-                | _conclusions(comparisons, name)
-            )
-    rows.sort(key=lambda row: list(criteria).index(row["measure"]))
-    return study(
+        measures = {
+            label: what(rel=rel) if "rel" in what.SUPPORTED_PARAMS and "rel" not in what.params else what
+            for label, what in self.labels.items()
+        }
+        comparisons = []
+        for judgments, runs in zip(both, aligned, strict=True):
+            grade = judgments.grade
+            binary = judgments.with_grades(np.where(grade >= rel, grade, np.minimum(grade, 0)))
+            of_threshold: dict[str, Any] = {name: replace(run, judgments=binary) for name, run in runs.items()}
+            compared = compare_runs(binary, of_threshold, measures, Design(test=tested), allow_empty=True)
+            comparisons.append(compared)
+        relevant_a, relevant_b = ((grades >= rel).astype(np.float64) for grades in (grades_a, grades_b))
+        facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
+        facts |= {"kappa": _kappa(relevant_a, relevant_b), "alpha": _alpha(relevant_a, relevant_b, "nominal")}
+        for name in self.labels:
+            orders, conclusions = _orders(comparisons, name, n_resamples, seed), _conclusions(comparisons, name)
+            rows.append({"measure": name, **facts, **orders, **conclusions})
+    rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
+    return recorded(
         pd.DataFrame(rows),
         "judges",
-        measures=list(criteria),
-        runs=list(aligned[0]),
-        queries=len(both[0]),
-        test={name: tested.named(measure=not isinstance(what, str)).name for name, what in criteria.items()},
+        measures=list(self.labels),
+        runs=self.names,
+        queries=len(ids),
+        test={name: tested.named(measure=isinstance(what, IRMeasure)).name for name, what in self.labels.items()},
         correction=tested.counted_correction,
         alpha=tested.alpha,
         n_resamples=n_resamples,
         seed=seed,
-        confusion=confusion(*grades),
-        kappa_of_grades=_kappa(*grades, weights="linear"),
-        alpha_of_grades=_alpha(*grades, "ordinal"),
+        confusion=confusion(grades_a, grades_b),
+        kappa_of_grades=_kappa(grades_a, grades_b, weights="linear"),
+        alpha_of_grades=_alpha(grades_a, grades_b, "ordinal"),
     )
 
 
@@ -130,43 +186,6 @@ def confusion(a: Floats, b: Floats) -> dict[float, dict[float, int]]:
     """
     grades = np.unique(np.concatenate([a, b])).tolist()
     return {x: {y: int(np.sum((a == x) & (b == y))) for y in grades} for x in grades}
-
-
-def _common(a: Judgments, b: Judgments) -> tuple[Judgments, Judgments]:
-    """Both sets of judgments, of the queries that both have."""
-    ids = [query_id for query_id in a.query_ids if query_id in b.place]
-    if not ids:
-        raise ValueError("the two sets of judgments have no query in common")
-    return a.restricted_to(ids), b.restricted_to(ids)
-
-
-def _grades_of_both(a: Judgments, b: Judgments) -> tuple[Floats, Floats]:
-    """Grades of the documents that both judged; negative ones count as 0."""
-    joined = a.keys.join(b.keys, on=["query", "doc_id"], how="inner", suffix="_b")
-    row_a, row_b = joined["doc"].to_numpy(), joined["doc_b"].to_numpy()
-    return np.maximum(a.grade[row_a], 0), np.maximum(b.grade[row_b], 0)
-
-
-def _compared(
-    judgments: Judgments,
-    runs: Mapping[str, AlignedRun],
-    criteria: Mapping[str, Any],
-    rel: float,
-    test: SignificanceTest,
-    cutoff: int | None,
-) -> Comparison:
-    """The runs compared by what has at least grade ``rel``."""
-    binary = judgments.with_grades(np.where(judgments.grade >= rel, judgments.grade, np.minimum(judgments.grade, 0)))
-    of_threshold: dict[str, Any] = {name: replace(run, judgments=binary) for name, run in runs.items()}
-    measures = {
-        name: what(rel=rel)
-        if not isinstance(what, str) and "rel" in what.SUPPORTED_PARAMS and "rel" not in what.params
-        else what
-        for name, what in criteria.items()
-    }
-    return compare_runs(
-        binary, of_threshold, measures, baseline=None, test=test, rel=rel, cutoff=cutoff, allow_empty=True
-    )
 
 
 def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: int) -> dict[str, float]:
@@ -182,19 +201,16 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
     weights = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=n_resamples).T
     weights = np.hstack([np.ones((queries, 1)), weights]) / queries
     means = a @ weights, b @ weights
+    i, j = np.triu_indices(len(a), 1)
     columns: dict[str, float] = {}
-    for what, values in {"tau": tau_b(*map(_signs, means)), "tau_ap": tau_ap(*means)}.items():
+    for what, values in {
+        "tau": tau_b(*(np.where(same(x[i], x[j]), 0, np.sign(x[i] - x[j])).astype(np.int8) for x in means)),
+        "tau_ap": tau_ap(*means),
+    }.items():
         resampled = values[1:][~np.isnan(values[1:])]
         low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (np.nan, np.nan)
         columns |= {what: float(values[0]), f"{what}_low": float(low), f"{what}_high": float(high)}
     return columns
-
-
-def _signs(means: Floats) -> Signs:
-    """Signs of the differences of all pairs of runs, shape ``(P, R)``; what differs by rounding only is a tie."""
-    first, second = np.array(list(combinations(range(len(means)), 2))).T
-    difference = means[first] - means[second]
-    return np.sign(np.where(np.abs(difference) < 1e-12, 0, difference)).astype(np.int8)
 
 
 def tau_ap(truth: Floats, other: Floats) -> Floats:
@@ -211,8 +227,8 @@ def tau_ap(truth: Floats, other: Floats) -> Floats:
     truth, other = (np.take_along_axis(x, order, axis=0) for x in (truth, other))
     total = np.zeros(truth.shape[1])
     for i in range(1, size):
-        above, of_other = truth[:i] - truth[i], other[:i] - other[i]
-        right = np.where((np.abs(above) < 1e-12) | (np.abs(of_other) < 1e-12), 0.5, above > 0)
+        is_tie = same(truth[:i], truth[i]) | same(other[:i], other[i])
+        right = np.where(is_tie, 0.5, truth[:i] > truth[i])
         total += right.mean(axis=0)
     return 2 * total / (size - 1) - 1
 

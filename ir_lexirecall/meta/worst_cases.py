@@ -1,42 +1,50 @@
-"""What the worst-off user, and the worst-off provider, get from a ranking."""
+"""What the worst-off user, and the worst-off provider, get from a ranking, and how much exposure each provider gets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Floats, Ints
-from ir_lexirecall._util.errors import check_integer, check_number, entry
+from ir_lexirecall._util.arrays import Floats, Ints, position_in_segment
+from ir_lexirecall._util.errors import and_more, check_choice, check_integer, check_number
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.alignment import RunLike
-from ir_lexirecall.data.judgments import Judgments, QrelsLike
-from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs
-from ir_lexirecall.measures import exposure as exposures
-from ir_lexirecall.measures import scoring
-from ir_lexirecall.measures.parsing import MeasuresLike
-from ir_lexirecall.meta.decisions import check_relevant, parse_measures_for, rising
-from ir_lexirecall.meta.rankings import has_aspects, made_up_run
-from ir_lexirecall.meta.result import study
+from ir_lexirecall.measures import scoring, tse
+from ir_lexirecall.meta.decisions import Decisions, rising
+from ir_lexirecall.meta.made_up_rankings import has_aspects, made_up_run
+from ir_lexirecall.meta.records import Headline, Option, recorded, study
+from ir_lexirecall.plots.studies import Bars, GroupedBars
 
 _SOURCE = "Diaz, Ekstrand, Mitra, TORS 2026, doi 10.1145/3728373"
 _MOST_ENUMERATED = 16  # relevant documents
 
+ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
+"""Provider of each document: a mapping of document ids, or a table with columns ``doc_id`` and ``provider``."""
 
-@entry
-def worst_case(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    runs: Mapping[str, RunLike],
-    *,
-    rel: float = 1,
-    enumerate_up_to: int = 8,
-    allow_empty: bool = False,
-    progress: bool | None = None,
-) -> pd.DataFrame:
+
+def _means_of_users(table: pd.DataFrame) -> pd.DataFrame:
+    best_known = table.assign(value=table["user"].fillna(table["closed_form"]))
+    return best_known.groupby(["run", "measure"], sort=False)["value"].mean().unstack()
+
+
+@study(
+    "Values for users who need some of the relevant documents",
+    Headline("user", "mean value of the worst-off user", "best", "worst"),
+    GroupedBars(
+        "What the worst-off user gets, on average over the queries",
+        "run",
+        "mean value of the worst-off user",
+        marks=_means_of_users,
+    ),
+    example="qrels.txt bm25.run -m AP nDCG",
+    runs=("rel", "allow_empty"),
+    options={"enumerate_up_to": Option("relevant documents up to which subsets are enumerated", int)},
+)
+def worst_case(self: Decisions, *, enumerate_up_to: int = 8) -> pd.DataFrame:
     """Values of the worst-off user and of the worst-off provider, by enumeration and in closed form.
 
     Let R be the m relevant documents of a query and U range over its 2^m - 1 non-empty subsets.
@@ -48,47 +56,56 @@ def worst_case(
     - For those measures both equal ``closed_form`` = e(p_m), the total search efficiency of the same exposure, for any
       m; a missing document has exposure 0. NaN for others.
 
+    The study's measures are what a user gets, such as AP, nDCG or RBP: binary or graded, of one aspect; its ``rel`` is the
+    smallest grade of a document that somebody may need. One run is enough.
+
     Args:
-        measures: what a user gets, such as AP, nDCG or RBP; binary or graded, of one aspect.
-        runs: at least one run by name, in any form that ``evaluate`` takes, or aligned (``AlignedRun``).
-        rel: smallest grade of a document that somebody may need.
         enumerate_up_to: enumerate the subsets of queries with up to this many relevant documents (at most 16); beyond, only
             the closed form is computed.
-        qrels, allow_empty, progress: as in ``ties``.
 
     Returns:
         A row per run, measure and query that has relevant documents: ``run``, ``measure``, ``query_id``, ``m``, ``user``,
         ``provider``, ``closed_form`` and ``subsets`` (how many were enumerated, 0: none).
 
     Raises:
-        ValueError: bad input, or a measure of several aspects.
+        ValueError: a number out of range, a preference, or a measure of several aspects.
 
     Source: Diaz, Ekstrand, Mitra, TORS 2026, Equations 4 and 6, doi 10.1145/3728373.
 
-    >>> qrels = {"q": {"a": 1, "b": 1}}
-    >>> worst_case(["AP", "R@2"], qrels, {"x": {"q": {"a": 4, "c": 3, "d": 2, "b": 1}}}).drop(columns=["run", "m"])
+    >>> from ir_lexirecall.meta import Study
+    >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 4, "c": 3, "d": 2, "b": 1}}
+    >>> Study(["AP", "R@2"], qrels, {"x": run}).worst_case().drop(columns=["run", "m"])
       measure query_id  user  provider  closed_form  subsets
     0      AP        q  0.25      0.25         0.25        3
     1     R@2        q  0.00       NaN          NaN        3
     """
-    parsed = parse_measures_for(measures)
-    for name, measure in parsed.items():
+    if preference := next((label for label in self.labels if label not in self.measures), None):
+        raise ValueError(f"{preference!r} is a preference; a user gets the value of a measure")
+    for name, measure in self.measures.items():
         if has_aspects(measure):
             raise ValueError(f"{name} judges several aspects; a user's need is a set of documents")
     check_integer("enumerate_up_to", enumerate_up_to, least=0, most=_MOST_ENUMERATED)
-    aligned = aligned_runs(qrels, runs, rel, allow_empty, progress)
+    self.check(runs=1)
     parts = []
-    for name, run in progress_bar(progress, aligned.items(), desc="worst cases"):
-        query, rank = relevant_places(run, rel)
+    for name, run in progress_bar(self.progress, self.aligned.runs.items(), desc="worst cases"):
+        query, rank = relevant_places(run, self.rel)
         m = np.bincount(query, minlength=len(run.depth))
         judged = np.flatnonzero(m)
         small = judged[m[judged] <= enumerate_up_to]
-        for label, measure in parsed.items():
+        for label, measure in self.measures.items():
             user, provider, last = (np.full(len(m), np.nan) for _ in range(3))
-            user[small] = _worst_user(measure, query, rank, run.depth, small)
-            e = _exposure_of(measure)
+            e, grade = _exposure_of(measure), float(measure.params.get("rel", 1))
+            for q in small.tolist():
+                ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
+                subsets = 2 ** len(ranks) - 1  # all but the empty one, each a ranking of its own
+                subset, doc = np.nonzero((np.arange(1, subsets + 1)[:, None] >> np.arange(len(ranks))) & 1)
+                made_up = made_up_run(subset, ranks[doc], np.full(len(doc), grade), np.full(subsets, run.depth[q]))
+                values = scoring.values(measure, made_up)
+                user[q] = values[np.argmin(rising(measure, values))]
+                if e is not None:
+                    exposed = e(np.where(ranks > 0, ranks, np.inf).astype(np.float64))
+                    provider[q] = np.bincount(subset, weights=exposed[doc]).min()
             if e is not None:
-                provider[small] = _worst_provider(e, query, rank, small)
                 last[judged] = 0
                 np.maximum.at(last, query, np.where(rank > 0, rank, np.inf))
                 last[judged] = e(last[judged])
@@ -103,29 +120,9 @@ def worst_case(
                 "subsets": np.where(m[judged] <= enumerate_up_to, 2 ** np.minimum(m[judged], _MOST_ENUMERATED) - 1, 0),
             }
             parts.append(pd.DataFrame(columns))
-    return study(
-        pd.concat(parts, ignore_index=True),
-        "worst_case",
-        measures=list(parsed),
-        runs=list(aligned),
-        queries=int((next(iter(aligned.values())).judgments.m(rel) > 0).sum()),
-        rel=rel,
-        enumerate_up_to=int(enumerate_up_to),
-        source=_SOURCE,
-    )
-
-
-def aligned_runs(
-    qrels: QrelsLike, runs: Mapping[str, RunLike], rel: float, allow_empty: bool, progress: bool | None
-) -> dict[str, AlignedRun]:
-    """At least one run, aligned with judgments that have relevant documents."""
-    check_number("rel", rel, above=0)
-    check_runs(runs, 1)
-    judgments = Judgments.from_qrels(qrels)
-    check_relevant(judgments, rel)
-    scored = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress)
-    scored.warn_of_hardly_judged()
-    return scored.runs
+    facts = {"measures": list(self.measures), "runs": self.names, "queries": len(self.queries), "rel": self.rel}
+    table = pd.concat(parts, ignore_index=True)
+    return recorded(table, "worst_case", **facts, enumerate_up_to=int(enumerate_up_to), source=_SOURCE)
 
 
 def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
@@ -138,40 +135,134 @@ def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
     return query[order], rank[order]
 
 
-def _worst_user(measure: IRMeasure, query: Ints, rank: Ints, depth: Ints, queries: Ints) -> Floats:
-    """Minimum of the measure over all non-empty sets of relevant documents, for some queries."""
-    worst = np.empty(len(queries))
-    grade = float(measure.params.get("rel", 1))
-    for place, (q, ranks, subset, doc) in enumerate(_subsets(query, rank, queries)):
-        run = made_up_run(subset, ranks[doc], np.full(len(doc), grade), np.full(2 ** len(ranks) - 1, depth[q]))
-        values = scoring.values(measure, run)
-        worst[place] = values[np.argmin(rising(measure, values))]
-    return worst
-
-
-def _subsets(query: Ints, rank: Ints, queries: Ints) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-    """Some queries, the ranks of their relevant documents, and the members of all non-empty subsets: subset's number, document."""
-    for q in queries.tolist():
-        ranks = rank[np.searchsorted(query, q) : np.searchsorted(query, q, side="right")]
-        m = len(ranks)
-        subset, doc = np.nonzero((np.arange(1, 2**m)[:, None] >> np.arange(m)) & 1)
-        yield q, ranks, subset, doc
-
-
-def _worst_provider(e: Callable[[Floats], Floats], query: Ints, rank: Ints, queries: Ints) -> Floats:
-    """Minimum of the sum of exposures over all non-empty sets of relevant documents, for some queries."""
-    worst = np.empty(len(queries))
-    for place, (_, ranks, subset, doc) in enumerate(_subsets(query, rank, queries)):
-        exposed = e(np.where(ranks > 0, ranks, np.inf).astype(np.float64))
-        worst[place] = np.bincount(subset, weights=exposed[doc]).min()
-    return worst
-
-
 def _exposure_of(measure: IRMeasure) -> Callable[[Floats], Floats] | None:
     """The exposure behind a measure, 0 below its cutoff; None if it has none."""
     if measure.NAME not in ("AP", "RR", "nDCG", "RBP") or measure.params.keys() - {"cutoff", "rel", "p"}:
         return None
     p = measure["p"] if measure.NAME == "RBP" else 0.8
-    e = exposures.exposure(measure.NAME, p=p, n=None)
+    e = tse.exposure(measure.NAME, p=p, n=None)
     k = measure.params.get("cutoff", np.inf)
     return lambda rank: np.where(rank <= k, e(rank), 0.0)
+
+
+def _least_of_runs(table: pd.DataFrame) -> pd.DataFrame:
+    least = table.groupby(["run", "query_id"], sort=False)["exposure"].min()
+    return least.groupby("run", sort=False).mean().reset_index()
+
+
+@study(
+    "Exposure of the providers of relevant documents",
+    Headline("exposure", "mean exposure of a provider", "most", "least"),
+    Bars(
+        "What the worst-off provider gets, on average over the queries",
+        "exposure",
+        "mean exposure of the worst-off provider",
+        marks=_least_of_runs,
+        name="run",
+    ),
+)
+def provider_exposure(
+    self: Decisions, providers: ProvidersLike, *, exposure: str = "AP", p: float = 0.8, n: int | None = None
+) -> pd.DataFrame:
+    """Exposure of every provider of relevant documents: the sum of e(p_d) over its relevant documents d (Eq. 2).
+
+    The u missing documents of a provider stand at the bottom of the collection, at ranks n-u+1, ..., n; without ``n``, in
+    the limit, they have exposure 0. One run is enough; the study's measures take no part. The least exposure of any conceivable provider of a query is in ``worst_case``.
+
+    Args:
+        providers: provider of each document, as a mapping of document ids, or a DataFrame with columns ``doc_id`` and
+            ``provider``.
+        exposure: ``'AP'`` or ``'RR'`` 1/i, ``'nDCG'`` 1/log2(i+1), ``'RBP'`` (1-p) p^(i-1), ``'linear'`` 1 - i/n.
+        p: of the exposure ``'RBP'``.
+        n: documents in the collection.
+
+    Returns:
+        A row per run, query and provider of a relevant document: ``run``, ``query_id``, ``provider``, ``relevant``,
+        ``retrieved``, ``exposure``, ``per_document`` (their mean) and ``worst`` (whether no other provider of the query gets
+        less).
+
+    Raises:
+        ValueError: a relevant document without a provider, an unknown exposure, or n below a rank.
+
+    Source: Diaz, Ekstrand, Mitra, TORS 2026, Equation 2, doi 10.1145/3728373.
+
+    >>> from ir_lexirecall.meta import Study
+    >>> qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3, "b": 2, "c": 1}}
+    >>> table = Study((), qrels, {"x": run}).provider_exposure({"a": "P", "b": "P", "c": "Q"})
+    >>> table[["provider", "relevant", "exposure", "worst"]].round(3)
+      provider  relevant  exposure  worst
+    0        P         2     1.500  False
+    1        Q         1     0.333   True
+    """
+    check_choice("exposure", exposure, tse.EXPOSURES)
+    if exposure == "linear" and n is None:
+        raise ValueError("exposure='linear' needs n, the number of documents in the collection")
+    check_number("p", p, above=0, below=1)
+    if n is not None:
+        check_integer("n", n)
+    e = tse.exposure(exposure, p=float(p), n=n)
+    self.check(runs=1, measures=0)
+    judgments = self.judgments
+    relevant = np.flatnonzero(judgments.grade >= self.rel)
+    query = judgments.query[relevant]
+    owner = _owners(providers, [judgments.doc_ids[doc] for doc in relevant])
+    number = np.unique(owner, return_inverse=True)[1]
+    parts = []
+    for name, run in self.aligned.runs.items():
+        rank = np.zeros(len(judgments.grade), dtype=np.int64)
+        rank[run.doc] = run.rank
+        rank = rank[relevant]
+        if n is not None:
+            needed = run.relevant(self.rel).p_r + np.bincount(query[rank == 0], minlength=len(judgments))
+            if needed.max() > n:
+                raise ValueError(
+                    f"n={n} is smaller than rank {needed.max()}, needed for query "
+                    f"{judgments.query_ids[int(needed.argmax())]!r} of run {name!r}; n is the size of the collection"
+                )
+        # The u missing documents of a provider and query stand at n-u+1, ..., n.
+        imputed = rank.astype(np.float64)
+        missing = np.flatnonzero(rank == 0)
+        missing = missing[np.lexsort((number[missing], query[missing]))]
+        group = query[missing] * (number.max(initial=0) + 1) + number[missing]
+        imputed[missing] = np.inf if n is None else n - position_in_segment(group)
+        documents = pd.DataFrame(
+            {
+                "query_id": [judgments.query_ids[q] for q in query],
+                "provider": owner,
+                "retrieved": rank > 0,
+                "exposure": e(imputed),
+            }
+        )
+        grouped = documents.groupby(["query_id", "provider"], sort=True)
+        table = grouped.agg(
+            relevant=("exposure", "size"),
+            retrieved=("retrieved", "sum"),
+            total=("exposure", "sum"),
+            per_document=("exposure", "mean"),
+        ).reset_index()
+        table = table.rename(columns={"total": "exposure"})
+        table["worst"] = table["exposure"] == table.groupby("query_id")["exposure"].transform("min")
+        table.insert(0, "run", name)
+        parts.append(table)
+    facts = {"runs": self.names, "exposure": exposure, "p": p if exposure == "RBP" else None, "n": n, "rel": self.rel}
+    return recorded(pd.concat(parts, ignore_index=True), "provider_exposure", **facts, source=_SOURCE)
+
+
+def _owners(providers: ProvidersLike, doc_ids: Sequence[str]) -> list[str]:
+    """The provider of each document."""
+    if isinstance(providers, Mapping):
+        pairs = list(providers.items())
+    elif {"doc_id", "provider"} <= set(getattr(providers, "columns", ())):
+        pairs = list(zip(providers["doc_id"], providers["provider"], strict=True))
+    else:
+        raise ValueError("give the providers as a mapping of document ids, or a table with doc_id and provider")
+    owner: dict[str, str] = {}
+    for doc_id, provider in pairs:
+        if provider is None or provider != provider or str(provider) == "<NA>":
+            raise ValueError(f"document {doc_id!r} has no provider; name one")
+        if owner.setdefault(str(doc_id), str(provider)) != str(provider):
+            raise ValueError(f"document {doc_id!r} has the providers {owner[str(doc_id)]!r} and {provider!r}; keep one")
+    unknown = [doc_id for doc_id in doc_ids if doc_id not in owner]
+    if unknown:
+        raise ValueError(f"the relevant document {unknown[0]!r} has no provider{and_more(len(unknown) - 1)}; name one")
+    return [owner[doc_id] for doc_id in doc_ids]

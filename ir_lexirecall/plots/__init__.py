@@ -3,27 +3,17 @@
 Functions draw by a criterion ``by`` (by default the first one) on the axes ``ax`` (by default new ones), which they return.
 """
 
-from ir_lexirecall.plots.benchmarks import critical_differences, forest, rank_intervals
-from ir_lexirecall.plots.collections import recall_curves, relevant_documents
-from ir_lexirecall.plots.forests import differences, groups, means, rank_profile
-from ir_lexirecall.plots.notebooks import benchmark_notebook, collection_notebook, notebook
-from ir_lexirecall.plots.pairs import heatmap, pair
-from ir_lexirecall.plots.studies import plot
-
-__all__ = [
-    "benchmark_notebook",
-    "collection_notebook",
-    "critical_differences",
-    "differences",
-    "forest",
-    "groups",
-    "heatmap",
-    "means",
-    "notebook",
-    "pair",
-    "plot",
-    "rank_intervals",
-    "rank_profile",
-    "recall_curves",
-    "relevant_documents",
-]
+from ir_lexirecall.plots.across_collections import critical_differences as critical_differences
+from ir_lexirecall.plots.across_collections import forest as forest
+from ir_lexirecall.plots.across_collections import rank_intervals as rank_intervals
+from ir_lexirecall.plots.across_collections import recall_curves as recall_curves
+from ir_lexirecall.plots.across_collections import relevant_documents as relevant_documents
+from ir_lexirecall.plots.compared_runs import differences as differences
+from ir_lexirecall.plots.compared_runs import groups as groups
+from ir_lexirecall.plots.compared_runs import heatmap as heatmap
+from ir_lexirecall.plots.compared_runs import means as means
+from ir_lexirecall.plots.compared_runs import pair as pair
+from ir_lexirecall.plots.compared_runs import rank_profile as rank_profile
+from ir_lexirecall.plots.notebooks import benchmark_notebook as benchmark_notebook
+from ir_lexirecall.plots.notebooks import collection_notebook as collection_notebook
+from ir_lexirecall.plots.notebooks import notebook as notebook

@@ -12,16 +12,13 @@ from typing import Any
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.plots.benchmarks import rank_intervals
-from ir_lexirecall.plots.collections import relevant_documents
-from ir_lexirecall.plots.forests import means, means_size
-from ir_lexirecall.present.benchmarks import benchmark_finding
-from ir_lexirecall.present.caveats import is_defined
-from ir_lexirecall.present.collections import collection_finding
+from ir_lexirecall.plots.across_collections import rank_intervals, relevant_documents
+from ir_lexirecall.plots.compared_runs import means, means_size
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.findings import html
-from ir_lexirecall.present.text import escape_html
-from ir_lexirecall.present.words import provenance_line
+from ir_lexirecall.present.findings import collection_finding, html
+from ir_lexirecall.present.macro_means import benchmark_finding
+from ir_lexirecall.present.standings import standings_of
+from ir_lexirecall.present.text import escape_html, provenance_line
 
 _MOST_DRAWN = 60  # runs in a picture
 _DPI = 110
@@ -52,9 +49,11 @@ def inline(draw: Callable[..., Any], size: tuple[float, float], description: str
 
 def notebook(result: Comparison) -> str:
     said = comparison_finding(result)
-    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
-    drawn = bool(names) and len(result.runs) <= _MOST_DRAWN
-    picture = inline(partial(means, result, names[0]), means_size(len(result.runs)), said.title) if drawn else ""
+    standings = standings_of(result)
+    drawn = bool(standings) and len(result.runs) <= _MOST_DRAWN
+    picture = (
+        inline(partial(means, result, standings[0].name), means_size(len(result.runs)), said.title) if drawn else ""
+    )
     return html(said, picture, provenance_line(result.provenance))
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.aligned_run import AlignedRun
 
 Ranks = NDArray[np.signedinteger[Any]]
-_ROUNDING = 1e-12  # levels that balance (1/2 + 1/3 + 1/6 = 1) must tie, whatever their floats add up to
 _REFINED = 2**9  # numbers that are compared at once where systems are still tied
 INCOMPARABLE = np.nan  # what a partial order gives for a pair that it does not order
 
@@ -185,7 +185,7 @@ def recall_paired(weights: Callable[[int], Floats]) -> Callable[[Ranks, Ints], F
             w[:size, m == size] = (weights(size) / weights(size).sum())[:, None]
         ahead = np.add.reduce(earlier * w[:, :, None, None], axis=0)
         total = ahead - ahead.transpose(0, 2, 1)
-        return np.where(np.abs(total) < _ROUNDING, 0.0, total)
+        return settled(total, 1.0)  # levels that balance (1/2 + 1/3 + 1/6 = 1) tie, whatever their floats add up to
 
     return preference
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from ir_lexirecall._util.lazy import exports
 
 _NAMES = {
-    "benchmarks": "benchmark_caveats benchmark_finding benchmark_table",
+    "macro_means": "benchmark_caveats benchmark_finding benchmark_table",
     "caveats": "comparison_caveats",
-    "collections": "collection_finding",
-    "comparisons": "comparison_finding comparison_table how_compared marks_of",
-    "gates": "gate_json gate_junit gate_text",
-    "runs": "run_caveats",
+    "comparisons": "comparison_finding comparison_table marks_of",
+    "findings": "collection_finding",
+    "gates": "gate_json gate_text",
+    "standings": "how_compared",
+    "notes": "run_caveats",
 }
 if not TYPE_CHECKING:
     __getattr__, __dir__ = exports(

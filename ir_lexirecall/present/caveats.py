@@ -7,16 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
+from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
-from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first
-from ir_lexirecall.present.runs import run_caveats
-from ir_lexirecall.present.text import format_number, format_p
-from ir_lexirecall.present.words import correction_words, count, enumerated, listed
+from ir_lexirecall.judging.predicted import ENOUGH
+from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, run_caveats
+from ir_lexirecall.present.standings import is_defined
+from ir_lexirecall.present.text import correction_words, count, enumerated, format_number, format_p, listed
 from ir_lexirecall.significance import smallest_p
 
-OUTNUMBERED = "Has the higher mean but loses more queries than it wins"  # kind of a note
+OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
@@ -32,11 +33,6 @@ def caveats_on_data(result: Comparison) -> list[Note]:
     if result.scored is not None:
         notes += run_caveats(result.scored.with_measures(result.measures))
     return gravest_first(notes)
-
-
-def is_defined(criterion: Criterion) -> bool:
-    """Whether there are queries, and all values are finite numbers."""
-    return bool(criterion.query_ids) and bool(np.isfinite(criterion.standings).all())
 
 
 def _on_queries(result: Comparison) -> Iterator[Note]:
@@ -111,7 +107,7 @@ def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
         criterion, verdicts = result.by[name], result.verdicts_by(name)
         leader = str(result.ranking(name)["run"].iloc[0])
         place = result.runs.index(leader)
-        level = np.isclose(criterion.means, criterion.means[place], rtol=1e-12, atol=0)
+        level = same(criterion.means, criterion.means[place])
         others = [
             i
             for i, run in enumerate(result.runs)
@@ -125,7 +121,7 @@ def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
             facts = [f"{run} (wins {w}, loses {x})" for run, w, x in against]
             runs = listed([run for run, *_ in against])
             yield Note(
-                f"{leader} has the higher mean {name}, but loses more queries than it wins against {enumerated(facts)}: "
+                f"{leader} has the {'lower' if criterion.smaller_is_better else 'higher'} mean {name}, but loses more queries than it wins against {enumerated(facts)}: "
                 "no significant difference.",
                 DOUBTFUL,
                 OUTNUMBERED,
@@ -136,18 +132,28 @@ def _on_leaders(result: Comparison, tested: list[str]) -> Iterator[Note]:
 
 
 def _on_judgments(result: Comparison, tested: list[str]) -> Iterator[Note]:
-    """Significant differences that unjudged documents could undo."""
-    # Estimates with predicted judgments are other ones than what is bounded.
-    for name in tested if len(result.runs) > 1 and result.predicted is None else ():
-        if (left := result.left_open(name)) is None:
+    """Few human judgments beside predicted ones, and significant differences that unjudged documents could undo."""
+    human = len(result.query_ids)
+    if result.predicted is not None and human < ENOUGH:
+        some = f"{count(human, 'query')} judged by people"
+        yield Note(
+            f"Only {some}: below {ENOUGH}, prediction-powered intervals may hold the truth less often than they say.",
+            DOUBTFUL,
+            "Too few queries judged by people for prediction-powered intervals to keep their level",
+            some,
+        )
+    # Predictions mend what queries people did not judge, not the documents they left out on those they did.
+    for name in tested if len(result.runs) > 1 else ():
+        if (left := result.undecided(name)) is None:
             continue
         verdicts = result.verdicts_by(name)
         for (a, b), low, high, holds in zip(result.pairs, left.low, left.high, left.holds_zero, strict=True):
             if not holds or verdicts.on(a, b) not in (BETTER, WORSE):
                 continue
             ends = f"{format_number(float(low), 4)} to {format_number(float(high), 4)}"
+            where = "" if result.predicted is None else "on the queries that people judged, "
             yield Note(
-                f"{name}, {a} and {b}: the difference is significant, but unjudged documents could undo it (from {ends} as "
+                f"{name}, {a} and {b}: the difference is significant, but unjudged documents could undo it ({where}from {ends} as "
                 f"they are judged, depth {left.depth}; see bounds).",
                 DOUBTFUL,
                 f"Significant by {name}, but unjudged documents could undo it (depth {left.depth}; see bounds)",

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+import string
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ir_lexirecall._util.lazy import pandas as pd
+import numpy as np
+
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
-from ir_lexirecall.present.caveats import comparison_caveats, is_defined
+from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.missing import left_open_words, predicted_words
 from ir_lexirecall.present.notes import grouped
-from ir_lexirecall.present.standings import MAY_BE_BEST, SIGNS, Standing, verdict_words
+from ir_lexirecall.present.standings import (
+    MAY_BE_BEST,
+    SIGNS,
+    VERDICTS,
+    Standing,
+    against_words,
+    direction_words,
+    directions,
+    how_compared,
+    is_defined,
+    standings_of,
+    titled,
+)
 from ir_lexirecall.present.tables import BEST, PLACES, Column, Shown, best_marks
-from ir_lexirecall.present.text import format_number
-from ir_lexirecall.present.words import (
+from ir_lexirecall.present.text import (
     FEW_NAMES,
     MOST_NAMES,
     confidence_words,
     count,
-    how_tested,
+    format_number,
     interval,
     listed,
     p_words,
@@ -28,112 +41,108 @@ from ir_lexirecall.present.words import (
 
 
 def comparison_finding(result: Comparison) -> Finding:
-    head = _head(result)
-    notes = grouped(comparison_caveats(result))
-    names = [name for name, criterion in result.by.items() if is_defined(criterion)]
-    left_out = [name for name in result.measures if name not in names and result.by[name].query_ids]
-    if not names:
+    head = f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), result.unit)}"
+    head += f" of {result.source}" if result.source else ""
+    head += f" {result.provenance['rules']}" if result.provenance["rules"] else ""
+    sentences = [f"{head}, by {listed(result.criteria)}.{directions(result.by)}"]
+    notes, standings = grouped(comparison_caveats(result)), standings_of(result)
+    names = [standing.name for standing in standings]
+    left_out = listed([name for name in result.measures if name not in names and result.by[name].query_ids])
+    if not standings:
         nothing = "No query has a relevant document" if result.query_ids else "There are no queries"
-        sentence = (
-            f"Not every value is a finite number: {listed(left_out)}."
-            if left_out
-            else f"{nothing}: nothing can be compared."
+        sentences.append(
+            f"Not every value is a finite number: {left_out}." if left_out else f"{nothing}: nothing can be compared."
         )
-        return Finding([head, sentence], notes, names=result.criteria)
-    without = [f"Left out, as not every value is a finite number: {listed(left_out)}."] if left_out else []
-    standings = [Standing(result, name) for name in names]
-    ranking, marks, title = ranked(result, standings)
-    further = [
-        *predicted_words(result, names),
+        return Finding(sentences, notes, names=result.criteria)
+    if left_out:
+        sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
+    sentences += [
+        *_leading(result, standings),
+        *_predicted(result, names),
         *_in_groups(result, standings),
-        *left_open_words(result, names, standings[0].runs),
+        *_left_open(result, names, standings[0].runs),
     ]
-    sentences = [head, *without, *_leading(result, standings), *further]
+    first, *others = standings
+    ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore").rename(
+        columns={"mean": first.name}
+    )
+    for standing in others:
+        ranking[standing.name + direction_words(standing.criterion)] = (
+            standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
+        )
+    ranking.attrs.update(result.provenance)
+    if result.baseline is not None:
+        marks = [SIGNS.get(first.verdicts.on(run, result.baseline) or "", "") for run in first.runs]
+        signs = f"+ better, - worse than {result.baseline}"
+    else:
+        others_best = {*first.may_be_best} - {*first.leaders} if len(first.runs) > 2 and not first.all_alike else {}
+        marks = [MAY_BE_BEST if run in others_best else "" for run in first.runs]
+        signs = f"{MAY_BE_BEST} may be the best as well"
+    title = f"Ranking by {titled(first.criterion)}, best first{f' ({signs})' if any(marks) else ''}:"
     return Finding(sentences, notes, ranking, marks, title, result.criteria)
-
-
-def _head(result: Comparison) -> str:
-    what = [f"{count(len(result.runs), 'run')} on {count(len(result.query_ids), result.unit)}"]
-    what += [f"of {result.source}"] if result.source else []
-    provenance = result.provenance
-    what += [provenance["rules"]] if provenance["rules"] else []
-    what += [f"down to rank {provenance['cutoff']}"] if provenance["cutoff"] is not None else []
-    return f"{' '.join(what)}, by {listed(result.criteria)}."
 
 
 def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     """Sentences on who leads, who may be the best as well, and what differs."""
+    first, single = standings[0], len(standings) == 1
     if len(result.runs) == 1:
-        first = standings[0]
-        return [f"{first.runs[0]}: {_mean(first, first.runs[0])}."]
+        return [f"{first.runs[0]}: {_mean(first)}."]
+    how = how_compared(result, [standing.name for standing in standings])
     if len(result.runs) == 2:
-        return [_two(standings, standing) for standing in standings] + [f"({_how(result, standings)}.)"]
-    sentences = [_leads(standings[0])] if len(standings) == 1 else [_leaders(standings)]
+        return [*(_two(standing, single) for standing in standings), f"({how}.)"]
+    groups = _grouped(standings, lambda standing: () if standing.all_alike else tuple(standing.leaders))
+    if single or len(groups) == 1:
+        by = f"({_mean(first)})" if single else f"by {listed(next(iter(groups.values())))}"
+        verb = "leads" if len(first.leaders) == 1 else "lead"
+        sentences = [f"All runs are level {by}." if first.all_alike else f"{listed(first.leaders)} {verb} {by}."]
+    else:
+        parts = [f"by {listed(names)}, {listed(who) if who else 'all are level'}" for who, names in groups.items()]
+        sentences = [f"Who leads depends on the criterion: {'; '.join(parts)}."]
     if result.baseline is not None:
-        return [*sentences, _against_baseline(result, standings)]
-    best = _best(standings)
-    sentences += [best] if best else []
+        said = [("" if single else f"by {standing.name}, ") + against_words(standing) for standing in standings]
+        return [*sentences, f"Against the baseline {result.baseline} ({how}): {'; '.join(said)}."]
+    sentences += _best(standings)
     for standing in standings:
         if standing.beaten_by and not standing.all_alike:
             better = f"{'is' if len(standing.beaten_by) == 1 else 'are'} significantly better than"
-            leader = "it" if len(standings) == 1 else f"{standing.runs[0]} by {standing.name}"
+            leader = "it" if single else f"{standing.runs[0]} by {standing.name}"
             sentences.append(f"But {listed(standing.beaten_by)} {better} {leader}, pair by pair.")
-    if len(standings) == 1:
-        first = standings[0]
+    if single:
         number = f"{first.verdicts.decided:,} of {count(len(result.pairs), 'pair')}"
-        return [*sentences, f"{number} differ significantly ({_how(result, standings)})."]
+        return [*sentences, f"{number} differ significantly ({how})."]
     differ = ", ".join(f"{standing.name} {standing.verdicts.decided:,}" for standing in standings)
-    return [
-        *sentences,
-        f"Significantly different pairs, of {len(result.pairs):,} ({_how(result, standings)}): {differ}.",
-    ]
+    return [*sentences, f"Significantly different pairs, of {len(result.pairs):,} ({how}): {differ}."]
 
 
-def _how(result: Comparison, standings: Sequence[Standing]) -> str:
-    return how_compared(result, [standing.name for standing in standings])
-
-
-def how_compared(result: Comparison, names: Sequence[str]) -> str:
-    """How differences by some criteria were tested, in a few words."""
-    said = how_tested({name: result.test_of(name) for name in names}, len(result.pairs))
-    return said if result.predicted is None else said.replace("paired", "prediction-powered", 1)
-
-
-def _mean(standing: Standing, run: str) -> str:
-    row = standing.ranking.set_index("run").loc[run]
+def _mean(standing: Standing) -> str:
+    """The mean of the first run with its interval."""
+    row = standing.ranking.iloc[0]
     within = interval(row["ci_low"], row["ci_high"])
     confidence = f"{confidence_words(standing.ranking.attrs)} interval"
-    quantity = standing.result.by[standing.name].quantity
-    return f"{quantity} {format_number(float(row['mean']), 4)}{'' if within == '-' else f', {confidence} {within}'}"
+    number = format_number(float(row["mean"]), 4)
+    return f"{standing.quantity} {number}{'' if within == '-' else f', {confidence} {within}'}"
 
 
-def _two(standings: Sequence[Standing], standing: Standing) -> str:
+def _two(standing: Standing, single: bool) -> str:
     """Which of two runs is better, as tested."""
     first, second = standing.runs
     row = standing.result.table(standing.name).iloc[0]
-    by = f"By {standing.name}, " if len(standings) > 1 else ""
+    by = "" if single else f"By {standing.name}, "
     p = p_words(float(row["p_corrected"]))
     verdict = standing.verdicts.on(first, second)
     if verdict in (BETTER, WORSE):
         better, worse = (first, second) if verdict == BETTER else (second, first)
-        counter = "" if verdict == BETTER or standing.all_alike else f", although {first} has the higher mean"
+        higher = "lower" if standing.criterion.smaller_is_better else "higher"
+        agrees = verdict == BETTER or standing.all_alike
+        counter = "" if agrees else f", although {first} has the {higher} mean"
         return f"{by}{better} is significantly better than {worse} ({p}){counter}."
-    if standing.all_alike and row["wins"] == row["losses"] == 0:
-        return f"{by}{'the' if by else 'The'} two are level on every query."
-    if standing.all_alike:
-        return f"{by}{'the' if by else 'The'} two have the same mean ({p})."
-    return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
+    if not standing.all_alike:
+        return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
+    alike = "are level on every query" if row["wins"] == row["losses"] == 0 else f"have the same mean ({p})"
+    return f"{by}{'the' if by else 'The'} two {alike}."
 
 
-def _leads(standing: Standing) -> str:
-    number = _mean(standing, standing.runs[0])
-    if standing.all_alike:
-        return f"All runs are level ({number})."
-    verb = "leads" if len(standing.leaders) == 1 else "lead"
-    return f"{listed(standing.leaders)} {verb} ({number})."
-
-
-def _grouped(standings: Sequence[Standing], key: Callable[[Standing], Any]) -> dict[Any, list[str]]:
+def _grouped(standings: Iterable[Standing], key: Callable[[Standing], Any]) -> dict[Any, list[str]]:
     """The names of criteria by what they have in common."""
     groups: dict[Any, list[str]] = {}
     for standing in standings:
@@ -141,56 +150,29 @@ def _grouped(standings: Sequence[Standing], key: Callable[[Standing], Any]) -> d
     return groups
 
 
-def _leaders(standings: Sequence[Standing]) -> str:
-    groups = _grouped(standings, lambda standing: () if standing.all_alike else tuple(standing.leaders))
-    if len(groups) == 1:
-        (leaders,) = groups
-        if not leaders:
-            return f"All runs are level by {listed(groups[leaders])}."
-        return f"{listed(leaders)} {'leads' if len(leaders) == 1 else 'lead'} by {listed(groups[leaders])}."
-    parts = [
-        f"by {listed(names)}, {listed(leaders) if leaders else 'all are level'}" for leaders, names in groups.items()
-    ]
-    return f"Who leads depends on the criterion: {'; '.join(parts)}."
-
-
-def _best(standings: Sequence[Standing]) -> str:
-    """Which runs may be the best, with the confidence of that; empty where all runs are level."""
+def _best(standings: Sequence[Standing]) -> list[str]:
+    """Which runs may be the best, with the confidence of that; nothing where all runs are level."""
     some = [standing for standing in standings if not standing.all_alike]
     if not some:
-        return ""
+        return []
     confidence = confidence_words(some[0].ranking.attrs)
 
-    def who(standing: Standing, every: str, others_than: str, most: int = MOST_NAMES) -> str:
+    def who(standing: Standing, every: str, none: str, most: int = MOST_NAMES) -> str:
         others = [run for run in standing.may_be_best if run not in standing.leaders]
         rest = len(standing.runs) - len(standing.leaders)
-        return others_than if not others else every if len(others) == rest else listed(others, most)
+        return none if not others else every if len(others) == rest else listed(others, most)
 
     if len(standings) == 1:
         none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
         said = who(some[0], "Every other run", none)
-        return f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."
-    parts = [
-        f"by {listed(names)}, {level}"
-        for level, names in _grouped(some, lambda s: who(s, "every other run", "no other run", FEW_NAMES)).items()
-    ]
+        return [f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."]
+    groups = _grouped(some, lambda standing: who(standing, "every other run", "no other run", FEW_NAMES))
+    parts = [f"by {listed(names)}, {level}" for level, names in groups.items()]
     sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
-    if len(_grouped(standings, lambda standing: tuple(standing.leaders))) == 1:
-        return sentence
-    everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
-    return f"{sentence} {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
-
-
-def _against_baseline(result: Comparison, standings: Sequence[Standing]) -> str:
-    parts = []
-    for standing in standings:
-        groups = standing.against(str(result.baseline))
-        facts = [
-            f"{len(runs)} {verdict_words(verdict)} ({listed(runs)})"
-            for verdict, runs in sorted(groups.items(), key=lambda group: _ORDER.index(group[0]))
-        ]
-        parts.append((f"by {standing.name}, " if len(standings) > 1 else "") + ", ".join(facts))
-    return f"Against the baseline {result.baseline} ({_how(result, standings)}): {'; '.join(parts)}."
+    if len({tuple(standing.leaders) for standing in standings}) > 1:
+        everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
+        sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
+    return [sentence]
 
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
@@ -198,8 +180,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     if result.groups is None or not result.grouped or len(result.runs) < 2:
         return []
     sizes = result.groups.sizes
-    tests = {standing.name: result.test_of(standing.name) for standing in standings}
-    how = how_tested(tests, len(result.pairs) * len(sizes))
+    how = how_compared(result, [standing.name for standing in standings], len(sizes))
     beside = "" if result.baseline is None else f" beside {result.baseline}"
     sentences: list[str] = []
     for standing in standings:
@@ -207,13 +188,12 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         for group, rows in result.group_table(standing.name).groupby("group", sort=False):
             if result.baseline is None:
                 number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
-                said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else "nothing differs"
+                said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
             else:
-                runs = {verdict: [str(run) for run in some["run_a"]] for verdict, some in rows.groupby("verdict")}
-                decided = [verdict for verdict in _ORDER if verdict in runs and verdict != UNDECIDED]
+                runs = {verdict: [*map(str, some["run_a"])] for verdict, some in rows.groupby("verdict")}
+                decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
                 said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
-                said = said or "nothing differs"
-            facts.setdefault(said, []).append(f"{group} ({count(sizes[str(group)], 'query')})")
+            facts.setdefault(said or "nothing differs", []).append(f"{group} ({count(sizes[str(group)], 'query')})")
         where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in facts.items())
         by = f"by {standing.name}: " if len(standings) > 1 else ""
         sentences.append(
@@ -222,33 +202,42 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     return sentences
 
 
-_ORDER = [BETTER, WORSE, "within margin", "not worse", UNDECIDED]
+def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
+    """What predicted judgments are worth, and what that rests on."""
+    if result.predicted is None:
+        return []
+    human = count(len(result.query_ids), "query")
+    worth = {name: float(np.median(result.powered(name).n_effective)) for name in names}
+    said = listed([f"{number:.0f} for {name}" if len(names) > 1 else f"{number:.0f}" for name, number in worth.items()])
+    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+    return [
+        f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
+        f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random. "
+        "Means are those of the queries that people judged."
+    ]
+
+
+def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) -> list[str]:
+    """On how many queries unjudged documents could change the winner of the two best ``runs``, or the best one and the baseline."""
+    if len(result.runs) < 2:
+        return []
+    first, *others = runs
+    other = others[0] if result.baseline in (None, first) else str(result.baseline)
+    pair = next(i for i, pair in enumerate(result.pairs) if set(pair) == {first, other})
+    facts = []
+    for name in names:
+        if (left := result.undecided(name)) is not None:
+            number, queries = int(left.is_open[pair].sum()), left.is_open.shape[1]
+            most = "" if left.exact[pair] or not number else "at most "
+            by = f" by {name}" if len(names) > 1 else ""
+            facts.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
+    if not facts:
+        return []
+    who = f" between {first} and {other}" if len(result.runs) > 2 else ""
+    return [f"With the unjudged documents judged, the winner{who} could change {listed(facts)}."]
 
 
 # -- tables ----------------------------------------------------------------------------------------
-
-
-def ranked(result: Comparison, standings: Sequence[Standing]) -> tuple[pd.DataFrame, list[str], str]:
-    """The ranking by the first of several criteria, with the means of the others, its marks and its title."""
-    first, *others = standings
-    ranking = first.ranking.drop(columns="criterion").rename(columns={"mean": first.name})
-    for standing in others:
-        ranking[standing.name] = standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
-    ranking.attrs.update(result.provenance)
-    marks, legend = signs_of(result, first), ""
-    if any(marks):
-        sign = f"+ better, - worse than {result.baseline}"
-        legend = f" ({sign if result.baseline else f'{MAY_BE_BEST} may be the best as well'})"
-    return ranking, marks, f"Ranking by {result.by[first.name].quantity}, best first{legend}:"
-
-
-def signs_of(result: Comparison, standing: Standing) -> list[str]:
-    """A sign for each run of a ranking: with a baseline better or worse than it, else whether the run may be the best."""
-    if result.baseline is not None:
-        return [SIGNS.get(standing.verdicts.on(run, result.baseline) or "", "") for run in standing.runs]
-    if len(standing.runs) < 3 or standing.all_alike:
-        return [""] * len(standing.runs)
-    return [MAY_BE_BEST if run in standing.may_be_best and run not in standing.leaders else "" for run in standing.runs]
 
 
 def marks_of(result: Comparison) -> dict[str, list[str]]:
@@ -272,7 +261,7 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
     names = [name for name, criterion in result.by.items() if is_defined(criterion)]
     order = [result.runs.index(run) for run in result.ranking(names[0] if names else None)["run"]]
     runs = [result.runs[place] for place in order]
-    letters = {run: letter(place) for place, run in enumerate(runs)}
+    letters = dict(zip(runs, _letters(), strict=False))
     columns = [Column("run", runs)]
     lettered = result.baseline is None and len(runs) > 1
     if lettered:
@@ -285,7 +274,9 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
             beaten = [separator.join(letters[other] for other in verdicts.beaten(run, runs)) for run in runs]
             signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
         cells = [format_number(float(criterion.means[place]), places) for place in order]
-        columns.append(Column(name, cells, numeric=True, marks=signs if any(signs) else ()))
+        columns.append(
+            Column(name + direction_words(criterion), cells, numeric=True, marks=signs if any(signs) else ())
+        )
     notes = (
         ["Bold: the best of its column."] if any(BEST in sign for column in columns for sign in column.marks) else []
     )
@@ -298,15 +289,7 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
 
 
-def letter(place: int) -> str:
-    """The letters of a number, as spreadsheets count their columns.
-
-    >>> letter(0), letter(25), letter(26)
-    ('a', 'z', 'aa')
-    """
-    letters = ""
-    while place >= 0:
-        place, rest = divmod(place, 26)
-        letters = chr(ord("a") + rest) + letters
-        place -= 1
-    return letters
+def _letters() -> Iterator[str]:
+    """a, b, ... z, aa, ab, ...: as spreadsheets name their columns."""
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))

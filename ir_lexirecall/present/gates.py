@@ -1,4 +1,4 @@
-"""What a gate says: in Markdown for a pull request, as plain text for a terminal, in JSON and JUnit's XML for programs."""
+"""What a gate says: in Markdown for a pull request, as plain text for a terminal, in JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
-from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import Shown, plain
-from ir_lexirecall.present.text import escape_markdown, format_number, format_p, printable
-from ir_lexirecall.present.words import confidence_words, count, how_tested, interval, listed, p_words
+from ir_lexirecall.present.text import (
+    confidence_words,
+    count,
+    escape_markdown,
+    format_number,
+    format_p,
+    how_tested,
+    interval,
+    listed,
+    p_words,
+    printable,
+)
 
 _MOST_LOST = 10
 _DECIDED = {
@@ -148,28 +157,3 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
         )
         for row in gate.table.to_dict(orient="records")
     }
-
-
-def gate_junit(gate: Gate) -> str:
-    """A test suite in JUnit's XML: a case per criterion, which fails or (undecided, where that does not pass) is an error."""
-    from xml.etree import ElementTree
-
-    table, facts = gate.table, criterion_facts(gate)
-    undecided = set(gate.undecided) if gate.outcome == UNDECIDED else set()
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"{gate.candidate} beside {gate.baseline}",
-        tests=str(len(table)),
-        failures=str(int(table["fails"].sum())),
-        errors=str(len(undecided)),
-    )
-    for row in table.to_dict(orient="records"):
-        name = str(row["criterion"])
-        case = ElementTree.SubElement(suite, "testcase", classname="ir-lexirecall gate", name=name)
-        if row["fails"] or name in undecided:
-            kind = "failure" if row["fails"] else "error"
-            ElementTree.SubElement(case, kind, message=WORSE if row["fails"] else UNDECIDED).text = facts[name]
-        else:
-            ElementTree.SubElement(case, "system-out").text = facts[name]
-    ElementTree.indent(suite, " ")
-    return ElementTree.tostring(suite, encoding="unicode")

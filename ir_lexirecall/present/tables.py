@@ -8,27 +8,23 @@ values. Marks stand beside numbers: ``*`` the best of its column (bold where the
 from __future__ import annotations
 
 import math
-import sys
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.present import text as texts
-from ir_lexirecall.present.words import confidence_words, count, interval
+from ir_lexirecall.present.text import confidence_words, count, interval, pad
 
 BEST = "*"
 PLACES = 4
-_NARROW = 12  # columns of a terminal that a shortened name keeps
-_NARROWEST = 6
-_SENTENCE = 24  # of a table of texts only, before columns are left out
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
-_MOST_DISTINCT = 200  # names that are shortened so that they differ still
 _LATEX_WIDTH = 80  # of a caption's lines
 _PREAMBLE = "% needs \\usepackage{booktabs}"
 
@@ -46,50 +42,9 @@ class Column:
     @classmethod
     def from_values(cls, name: str, values: Sequence[Any], places: int, marks: Sequence[str] = ()) -> Column:
         numeric = is_numeric(values)
-        cells = cells_of(name, values, places)
-        return cls(name, cells, numeric, [*marks] if any(marks) else (), numeric and is_p(name))
-
-    def drawn(
-        self, escape: Callable[[str], str], mark: Callable[[str, str, int], str], blank: Callable[[int], str]
-    ) -> Column:
-        """The column with its texts escaped and its marks beside them."""
-        cells = [escape(cell) for cell in self.cells]
-        if self.is_p:
-            cells = texts.align_points(cells, blank)
-        if self.marks:
-            room = max(map(len, self.marks))
-            cells = [mark(cell, sign, room) for cell, sign in zip(cells, self.marks, strict=True)]
-        return replace(self, head=escape(self.head), cells=cells)
-
-    @property
-    def align(self) -> str:
-        return "right" if self.numeric else "left"
-
-    @cached_property
-    def widest(self) -> int:
-        """Columns of the terminal that its cells take."""
-        return max(map(texts.width, self.cells), default=0)
-
-    @cached_property
-    def width(self) -> int:
-        """Columns of the terminal that it takes."""
-        return max(texts.width(self.head), self.widest)
-
-    def least(self, columns: int) -> int:
-        """Columns of the terminal that it takes at least, if names are shortened to ``columns``."""
-        return min(self.width, max(columns, self.widest) if self.numeric else columns)
-
-    def within(self, columns: int, head: str) -> Column:
-        """The column with a shortened head, its cells shortened to ``columns`` columns of the terminal if they are texts."""
-        if self.numeric or self.widest <= columns:
-            return replace(self, head=head)
-        different = list(dict.fromkeys(self.cells))
-        if len(different) <= _MOST_DISTINCT:
-            shortened = texts.shorten_all(different, columns, ellipsis())
-        else:
-            shortened = [texts.shorten(cell, columns, ellipsis()) for cell in different]
-        known = dict(zip(different, shortened, strict=True))
-        return replace(self, head=head, cells=[known[cell] for cell in self.cells])
+        return cls(
+            name, cells_of(name, values, places), numeric, [*marks] if any(marks) else (), numeric and is_p(name)
+        )
 
 
 @dataclass(frozen=True)
@@ -107,6 +62,15 @@ class Shown:
     |:-----|-------------:|
     | bm25 |       0.2500 |
     | ql   | **0.5000**\\+ |
+    >>> print(shown.latex())
+    \\begin{tabular}{lr}
+    \\toprule
+    run  &                         LR \\\\
+    \\midrule
+    bm25 &                     0.2500 \\\\
+    ql   & \\textbf{0.5000}\\rlap{$^{+}$} \\\\
+    \\bottomrule
+    \\end{tabular}
     """
 
     columns: Sequence[Column]
@@ -140,35 +104,82 @@ class Shown:
         return cls(columns, title, notes)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
-        """The table for a terminal ``width`` columns wide, and a sentence on what of it is not shown (mostly empty).
+        """The table for a terminal ``width`` columns wide, and a sentence on the columns that it has no room for (mostly empty).
 
-        Names are shortened in the middle, then columns left out from the last on.
+        Columns are left out from the last on; those that name a row and one number stay, whatever room there is.
         """
-        drawn = (texts.printable, lambda cell, sign, room: cell + sign.ljust(room), " ".__mul__)
-        columns = [column.drawn(*drawn) for column in self.columns]
-        shown, left_out = (columns, "") if width is None else _fitted(columns, width)
-        return texts.text_table(*_rows(shown)), left_out
+        lines = list(zip(*self._drawn(texts.printable, lambda cell, sign: cell + sign, least=0), strict=True))
+        kept = len(lines)
+        if width is not None:
+            ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
+            names = next((i for i, column in enumerate(self.columns) if column.numeric and column.head), _MOST_TEXTS)
+            kept = min(kept, max(names + 1, int(np.searchsorted(ends, width, side="right"))))
+        missing = [column.head for column in self.columns[kept:]]
+        said = f"({len(missing)} of {len(lines)} columns left out: {', '.join(missing)}; --wide shows all)"
+        rows = zip(*lines[:kept], strict=True)
+        return "\n".join("  ".join(row).rstrip() for row in rows), texts.printable(said) if missing else ""
 
     def markdown(self) -> str:
         """The table in Markdown, with its notes below."""
-        columns = [column.drawn(texts.escape_markdown, _markdown_mark, " ".__mul__) for column in self.columns]
-        return "\n\n".join([texts.markdown_table(*_rows(columns)), *map(texts.escape_markdown, self.notes)])
+        head, *rows = self._drawn(texts.escape_markdown, _markdown_mark, least=3)
+        rules = ["-" * (texts.width(cell) + 1) for cell in head]
+        marks = [f"{rule}:" if column.numeric else f":{rule}" for rule, column in zip(rules, self.columns, strict=True)]
+        lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+        lines.insert(1, f"|{'|'.join(marks)}|")
+        return "\n\n".join(["\n".join(lines), *map(texts.escape_markdown, self.notes)])
 
     def latex(self, label: str | None = None) -> str:
         """The table in LaTeX (booktabs): a ``tabular``, or with a label a whole ``table`` with caption and notes."""
-        columns = [column.drawn(_escape_number, _latex_mark, _phantom) for column in self.columns]
-        tabular = texts.latex_table(*_rows(columns))
-        if label is None:
-            return tabular
-        caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
-        whole = textwrap.fill(f"\\caption{{{caption}}}", _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False)
-        lines = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}", tabular]
-        return "\n".join([*lines, "\\end{table}"])
+        head, *rows = (
+            " & ".join(row) + " \\\\"
+            for row in self._drawn(_escape_number, _latex_mark, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
+        )
+        ways = "".join("r" if column.numeric else "l" for column in self.columns)
+        lines = [
+            f"\\begin{{tabular}}{{{ways}}}",
+            "\\toprule",
+            head,
+            "\\midrule",
+            *rows,
+            "\\bottomrule",
+            "\\end{tabular}",
+        ]
+        if label is not None:
+            caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
+            whole = textwrap.fill(
+                f"\\caption{{{caption}}}", _LATEX_WIDTH, break_long_words=False, break_on_hyphens=False
+            )
+            above = [_PREAMBLE, "\\begin{table}", "\\centering", whole, f"\\label{{{label}}}"]
+            lines = [*above, *lines, "\\end{table}"]
+        return "\n".join(lines)
 
     def html(self, most: int | None = None) -> str:
         """The table as HTML; of many rows the first ``most``, and how many more there are."""
-        columns = [column.drawn(texts.escape_html, _html_mark, lambda _: "") for column in self.columns]
-        return html_table(*_rows(columns), self.title, most)
+        ways = ["right" if column.numeric else "left" for column in self.columns]
+        return html_table(self._drawn(texts.escape_html, _html_mark, lambda _: ""), ways, self.title, most)
+
+    def _drawn(
+        self,
+        escape: Callable[[str], str],
+        mark: Callable[[str, str], str],
+        blank: Callable[[int], str] = " ".__mul__,
+        least: int | None = None,
+    ) -> list[list[str]]:
+        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (None: cells are not filled up)."""
+        columns = []
+        for column in self.columns:
+            cells = [escape(cell) for cell in column.cells]
+            if column.is_p:
+                cells = align_points(cells, blank)
+            if column.marks:
+                room = max(map(len, column.marks))
+                cells = [mark(cell, sign.ljust(room)) for cell, sign in zip(cells, column.marks, strict=True)]
+            cells.insert(0, escape(column.head))
+            if least is not None:
+                wide = max(least, *map(texts.width, cells), 0)
+                cells = [pad(cell, wide, "right" if column.numeric else "left") for cell in cells]
+            columns.append(cells)
+        return [list(row) for row in zip(*columns, strict=True)]
 
 
 def html_table(rows: Sequence[Sequence[str]], align: Sequence[str], title: str = "", most: int | None = None) -> str:
@@ -199,9 +210,7 @@ def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> l
     numbers = np.asarray(list(values), dtype=np.float64) * (-1 if smaller_is_better else 1)
     if not len(numbers) or np.isnan(numbers).all():
         return [""] * len(numbers)
-    best = numbers == np.nanmax(numbers)
-    with np.errstate(invalid="ignore"):
-        best |= np.isclose(numbers, np.nanmax(numbers), rtol=1e-12, atol=0)
+    best = same(numbers, np.nanmax(numbers))
     return [BEST if top and not best.all() else "" for top in best]
 
 
@@ -255,21 +264,24 @@ def _word(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _markdown_mark(cell: str, mark: str, room: int) -> str:
-    raised = mark.replace(BEST, "")
+# -- marks and their room --------------------------------------------------------------------------
+
+
+def _markdown_mark(cell: str, mark: str) -> str:
+    raised = mark.replace(BEST, "").strip()
     signs = f"<sup>{raised}</sup>" if raised.isalnum() or "," in raised else raised.replace("+", "\\+")
     return (f"**{cell}**" if BEST in mark else cell) + signs
 
 
-def _latex_mark(cell: str, mark: str, room: int) -> str:
+def _latex_mark(cell: str, mark: str) -> str:
     """Marks take no room beyond the number, so that the digits of a column stay below each other."""
-    raised = mark.replace(BEST, "")
+    raised = mark.replace(BEST, "").strip()
     signs = f"$^{{{raised}}}$" if set(raised) <= set("+-=") else f"\\textsuperscript{{{raised}}}"
     return (f"\\textbf{{{cell}}}" if BEST in mark else cell) + (f"\\rlap{{{signs}}}" if raised else "")
 
 
-def _html_mark(cell: str, mark: str, room: int) -> str:
-    raised = mark.replace(BEST, "")
+def _html_mark(cell: str, mark: str) -> str:
+    raised = mark.replace(BEST, "").strip()
     return (f"<b>{cell}</b>" if BEST in mark else cell) + (f"<sup>{raised}</sup>" if raised else "")
 
 
@@ -277,57 +289,12 @@ def _escape_number(cell: str) -> str:
     return f"${cell[0]}${cell[1:]}" if cell.startswith("< ") else texts.escape_latex(cell)
 
 
-def _phantom(digits: int) -> str:
-    return f"\\phantom{{{'0' * digits}}}"
+def align_points(cells: Sequence[str], blank: Callable[[int], str] = " ".__mul__) -> list[str]:
+    """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
 
-
-# -- terminals -------------------------------------------------------------------------------------
-
-
-def _rows(columns: Sequence[Column]) -> tuple[list[list[str]], list[str]]:
-    """The head and the rows, and how columns are aligned."""
-    rows = [list(row) for row in zip(*([column.head, *column.cells] for column in columns), strict=True)]
-    return rows, [column.align for column in columns]
-
-
-def _fitted(columns: Sequence[Column], width: int) -> tuple[list[Column], str]:
-    """The columns that fit a terminal, names shortened where that helps, and a sentence on what is not shown."""
-    keys = next((i for i, column in enumerate(columns) if column.numeric), _MOST_TEXTS)
-    least = min(keys + 1, len(columns))  # the names of a row and one number stay, whatever room there is
-    readable = _NARROW if any(column.numeric for column in columns) else _SENTENCE
-    for kept in range(len(columns), least - 1, -1):
-        narrowest = readable if kept > least else _NARROWEST
-        some = columns[:kept]
-        for allowed in range(max(narrowest, *(column.width for column in some)), narrowest - 1, -1):
-            if _total(column.least(allowed) for column in some) <= width:
-                shown = _shortened(some, allowed)  # wider than that where names would look the same
-                if _total(column.width for column in shown) <= width:
-                    return shown, _left_out(columns, shown)
-    shown = _shortened(columns[:least], _NARROWEST)
-    return shown, _left_out(columns, shown)
-
-
-def _shortened(columns: Sequence[Column], allowed: int) -> list[Column]:
-    heads = texts.shorten_all([column.head for column in columns], allowed, ellipsis())
-    return [column.within(allowed, head) for column, head in zip(columns, heads, strict=True)]
-
-
-def _total(widths: Iterable[int]) -> int:
-    return sum(width + 2 for width in widths) - 2
-
-
-def _left_out(columns: Sequence[Column], shown: Sequence[Column]) -> str:
-    missing = [column.head for column in columns[len(shown) :]]
-    facts = [f"{len(missing)} of {len(columns)} columns left out: {', '.join(missing)}"] if missing else []
-    if any(column != whole for column, whole in zip(shown, columns, strict=False)):
-        facts.append("names are shortened")
-    return f"({'; '.join(facts)}; --wide shows all)" if facts else ""
-
-
-def ellipsis() -> str:
-    """What stands for the middle of a name, as the terminal can show it."""
-    try:
-        "…".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return ".."
-    return "…"
+    >>> align_points(["0.0703", "0.125", "-"])
+    ['0.0703', '0.125 ', '-']
+    """
+    places = [len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells]
+    most = max((n for n in places if n is not None), default=0)
+    return [cell if n is None or n == most else cell + blank(most - n) for cell, n in zip(cells, places, strict=True)]

@@ -1,4 +1,4 @@
-"""Text for readers: numbers, names and tables as terminals, LaTeX, Markdown, HTML and spreadsheets should show them.
+"""Text for readers: numbers and names as terminals, LaTeX, Markdown, HTML and spreadsheets should show them, and words that all share.
 
 Names of runs, queries and measures are data: each reader has characters that it would obey, and here they are made visible
 or harmless instead.
@@ -11,7 +11,11 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ir_lexirecall.significance import SignificanceTest
 
 _LATEX = {
     "\\": "\\textbackslash{}",
@@ -37,6 +41,29 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
 _VALUES = re.compile(r"=\{[^{}]{8,}\}")  # those too long to read in a table's head
 _JOINERS = "\u200c\u200d"  # parts of words in some scripts
+
+MOST_NAMES = 10  # in a sentence
+FEW_NAMES = 4  # in a sentence that lists runs for several criteria
+
+_TESTS = {
+    "sign": "sign test",
+    "t": "paired t-test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "bootstrap": "paired bootstrap test",
+    "randomisation": "randomisation test",
+    "tukey": "randomised Tukey HSD test",
+}
+_CORRECTIONS = {
+    "holm": "Holm's",
+    "bonferroni": "Bonferroni's",
+    "sidak": "Šidák's",
+    "holm-sidak": "Holm and Šidák's",
+    "simes-hochberg": "Hochberg's",
+    "hommel": "Hommel's",
+    "fdr_bh": "Benjamini and Hochberg's",
+    "fdr_by": "Benjamini and Yekutieli's",
+}
+_ESTIMATES = {"sign": "net share of decided queries won", "wilcoxon": "pseudomedian of differences"}
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -189,41 +216,16 @@ def pad(text: str, columns: int, align: str = "left") -> str:
     return blanks + text if align == "right" else text + blanks
 
 
-def shorten(text: str, columns: int, ellipsis: str = "…") -> str:
+def shorten(text: str, columns: int) -> str:
     """A text shortened to a number of columns of a terminal, the middle left out.
 
     >>> shorten("robust2003-bm25-rm3-run", 12), shorten("bm25", 12)
     ('robust…3-run', 'bm25')
     """
-    return _split(text, (columns - width(ellipsis) + 1) // 2, columns, ellipsis)
-
-
-def shorten_all(texts: Sequence[str], columns: int, ellipsis: str = "…") -> list[str]:
-    """Texts shortened to a number of columns of a terminal, or a few more where different texts would look the same.
-
-    >>> shorten_all(["experiment-k1-0.9-final.run", "experiment-k1-1.2-final.run"], 12)
-    ['…9-final.run', '…2-final.run']
-    >>> shorten_all(["experiment-k1-0.9-final.run", "experiment-k1-1.2-final.run"], 17)
-    ['exper…9-final.run', 'exper…2-final.run']
-    """
-    distinct = len(set(texts))
-    for allowed in range(columns, max(map(width, texts), default=0)):
-        room = allowed - width(ellipsis)
-        middle = (room + 1) // 2
-        for head in sorted(range(room + 1), key=lambda head: abs(head - middle)):
-            shortened = [_split(text, head, allowed, ellipsis) for text in texts]
-            if len(set(shortened)) == distinct:
-                return shortened
-    return list(texts)
-
-
-def _split(text: str, head: int, columns: int, ellipsis: str) -> str:
-    """At most ``head`` columns of the beginning, and as much of the end as there is room for."""
     if width(text) <= columns:
         return text
-    start = _prefix(text, head)
-    end = _prefix(text[::-1], columns - width(start) - width(ellipsis))[::-1]
-    return start + ellipsis + end
+    start = _prefix(text, columns // 2)
+    return f"{start}…{_prefix(text[::-1], columns - 1 - width(start))[::-1]}"
 
 
 def _prefix(text: str, columns: int) -> str:
@@ -236,67 +238,139 @@ def _prefix(text: str, columns: int) -> str:
     return text
 
 
-# -- tables ----------------------------------------------------------------------------------------
+# -- words -------------------------------------------------------------------------------------------
 
 
-def text_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
-    """A table for terminals: the head and the rows, columns two blanks apart.
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
 
-    >>> print(text_table([["run", "LR"], ["bm25", "0.5"], ["ql", "10.5"]], ["left", "right"]))
-    run     LR
-    bm25   0.5
-    ql    10.5
+    >>> count(1, "query"), count(2000, "query"), count(0, "run")
+    ('1 query', '2,000 queries', '0 runs')
     """
-    lines = (map(pad, row, _widths(rows), align) for row in rows)
-    return "\n".join("  ".join(line).rstrip() for line in lines)
+    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {plural}"
 
 
-def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Columns of a terminal that each column of a table takes."""
-    return [max(map(width, column)) for column in zip(*rows, strict=True)]
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Names in a sentence; of many the first ones, and how many more there are.
 
-
-def markdown_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
-    """A Markdown table: the head and the rows, cells already escaped by ``escape_markdown``.
-
-    >>> print(markdown_table([["run", "LR"], ["bm25", "0.5"]], ["left", "right"]))
-    | run  |  LR |
-    |:-----|----:|
-    | bm25 | 0.5 |
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcde"), most=3)
+    ('a', 'a, b and c', 'a, b, c and 2 more')
     """
-    widths = [max(3, columns) for columns in _widths(rows)]
-    marks = [
-        ":" + "-" * (n + 1) if way == "left" else "-" * (n + 1) + ":" for n, way in zip(widths, align, strict=True)
-    ]
-    head, *body = ("| " + " | ".join(map(pad, row, widths, align)) + " |" for row in rows)
-    return "\n".join([head, "|" + "|".join(marks) + "|", *body])
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def latex_table(rows: Sequence[Sequence[str]], align: Sequence[str]) -> str:
-    r"""A LaTeX ``tabular`` with the rules of booktabs: the head and the rows, cells already escaped by ``escape_latex``.
+def enumerated(facts: Sequence[str], most: int = MOST_NAMES) -> str:
+    """Facts in a sentence: as ``listed``, but parted by semicolons where they have commas of their own.
 
-    >>> print(latex_table([["run", "LR"], ["bm25", "0.5"]], ["left", "right"]))
-    \begin{tabular}{lr}
-    \toprule
-    run  &  LR \\
-    \midrule
-    bm25 & 0.5 \\
-    \bottomrule
-    \end{tabular}
+    >>> enumerated(["a", "b"]), enumerated(["a, 1", "b, 2", "c, 3"], most=2)
+    ('a and b', 'a, 1; b, 2; and 1 more')
     """
-    widths = _widths(rows)
-    head, *body = (" & ".join(map(pad, row, widths, align)) + " \\\\" for row in rows)
-    columns = "".join(way[0] for way in align)
-    rules = ["\\toprule", head, "\\midrule", *body, "\\bottomrule"]
-    return "\n".join([f"\\begin{{tabular}}{{{columns}}}", *rules, "\\end{tabular}"])
+    if not any(", " in fact for fact in facts):
+        return listed(facts, most)
+    more = len(facts) - most
+    return "; ".join([*facts[:most], *([f"and {more} more"] if more > 0 else [])])
 
 
-def align_points(cells: Sequence[str], blank: Callable[[int], str] = lambda digits: " " * digits) -> list[str]:
-    """Texts of numbers, filled up on the right so that decimal points stand below each other where all align right.
+def interval(low: float, high: float, places: int = 4) -> str:
+    """An interval in words, ``-`` where there is none.
 
-    >>> align_points(["0.0703", "0.125", "-"])
-    ['0.0703', '0.125 ', '-']
+    >>> interval(0.25, 0.5, 2), interval(float("-inf"), float("inf"))
+    ('0.25 to 0.50', '-')
     """
-    places = [len(cell.partition(".")[2]) if re.fullmatch(r"-?\d+\.\d+", cell) else None for cell in cells]
-    most = max((n for n in places if n is not None), default=0)
-    return [cell if n is None or n == most else cell + blank(most - n) for cell, n in zip(cells, places, strict=True)]
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "-"
+    return f"{format_number(float(low), places)} to {format_number(float(high), places)}"
+
+
+def number_and_interval(value: float, low: float, high: float, places: int = 4) -> str:
+    """A number with its interval, as far as there is one; ``-`` where there is no number.
+
+    >>> number_and_interval(0.5, 0.25, 0.75, 2), number_and_interval(0.5, float("nan"), float("nan"), 2)
+    ('0.50 (0.25 to 0.75)', '0.50')
+    """
+    within = interval(low, high, places)
+    number = format_number(value, places)
+    return number if within == "-" else f"{number} ({within})"
+
+
+def confidence_words(provenance: Mapping[str, Any]) -> str:
+    """The confidence of intervals.
+
+    >>> confidence_words({"alpha": 0.01}), confidence_words({})
+    ('99%', '95%')
+    """
+    return f"{100 * (1 - provenance.get('alpha', 0.05)):g}%"
+
+
+def p_words(p: float) -> str:
+    """A p-value in a sentence.
+
+    >>> p_words(0.0113), p_words(1e-9)
+    ('p = 0.0113', 'p < 1e-4')
+    """
+    shown = format_p(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int, *, one_sided: bool = False) -> str:
+    """How differences were tested, in a few words.
+
+    >>> from ir_lexirecall.significance import SignificanceTest
+    >>> how_tested({"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}, 10)
+    "paired t-test for AP, sign test for lexirecall; Holm's correction for 10 comparisons, p <= 0.05"
+    """
+    by_test: dict[str, list[str]] = {}
+    for name, test in tests.items():
+        units = "" if test.groups is None else " with groups of queries as units"
+        side = "one-sided " if one_sided else ""
+        by_test.setdefault(side + _TESTS[str(test.name)] + units, []).append(name)
+    several = len(by_test) > 1
+    words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
+    first = next(iter(tests.values()))
+    correction = first.counted_correction if comparisons > 1 else None
+    how = [f"{correction_words(correction)} for {comparisons:,} comparisons"] if correction else []
+    return ("; " if several else ", ").join([words, ", ".join([*how, f"p <= {first.alpha:g}"])])
+
+
+def correction_words(method: str) -> str:
+    """A correction for several comparisons by its inventors.
+
+    >>> correction_words("holm"), correction_words("fdr_tsbh")
+    ("Holm's correction", 'fdr_tsbh correction')
+    """
+    return f"{_CORRECTIONS.get(method, method)} correction"
+
+
+def estimate_words(test: SignificanceTest) -> str:
+    return _ESTIMATES.get(str(test.name), "mean difference")
+
+
+def provenance_line(provenance: Mapping[str, Any]) -> str:
+    """The provenance of a result in one line of small print."""
+    facts = {name: value for name, value in provenance.items() if name not in ("versions", "metadata", "criteria")}
+    numbers = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
+    return "; ".join([*(f"{name} {fact_words(value)}" for name, value in facts.items() if value is not None), numbers])
+
+
+def fact_words(value: Any) -> str:
+    """A fact of a provenance in words; of several criteria, collections or runs what is the same once.
+
+    >>> fact_words(["AP", "LR"]), fact_words({"AP": "t", "LR": "t"}), fact_words({"AP": "t", "LR": "t", "rpp": "sign"})
+    ('AP, LR', 't', 't (AP, LR), sign (rpp)')
+    """
+    if isinstance(value, Mapping):
+        names: dict[str, list[str]] = {}
+        for name, fact in value.items():
+            names.setdefault(fact_words(fact), []).append(str(name))
+        if len(names) == 1:
+            return next(iter(names))
+        return ", ".join(f"{fact} ({', '.join(some)})" for fact, some in names.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -54,11 +54,11 @@ nitpick_ignore_regex = [
     ),
     (
         r"py:class",
-        r"ir_lexirecall\.(comparison\.(criteria|verdicts)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
+        r"ir_lexirecall\.(comparison\.(criteria|verdicts|judgments)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
     ),
     (r"py:class", r"(TextsLike|JSONLike|Contrasts|PairedTest)"),  # names of types in annotations
     (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
-    (r"py:class", r"pyterrier_lexirecall\.testing\.SignTest"),
+    (r"py:class", r"pyterrier_lexirecall\.experiment\.SignTest"),
 ]
 
 # The integrations' signatures can be read without the frameworks.

@@ -77,11 +77,9 @@ PARTLY_JUDGED = [
     ". . . . . . . . . 1",
 ]
 ASPECTS = {"relevance": 2, "quality": 2}
-FAMILIES = dict.fromkeys(("RBU", "IA", "D_nDCG", "DSharp", "EU", "CT", "SRR"), COVERED)
-FAMILIES |= dict.fromkeys(("TOMA", "CAM", "MM"), JUDGED)
-OF_COLLECTIONS = ("SL3", "RE", "WSS", "ATD", "RecallLoss", "LastRel", "ERF")  # that need its size
-FAMILIES |= dict.fromkeys(("IPrec_TE", "ElevenPt", "RelP", *OF_COLLECTIONS), BINARY)
-FAMILIES |= {"Unjudged": PARTLY_JUDGED, "TSE": BINARY, "LexiRecall": BINARY}
+RANKINGS = {"binary": BINARY, "graded": GRADED, "collections": BINARY, "subtopics": COVERED, "aspects": JUDGED}
+RANKINGS |= {"unjudged": PARTLY_JUDGED}
+"""What measures of each family are drawn for."""
 
 
 class Drawing:
@@ -141,7 +139,7 @@ def plain(ax: Any) -> Any:
 
 def rewards(name: str) -> Drawing:
     """Rankings ordered by a measure; and what one relevant document is worth at each rank, where that says something."""
-    rankings = FAMILIES.get(name, GRADED)
+    rankings = RANKINGS[REGISTRY[name].FAMILY]
     measure = with_required(name)
     cells = [ranking.split() if " " in ranking else list(ranking) for ranking in rankings]
     value = irl.evaluate(measure, *collection(cells, rankings))[measure]
@@ -171,7 +169,7 @@ def with_required(name: str) -> str:
     """The measure as text, with a value for every parameter that it requires."""
     given = {"max_rel": 2, "cutoff": 10, "aspects": ASPECTS, "recall": 0.5}
     params = {p: given[p] for p, declared in REGISTRY[name].SUPPORTED_PARAMS.items() if declared.required}
-    if name in OF_COLLECTIONS:
+    if REGISTRY[name].FAMILY == "collections":
         params["n"] = 20
     return str(REGISTRY[name](**params))
 

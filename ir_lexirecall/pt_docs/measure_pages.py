@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ir_lexirecall as irl
 from ir_lexirecall.descriptions import Description
-from ir_lexirecall.descriptions.entries import entries
+from ir_lexirecall.descriptions.describing import entries
 from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import drawings
 
@@ -91,7 +91,7 @@ def typeset(symbol: str) -> str:
 def drawing(name: str) -> str:
     """What the measure rewards, as a picture with words below."""
     picture = drawings.rewards(name)
-    family = drawings.FAMILIES.get(name, drawings.GRADED)
+    family = drawings.RANKINGS[REGISTRY[name].FAMILY]
     which = {id(drawings.COVERED): "letters are subtopics", id(drawings.JUDGED): "left: relevance, right: quality"}
     told = which.get(id(family), "three relevant documents, in one ranking not all of them retrieved")
     also = "; right, one relevant document alone" if family in (drawings.BINARY, drawings.GRADED) else ""

@@ -2,7 +2,7 @@
 
 ``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``names``: links
 to what a page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a drawing, or what a command prints.
-``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says.
+``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says. ``studies``: the studies of measures.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ir_lexirecall import meta
 from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 
 HERE = Path(__file__).parent
@@ -178,6 +180,17 @@ def names(page: str) -> str:
     return " · ".join(f":py:obj:`{'~' * name.startswith('ir_lexirecall.')}{name}`" for name in described)
 
 
+def studies(_: str) -> str:
+    """What each study of measures finds, and a link to it, from their records."""
+    rows = [".. list-table::", "   :widths: 65 35", ""]
+    for name, record in RECORDS.items():
+        if hasattr(meta, name):
+            rows += [f"   * - {record.title}", f"     - :func:`~ir_lexirecall.meta.{name}`"]
+        elif hasattr(meta.Study, name):
+            rows += [f"   * - {record.title}", f"     - :meth:`Study.{name}() <ir_lexirecall.meta.Study.{name}>`"]
+    return "\n".join(rows) + "\n"
+
+
 def frameworks(_: str) -> str:
     """The reference of integrations whose frameworks need not be there."""
     return FRAMEWORKS
@@ -222,4 +235,5 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "output": output,
     "picture": picture,
     "standard": lambda _: measure_pages.standard(),
+    "studies": studies,
 }

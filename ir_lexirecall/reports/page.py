@@ -15,31 +15,29 @@ from typing import Any
 
 from ir_lexirecall._util.errors import required
 from ir_lexirecall._util.lazy import cached_property
-from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.versions import versions
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding
-from ir_lexirecall.present.caveats import comparison_caveats, is_defined
+from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.notes import grouped
-from ir_lexirecall.present.standings import verdict_words
-from ir_lexirecall.present.text import in_short, printable, short_names
-from ir_lexirecall.present.words import listed
-from ir_lexirecall.reports import forests, rewards
-from ir_lexirecall.reports.browsing import BrowserData, Sources, browser_data
-from ir_lexirecall.reports.cells import fitting, number, p_value, signed
-from ir_lexirecall.reports.overall import groups_of, overall_of
-from ir_lexirecall.reports.pairs import heatmaps_of
-from ir_lexirecall.reports.provenance import InputFile, relied_on, settings
-from ir_lexirecall.reports.standings import best_sets, overall_table, rankings_of
-from ir_lexirecall.significance.draws import OVER
+from ir_lexirecall.present.standings import direction_words, verdict_words
+from ir_lexirecall.present.text import fact_words, in_short, listed, printable, short_names
+from ir_lexirecall.reports import sections, svg
+from ir_lexirecall.reports.query_browser import BrowserData, Sources, browser_data
+from ir_lexirecall.reports.report_tables import fitting, number, p_value, signed, tables_of, values_by_query
 
 _MOST_TITLES = 3  # collections that the title names
 _MOST_CELLS = 60_000  # of all tables together
 _MOST_VALUES = 20_000  # by query
+_RELIED_ON = (
+    *("ir-lexirecall", "ir-measures", "ir-datasets", "numpy", "scipy", "pandas", "polars", "statsmodels"),
+    *("pytrec-eval-terrier", "cwl-eval", "jinja2"),
+)
 
 
 @dataclass(frozen=True)
@@ -101,6 +99,7 @@ class Report:
         environment.filters.update(
             number=number, signed=signed, p_value=p_value, verdict=verdict_words, brief=self._brief
         )
+        found = versions(_RELIED_ON)
         style, script = _asset("report.css"), _asset("report.js")
         date = datetime.datetime.now(datetime.timezone.utc) if self.date is None else self.date
         isodate = date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {}))
@@ -112,12 +111,13 @@ class Report:
             style_hash=_hash(style),
             script=script,
             script_hash=_hash(script),
-            forest={"width": forests.WIDTH, "height": forests.HEIGHT},
-            reward={"width": rewards.WIDTH, "height": rewards.HEIGHT},
+            forest=svg.FOREST,
+            direction_words=direction_words,
+            reward=svg.REWARD,
             command=self.command,
-            files=[InputFile.from_source(what, os.fspath(source)) for what, source in self.inputs.items()],
-            settings=settings(self._single),
-            versions=relied_on(),
+            files=[_input(what, os.fspath(source)) for what, source in self.inputs.items()],
+            settings=_settings(self._single),
+            versions={"Python": found.pop("python"), **{name.replace("_", "-"): found[name] for name in found}},
             **self._sections(),
         )
 
@@ -144,20 +144,20 @@ class Report:
             finding, notes = benchmark_finding(result), benchmark_caveats(result)
         else:
             finding, notes = comparison_finding(result), comparison_caveats(result)
-        rankings = rankings_of(result, notes)
-        tables, left_out = fitting(_tables(result), _MOST_CELLS)
-        by_query, too_many = fitting(_by_query(result), _MOST_VALUES)
+        rankings = sections.rankings_of(result, notes)
+        tables, left_out = fitting(tables_of(result), _MOST_CELLS)
+        by_query, too_many = fitting(values_by_query(result), _MOST_VALUES)
         return {
             "sentences": finding.sentences,
             "notes": grouped(note for note in notes if len(note.runs) < 2),
             "of_pairs": [note for note in notes if len(note.runs) == 2],
             "rankings": rankings,
-            "best": best_sets(rankings),
+            "best": sections.best_sets(rankings),
             "collections": {name: len(one.query_ids) for name, one in result.items()} if many else {},
             "baseline": result.baseline,
-            "overall": overall_of(result, rankings) if many else [],
-            "groups": [] if many else groups_of(result),
-            "heatmaps": [] if many else heatmaps_of(result),
+            "overall": sections.overall_of(result, rankings) if many else [],
+            "groups": [] if many else sections.groups_of(result),
+            "heatmaps": [] if many else sections.heatmaps_of(result),
             "tables": tables | by_query,
             "left_out": list(filter(None, [left_out, too_many])),
             "browsers": self._browsers(),
@@ -177,60 +177,6 @@ class Report:
         return [data for data in made if data is not None]
 
 
-def _tables(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
-    """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
-    if isinstance(result, Benchmark):
-        tables = []
-        for over in OVER if overall_table(result) is not None else ():
-            if over == "queries" and result.per_task:
-                continue
-            what = _RESAMPLED[over].replace("queries", "groups of queries" if result.cluster else "queries")
-            tables.append((f"Over collections, {what}", result.overall(over), 2))
-        tables.append(("Means on each collection", result.means(), 3))
-        for name, comparison in result.items():
-            pairs = [comparison.table(by) for by in _defined(comparison)]
-            tables += [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)] if pairs else []
-        defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
-        return tables + _in_groups(result, defined)
-    names = _defined(result)
-    tables = [("Means, a row per criterion and run", result.means(), 2)]
-    best = [result.best_set(by).assign(criterion=by) for by in names]
-    if best:
-        tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_best", "may_be_best"]], 2))
-    for by in names:
-        pairs = result.table(by).drop(
-            columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])
-        )
-        tables.append((f"Differences by {by}, a row per pair of runs", pairs, 2))
-    return tables + _in_groups(result, names == result.criteria)
-
-
-def _in_groups(result: Comparison | Benchmark, defined: bool) -> list[tuple[str, pd.DataFrame, int]]:
-    """The tables of groups of queries, if there are any: of differences where all criteria are defined."""
-    if not result.grouped:
-        return []
-    rows = 3 if isinstance(result, Benchmark) else 2
-    tables = [("Means in groups of queries", result.group_means(), rows)]
-    return tables + ([("Differences in groups of queries", result.group_table(), rows)] if defined else [])
-
-
-_RESAMPLED = {
-    "queries": "queries resampled within each collection",
-    "collections": "collections resampled, then the queries of each",
-}
-
-
-def _defined(result: Comparison) -> list[str]:
-    """The criteria by which there are pairs to compare."""
-    return [name for name, criterion in result.by.items() if is_defined(criterion)] if len(result.runs) > 1 else []
-
-
-def _by_query(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
-    if isinstance(result, Benchmark):
-        return []
-    return [(f"{by} by query, a column per run", result.per_query(by).reset_index(), 1) for by in result.criteria]
-
-
 def _visible(value: Any) -> Any:
     """What a page shows of a value: texts without characters that a reader's screen would obey."""
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
@@ -242,3 +188,21 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     return b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _input(what: str, source: str) -> dict[str, Any]:
+    """An input: a file with its size in bytes and its SHA-256; what is no file is listed as it is."""
+    if not os.path.isfile(source):
+        return {"what": what, "source": source, "size": None, "sha256": None}
+    digest = hashlib.sha256()
+    with open(source, "rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+        return {"what": what, "source": source, "size": file.tell(), "sha256": digest.hexdigest()}
+
+
+def _settings(result: Comparison | Benchmark) -> dict[str, str]:
+    """What was asked, by name."""
+    facts = {name: fact for name, fact in result.provenance.items() if name not in ("metadata", "versions")}
+    facts |= {f"{name} says": metadata for name, metadata in (result.provenance.get("metadata") or {}).items()}
+    return {name.replace("_", " "): "none" if fact is None else fact_words(fact) for name, fact in facts.items()}

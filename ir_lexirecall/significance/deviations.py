@@ -16,16 +16,16 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.rounding import DIFFERENCE, SUM
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.intervals import RELATIVE, most_extreme
+from ir_lexirecall.significance.outcomes import most_extreme
 
 _ENOUGH = 5_000  # resamples of all pairs
 _ROWS = 64  # of a matrix product: one of few rows costs as much
 _KEPT = 2**22  # squared differences that may be kept
 _MANY = 2**18  # differences of pairs on queries from which single precision is enough
 _SMALL = 1e-12  # differences whose squares it might not tell from 0
-_FLAT: dict[type, float] = {np.float64: 1e-12, np.float32: 2e-6}  # relative variance that is rounding
-_NOISE = 1e-13  # rounding of a sum, relative to its terms
+_FLAT: dict[type, float] = {np.float64: SUM, np.float32: 2e-6}  # relative variance that is rounding
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def best_set(deviations: Deviations) -> Floats:
     """
     largest = deviations.t.max(axis=1)
     resamples = deviations.above.shape[1]
-    count = np.count_nonzero(deviations.above >= (largest * (1 - RELATIVE))[:, None], axis=1)
+    count = np.count_nonzero(deviations.above >= (largest * (1 - DIFFERENCE))[:, None], axis=1)
     p = np.maximum((1 + count) / (1 + resamples), deviations.least_p)
     return np.where(largest > 0, p, 1.0)
 
@@ -144,7 +144,7 @@ def rank_intervals(deviations: Deviations, alpha: float = 0.05) -> tuple[Ints, I
     bound = np.inf
     if k and 2 * deviations.least_p <= alpha:
         furthest = deviations.above.max(axis=0)  # of any pair: one of its runs gains on the other
-        bound = np.partition(furthest, resamples - k)[resamples - k] * (1 + RELATIVE)
+        bound = np.partition(furthest, resamples - k)[resamples - k] * (1 + DIFFERENCE)
     better = np.count_nonzero(deviations.t > bound, axis=1)
     worse = np.count_nonzero(deviations.t < -bound, axis=1)
     return 1 + better, runs - worse
@@ -198,7 +198,7 @@ class _Sample:
             return t  # nothing is known of the spread
         for j in range(runs - 1):
             difference = self.mean[j + 1 :] - self.mean[j]
-            noise = _NOISE * np.maximum(self.scale[j + 1 :], self.scale[j])
+            noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j])
             difference[np.abs(difference) <= noise] = 0
             variance = (self._spread(j) ** 2).sum(axis=1)
             if self.over_collections:
@@ -218,7 +218,7 @@ class _Sample:
     def _spread(self, j: int) -> Floats:
         """Differences of the rows after j to it, without rounding."""
         spread = self.y[j + 1 :] - self.y[j]
-        noise = _NOISE * np.maximum(self.scale[j + 1 :], self.scale[j]) / (self.sizes.min() * len(self.sizes))
+        noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j]) / (self.sizes.min() * len(self.sizes))
         spread[np.abs(spread) <= noise[:, None]] = 0
         return spread
 
@@ -258,7 +258,7 @@ class _Sample:
         constant = of_mean >= (1 - _FLAT[self.precision]) * variance
         variance -= of_mean
         difference = moved[0]
-        noise = _NOISE * np.maximum(self.scale[j + 1 :], self.scale[j])
+        noise = SUM * np.maximum(self.scale[j + 1 :], self.scale[j])
         if self.over_collections:
             effects = self.means[:, j + 1 :] - self.means[:, j : j + 1] - (self.mean[j + 1 :] - self.mean[j])
             # Of D drawn with replacement, the spread is by (D - 1) / D smaller than that of the population.

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Floats, Ints, levelled
+from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import special, stats
-from ir_lexirecall.significance.corrections import corrected
+from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall.significance.outcomes import corrected
 from ir_lexirecall.significance.signed_rank import wilcoxon
 
-NOISE = 1e-12  # of means, relative: what is closer is equal
 _STEPS = 200  # at most, each at least as good as the last
 
 
@@ -23,7 +23,7 @@ def ranks(means: Floats) -> Floats:
     >>> ranks(np.array([0.2, 0.5, 0.2]))
     array([2.5, 1. , 2.5])
     """
-    means = levelled(means.reshape(len(means), -1), NOISE).reshape(means.shape)
+    means = levelled(means.reshape(len(means), -1), SUM).reshape(means.shape)
     above = (means[None] > means[:, None]).sum(axis=1)
     same = (means[None] == means[:, None]).sum(axis=1)
     return 1 + above + (same - 1) / 2
@@ -103,7 +103,7 @@ def _paule_mandel(y: Floats, v: Floats) -> Floats:
         slope = (weights**2 * (y - mean[:, None]) ** 2).sum(axis=1) / (y.shape[1] - 1)
         step = np.divide(q - 1, slope, out=np.zeros(len(y)), where=(q > 1) & (slope > 0))
         tau2 += step
-        if (step <= 1e-14 * tau2).all():
+        if (step <= SUM / 100 * tau2).all():
             break
     return tau2
 

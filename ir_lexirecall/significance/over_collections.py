@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.rounding import SUM, settled
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
-from ir_lexirecall.significance.intervals import most_extreme
 from ir_lexirecall.significance.meta_analysis import better_on_at_least as better_on_at_least
 from ir_lexirecall.significance.meta_analysis import friedman as friedman
 from ir_lexirecall.significance.meta_analysis import nemenyi as nemenyi
@@ -22,8 +22,7 @@ from ir_lexirecall.significance.meta_analysis import partial_conjunction as part
 from ir_lexirecall.significance.meta_analysis import random_effects as random_effects
 from ir_lexirecall.significance.meta_analysis import ranks as ranks
 from ir_lexirecall.significance.meta_analysis import wilcoxon_of_pairs as wilcoxon_of_pairs
-
-_NOISE = 1e-13  # rounding of a sum, relative to its terms
+from ir_lexirecall.significance.outcomes import most_extreme
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,14 @@ def macro_error(values: Sequence[Floats], over: str) -> Floats:
         queries = x.shape[1]
         with np.errstate(invalid="ignore"):
             deviation = x.std(axis=1, ddof=1) if queries > 1 else np.full(len(x), np.inf)
-        total += _without_noise(deviation, np.abs(x).max(axis=1)) ** 2 / queries
+        total += settled(deviation, np.abs(x).max(axis=1)) ** 2 / queries
     of_queries = np.sqrt(total) / len(values)
     if over == "queries":
         return of_queries
     means = np.stack([x.mean(axis=1) for x in values])
     if len(means) < 2:
         return np.full(means.shape[1], np.inf)
-    between = _without_noise(means.std(axis=0, ddof=1), np.abs(means).max(axis=0)) / np.sqrt(len(means))
+    between = settled(means.std(axis=0, ddof=1), np.abs(means).max(axis=0)) / np.sqrt(len(means))
     return np.maximum(between, np.where(np.isinf(of_queries), 0.0, of_queries))
 
 
@@ -100,7 +99,7 @@ class MacroMeans(Statistic):
         super().__init__(values, over, n_resamples=n_resamples, widest=widest)
         self._means = [x.mean(axis=1, keepdims=True) for x in values]
         self._centered = [x - mean for x, mean in zip(values, self._means, strict=True)]
-        self._noise = _NOISE * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
+        self._noise = SUM * np.max([np.abs(x).max(axis=1) for x in values], axis=0)
         self.resamples: Resamples = Resamples(*np.empty((2, len(values[0]), n_resamples)))
 
     def take(self, draws: Draws) -> None:
@@ -136,12 +135,7 @@ def _moments(x: Floats, count: Floats) -> tuple[Floats, Floats]:
     both = np.concatenate([x, x**2]) @ count.T / queries
     mean, variance = both[:runs], both[runs:]
     variance -= mean**2
-    variance[variance <= _NOISE * np.abs(x).max(axis=1, keepdims=True) ** 2] = 0
-    return mean, variance
-
-
-def _without_noise(deviation: Floats, largest: Floats) -> Floats:
-    return np.where(deviation <= _NOISE * largest, 0.0, deviation)
+    return mean, settled(variance, np.abs(x).max(axis=1, keepdims=True) ** 2)
 
 
 def mean_interval(
@@ -177,11 +171,11 @@ def studentised_interval(
     """
     shifted = resamples.mean - mean[:, None]
     scale = np.abs(mean)[:, None] + np.abs(shifted).max(axis=1, initial=0.0, keepdims=True)
-    shifted[np.abs(shifted) <= _NOISE * scale] = 0
+    shifted = settled(shifted, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(shifted == 0, 0.0, np.abs(shifted) / resamples.error)
         observed = np.where(mean == 0, 0.0, np.abs(mean) / error)
-    t *= 1 + 1e-12  # the last bits must not separate equal ones
+    t *= 1 + SUM  # the last bits must not separate equal ones
     count = resamples.mean.shape[1]
     p = np.where(np.isinf(error), 1.0, (1 + np.count_nonzero(t >= observed[:, None], axis=1)) / (1 + count))
     k = most_extreme(count, alpha)
@@ -205,7 +199,7 @@ def rank_interval(resampled: Floats, alpha: float) -> tuple[Ints, Ints]:
     >>> low, high
     (array([1, 1]), array([2, 2]))
     """
-    noise = 1e-12 * np.abs(resampled).max(initial=0.0)
+    noise = SUM * np.abs(resampled).max(initial=0.0)
     order = np.empty((2, *resampled.shape), dtype=np.int64)
     for s, row in enumerate(resampled):
         order[0, s] = 1 + (resampled > row + noise).sum(axis=0)  # runs of equal means share their ranks

@@ -11,7 +11,8 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.lazy import cached_property, special
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall.significance.intervals import RELATIVE, TestResult, moved
+from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall.significance.outcomes import TestResult, moved
 
 EXACT = 50  # differences up to which the distribution is exact
 _FEW = 10  # distinct ranks up to which it is exact for more differences, too
@@ -61,10 +62,10 @@ def wilcoxon(x: Floats, alpha: float | None = 0.05, *, progress: bool | None = F
     return TestResult(*out)
 
 
-def one_sided_wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
+def wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
     """p of centres of at most -shift: the upper tail of W of the x_q + shift, shape ``(K, P)``.
 
-    >>> one_sided_wilcoxon_p(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]]), np.array([[0.0], [0.1]]))
+    >>> wilcoxon_p(np.array([[0.1, 0.4, 0.2, 0.7, -0.05, 0.6]]), np.array([[0.0], [0.1]]))
     array([[0.03125 ],
            [0.015625]])
     """
@@ -80,7 +81,7 @@ def one_sided_wilcoxon_p(x: Floats, shifts: Floats) -> Floats:
 def _test(differences: _Differences, alpha: float | None) -> list[float]:
     """Estimate, low, high, p and effect size."""
     null, w = _null(differences.tied.tobytes()), differences.statistic
-    p = float(null.p(min(w, null.total - w)))
+    p = min(1.0, 2 * null.lower_tail(min(w, null.total - w)))
     effect = (2 * w - null.total) / null.total if null.total else 0.0
     if alpha is None:
         return [np.nan, np.nan, np.nan, p, effect]
@@ -105,7 +106,7 @@ class _Differences:
         order = np.argsort(magnitude)
         magnitude = magnitude[order]
         new = np.ones(len(differs), dtype=bool)
-        new[1:] = magnitude[1:] > magnitude[:-1] * (1 + RELATIVE)
+        new[1:] = magnitude[1:] > magnitude[:-1] * (1 + DIFFERENCE)
         group = np.cumsum(new) - 1
         tied = np.bincount(group)
         above = np.bincount(group[differs[order] > 0], minlength=len(tied))
@@ -280,7 +281,7 @@ class _Walsh:
         first = np.flatnonzero(np.r_[True, np.diff(self.value) > 0])
         value, scale = self.value[first], np.minimum.reduceat(self.scale, first)
         # Equal but for rounding; finer than what ties magnitudes, so that none is as good as 0 but those of tied ones.
-        apart = np.diff(value) > RELATIVE / 10 * np.minimum(scale[1:], scale[:-1])
+        apart = np.diff(value) > DIFFERENCE / 10 * np.minimum(scale[1:], scale[:-1])
         first = first[np.r_[True, apart]]
         last = np.r_[first[1:], len(self.value)] - 1
         weight = np.add.reduceat(self.weight, first)

@@ -9,13 +9,28 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_integer, entry, is_number
-from ir_lexirecall.significance.binomial import sign_test
-from ir_lexirecall.significance.clusters import clustered_bootstrap, clustered_t_test
-from ir_lexirecall.significance.corrections import check_correction, choices, corrected
-from ir_lexirecall.significance.intervals import Bounds, TestResult, agreeing, scaled, unscaled
-from ir_lexirecall.significance.resampling import EXACT, bootstrap, randomisation, tukey_hsd
-from ir_lexirecall.significance.signed_rank import wilcoxon
-from ir_lexirecall.significance.student import t_test
+from ir_lexirecall.significance.closed_form import (
+    by_t,
+    degrees_of_groups,
+    group_units,
+    of_means,
+    sign_p,
+    sign_test,
+)
+from ir_lexirecall.significance.outcomes import (
+    Bounds,
+    MarginTest,
+    Sides,
+    TestResult,
+    agreeing,
+    check_correction,
+    choices,
+    corrected,
+    effect_of_mean,
+    scaled,
+)
+from ir_lexirecall.significance.resampling import EXACT, Resampled, by_bootstrap, by_randomisation, tukey_hsd, tukey_p
+from ir_lexirecall.significance.signed_rank import wilcoxon, wilcoxon_p
 
 TESTS = ("sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey")
 
@@ -110,6 +125,11 @@ class SignificanceTest:
         check_integer("n_resamples", self.n_resamples)
         check_integer("seed", self.seed, least=0)
 
+    @classmethod
+    def by_name(cls, test: str | SignificanceTest | None) -> SignificanceTest:
+        """A ``test`` by its name, or as it was given."""
+        return test if isinstance(test, SignificanceTest) else cls(test)
+
     def named(self, *, measure: bool) -> SignificanceTest:
         """The test by its name: where none was named, that of measures or of preferences (with groups as units ``t``).
 
@@ -158,26 +178,55 @@ class SignificanceTest:
         if self.name == "tukey":
             raise ValueError("Tukey's HSD tests all systems at once; call of_all")
         if x.shape[1] == 0:
-            result = _untested((len(x),))
-        elif self.name == "sign":
-            result = sign_test(x, self.alpha)
-        else:
-            x, exponent = scaled(x)
-            result = unscaled(self._of_scaled(x), exponent)
-        return agreeing(result, self.alpha, (-1, 1) if self.name == "sign" else bounds)
-
-    def _of_scaled(self, x: Floats) -> TestResult:
-        if self.groups is not None:
-            if self.name == "t":
-                return clustered_t_test(x, self.groups, self.alpha)
-            options = {"n_resamples": self.n_resamples, "seed": self.seed}
-            return clustered_bootstrap(x, self.groups, self.alpha, **options, progress=self.progress)
-        if self.name == "t":
-            return t_test(x, self.alpha)
+            return agreeing(_untested((len(x),)), self.alpha, (-1, 1) if self.name == "sign" else bounds)
+        if self.name == "sign":
+            return agreeing(sign_test(x, self.alpha), self.alpha, (-1, 1))
+        x, exponent = scaled(x)
         if self.name == "wilcoxon":
-            return wilcoxon(x, self.alpha, progress=self.progress)
-        test = bootstrap if self.name == "bootstrap" else randomisation
-        return test(x, self.alpha, n_resamples=self.n_resamples, seed=self.seed, progress=self.progress)
+            found = wilcoxon(x, self.alpha, progress=self.progress)
+        else:
+            sides, effect = self._of_means(self._units(x), np.zeros((1, len(x))), self.alpha), effect_of_mean(x)
+            if self.groups is None:
+                effect = np.where(sides.mean == 0, 0.0, effect)
+            found = TestResult(sides.mean, sides.low, sides.high, sides.p, effect)
+        estimate, low, high = (np.ldexp(array, exponent[:, 0]) for array in (found.estimate, found.low, found.high))
+        return agreeing(TestResult(estimate, low, high, found.p, found.effect_size), self.alpha, bounds)
+
+    def one_sided(self, x: Floats, shifts: Floats) -> tuple[Floats, Floats]:
+        """p of theta <= -shift and of theta >= shift for pairs, not by Tukey's HSD; see ``margin_test``.
+
+        Args:
+            x: finite differences of P pairs on Q queries, shape ``(P, Q)``.
+            shifts: 0 or more, the first of each pair 0, shape ``(K, P)``.
+        """
+        units = x.shape[1] if self.groups is None else len(set(self.groups))
+        if self.name == "sign":
+            return sign_p(x, shifts), sign_p(-x, shifts)
+        if units < 2:  # one query, or group, says nothing of the spread
+            return np.ones(shifts.shape), np.ones(shifts.shape)
+        x, exponent = scaled(x)
+        shifts = np.ldexp(shifts, -exponent[:, 0])
+        if self.name == "wilcoxon":
+            return wilcoxon_p(x, shifts), wilcoxon_p(-x, shifts)
+        sides = self._of_means(self._units(x), shifts, None)
+        return sides.above, sides.below
+
+    @property
+    def resampling(self) -> Resampled:
+        """How resamples are drawn."""
+        return Resampled(self.n_resamples, self.seed, self.progress)
+
+    def _units(self, x: Floats) -> Floats:
+        """The differences of queries, or of groups."""
+        return x if self.groups is None else group_units(x, self.groups, resampled=self.name == "bootstrap")
+
+    def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+        """The test of the means of units: t, bootstrap or randomisation."""
+        if self.name == "t":
+            degrees = x.shape[1] - 1 if self.groups is None else degrees_of_groups(self.groups)
+            return of_means(x, shifts, alpha, lambda x, shifts, alpha: by_t(x, shifts, alpha, degrees))
+        kernel = by_bootstrap if self.name == "bootstrap" else by_randomisation
+        return of_means(x, shifts, alpha, lambda x, shifts, alpha: kernel(x, shifts, alpha, self.resampling))
 
     @entry
     def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
@@ -203,8 +252,7 @@ class SignificanceTest:
         if queries == 0:
             return agreeing(_untested((systems, systems)), self.alpha, bounds)
         if self.name == "tukey":
-            result = tukey_hsd(values, self.alpha, n_resamples=self.n_resamples, seed=self.seed, progress=self.progress)
-            return agreeing(result, self.alpha, bounds)
+            return agreeing(tukey_hsd(values, self.alpha, self.resampling), self.alpha, bounds)
         i, j = np.triu_indices(systems, 1)
         parts = [
             self.of_pairs((values[:, i[some]] - values[:, j[some]]).T, bounds=bounds)
@@ -262,3 +310,70 @@ def smallest_p(test: SignificanceTest, queries: int) -> float:
     if test.name in ("sign", "wilcoxon") or (test.name == "randomisation" and queries <= EXACT):
         return math.ldexp(1.0, 1 - queries)
     return 1 / (test.n_resamples + 1)
+
+
+# -- margins ---------------------------------------------------------------------------------------
+
+
+@entry
+def margin_test(test: SignificanceTest, x: Floats, margin: float | Floats) -> MarginTest:
+    """Test the differences of pairs one-sided, against 0 and against a margin.
+
+    Where theta is a mean or a centre (t, bootstrap, randomisation, Wilcoxon's), the margin is added to every difference and
+    the sum tested against 0; ``bootstrap`` halves its two-sided p. The sign test's theta is the effect
+    (wins - losses) / (wins + losses): its margin is one of shares, (1 - D) / 2 of the decided queries. Where the differences
+    other than 0 have one magnitude, the tests of means use the t interval with one more win and loss, never below
+    2^-Q, and never above the exact p of D = 0.
+
+    Args:
+        test: any but ``tukey``, see ``margin_test_of_all``. Its alpha is not used. Its groups are units, if it has any.
+        x: finite differences of P pairs on Q queries, positive where better, shape ``(P, Q)``.
+        margin: D, 0 or more, in the unit of the test's estimate; one, or one per pair, shape ``(P,)``.
+
+    Raises:
+        ValueError: wrong shape, a number that is not finite, a margin below 0, or Tukey's HSD.
+
+    Source: Schuirmann, A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
+    Equivalence of Average Bioavailability, Journal of Pharmacokinetics and Biopharmaceutics 1987, doi 10.1007/BF01068419.
+
+    >>> x = np.array([[0.01, -0.02, 0.0, 0.01, -0.01, 0.02, -0.01, 0.0]])
+    >>> tested = margin_test(SignificanceTest("t"), x, 0.02)
+    >>> tested.worse.round(3), tested.not_worse.round(3), tested.within.round(3)
+    (array([0.5]), array([0.002]), array([0.002]))
+    """
+    x, margins = _checked(x, "x", None), _checked_margin(margin)
+    if test.name == "tukey":
+        raise ValueError("Tukey's HSD tests all systems at once; call margin_test_of_all")
+    above, below = test.one_sided(x, np.stack([np.zeros(len(x)), np.broadcast_to(margins, len(x))]))
+    return MarginTest(above[0], below[0], above[1], np.maximum(above[1], below[1]))
+
+
+@entry
+def margin_test_of_all(test: SignificanceTest, values: Floats, margin: float) -> MarginTest:
+    """``margin_test`` for all pairs of systems by their values per query, shape ``(Q, S)``: arrays of shape ``(S, S)``.
+
+    For ``tukey`` all p are simultaneous: the share of permutations whose largest difference of means is at least the pair's
+    difference plus the margin, so that bounds are the ends of its (two-sided, simultaneous) intervals. On the diagonal p of
+    better and worse is 1.
+
+    >>> values = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2], [0.6, 0.1]])
+    >>> margin_test_of_all(SignificanceTest("sign"), values, 0.1).better
+    array([[1.      , 0.015625],
+           [1.      , 1.      ]])
+    """
+    values, margin = _checked(values, "values", None), float(_checked_margin(margin))
+    systems = values.shape[1]
+    if test.name == "tukey":
+        shifts = np.array([0.0, margin])
+        above = tukey_p(values, shifts, test.resampling)
+        return MarginTest(above[0], above[0].T, above[1], np.maximum(above[1], above[1].T))
+    i, j = np.indices((systems, systems)).reshape(2, -1)
+    tested = margin_test(test, (values[:, i] - values[:, j]).T, margin)
+    return MarginTest(*(p.reshape(systems, systems) for p in vars(tested).values()))
+
+
+def _checked_margin(margin: float | Floats) -> Floats:
+    margin = np.asarray(margin, dtype=np.float64)
+    if not (np.isfinite(margin).all() and (margin >= 0).all()):
+        raise ValueError(f"a margin must be a finite number of at least 0, not {margin.tolist()!r}")
+    return margin

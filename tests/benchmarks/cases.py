@@ -17,7 +17,8 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import PreferenceCriterion
 from ir_lexirecall.preferences.counts import PreferenceCounts
-from ir_lexirecall.significance import tukey_hsd
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest
 from tests.benchmarks import data, peers, suite
 from tests.benchmarks.data import Collection, Dicts, Files, Size, Systems
 
@@ -130,7 +131,7 @@ def _compare(preference: str) -> Callable[[Systems], Any]:
 
 
 def _comparison(preference: str, counts: PreferenceCounts) -> Comparison:
-    return Comparison(list(counts.runs), {preference: PreferenceCriterion(preference, preference, counts)})
+    return Comparison(list(counts.runs), {preference: PreferenceCriterion(preference, Preference(preference), counts)})
 
 
 def _compare_to_table(systems: Systems) -> Any:
@@ -138,11 +139,11 @@ def _compare_to_table(systems: Systems) -> Any:
 
 
 def _compare_files(paths: Files) -> Any:
-    return irl.compare(paths.qrels, paths.runs, progress=False).table()
+    return irl.compare(paths.qrels, paths.runs, test=irl.SignificanceTest(progress=False)).table()
 
 
 def _tukey(scores: Floats) -> Any:
-    return tukey_hsd(scores, n_resamples=10_000, seed=0)
+    return SignificanceTest("tukey").of_all(scores)
 
 
 _IR_MEASURES = Contender("ir_measures (pytrec_eval)", peers.standard, "pytrec_eval")

@@ -88,7 +88,9 @@ def align_all(suite: Suite) -> None:
 def compare_each(suite: Suite) -> None:
     """The tables of as many ``compare`` calls as there are collections, by lexirecall and all measures."""
     for qrels, runs in suite.values():
-        irl.compare(qrels, runs, ["lexirecall", *MEASURES], baseline=next(iter(runs)), progress=False).table()
+        irl.compare(
+            qrels, runs, ["lexirecall", *MEASURES], baseline=next(iter(runs)), test=irl.SignificanceTest(progress=False)
+        ).table()
 
 
 def benchmark_all(suite: Suite) -> Benchmark:
@@ -99,8 +101,7 @@ def benchmark_all(suite: Suite) -> Benchmark:
         {name: runs for name, (_, runs) in suite.items()},
         ["lexirecall", *MEASURES],
         baseline=baseline,
-        n_resamples=RESAMPLES,
-        progress=False,
+        test=irl.SignificanceTest(n_resamples=RESAMPLES, progress=False),
     )
     result.table()
     return result

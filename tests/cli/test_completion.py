@@ -53,6 +53,20 @@ def test_the_demo_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "is there already" in capsys.readouterr().err
 
 
+def test_the_demo_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Path.write_text
+
+    def full_disk(path: Path, text: str, **options: str) -> int:
+        if path.suffix == ".run":
+            written(path, text[:10])
+            raise OSError(28, "No space left on device", str(path))
+        return written(path, text, **options)
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 1
+    assert list((tmp_path / "files").iterdir()) == []
+
+
 def test_programs_read_how_it_was_tested(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo", "--write", str(tmp_path)]) == 0
     capsys.readouterr()

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from command_line import Said, exit_code
 
-from ir_lexirecall import demo
+from ir_lexirecall import SignificanceTest, demo
 from ir_lexirecall import meta as studies
 from ir_lexirecall.cli import main
 from ir_lexirecall.cli import meta as commands
@@ -73,7 +73,7 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "agreement": [
         (
             (*ON_RUNS, "-m", "lexirecall", "R@10", "--rel", "2", "--cutoff", "10"),
-            lambda q, r: studies.agreement(["lexirecall", "R@10"], q, r, rel=2, cutoff=10),
+            lambda q, r: studies.Study(["lexirecall@10", "R@10"], q, r, rel=2).agreement(),
         ),
     ],
     "axioms": [
@@ -84,46 +84,50 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
         ),
     ],
     "correlation": [
-        ((*ON_RUNS, "-m", "LR AP nDCG@5"), lambda q, r: studies.correlation(["LR", "AP", "nDCG@5"], q, r)),
+        ((*ON_RUNS, "-m", "LR AP nDCG@5"), lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation()),
         (
             (*ON_RUNS, "-m", "LR", "AP", "nDCG@5", "--by", "runs"),
-            lambda q, r: studies.correlation(["LR", "AP", "nDCG@5"], q, r, by="runs"),
+            lambda q, r: studies.Study(["LR", "AP", "nDCG@5"], q, r).correlation(by="runs"),
         ),
     ],
     "degrade": [
         (
             (*ON_RUNS, "-m", "LR R@10", "--fractions", "0.5", "0.8", "--policy", "pool", "--n-samples", "2"),
-            lambda q, r: studies.degrade(["LR", "R@10"], q, r, [0.5, 0.8], policy="pool", n_samples=2),
+            lambda q, r: studies.Study(["LR", "R@10"], q, r).degrade([0.5, 0.8], policy="pool", n_samples=2),
         ),
         (
             (*ON_RUNS, "-m", "LR", "--fractions", "0.5", "--n-samples", "2", "--seed", "1", "--aggregate"),
-            lambda q, r: studies.degrade("LR", q, r, [0.5], n_samples=2, seed=1, aggregate=True),
+            lambda q, r: studies.Study("LR", q, r).degrade([0.5], n_samples=2, seed=1, aggregate=True),
         ),
     ],
     "discriminative-power": [
         (
             (*ON_RUNS, "-m", "AP lexirecall", "--n-resamples", "100", "--seed", "3", "--alpha", "0.01"),
-            lambda q, r: studies.discriminative_power(["AP", "lexirecall"], q, r, n_resamples=100, seed=3, alpha=0.01),
+            lambda q, r: studies.Study(["AP", "lexirecall"], q, r).discriminative_power(
+                test=SignificanceTest("bootstrap", correction=None, alpha=0.01, n_resamples=100, seed=3)
+            ),
         ),
         (
             (*ON_RUNS, "-m", "AP", "--test", "t", "--correction", "none"),
-            lambda q, r: studies.discriminative_power("AP", q, r, test="t", correction=None),
+            lambda q, r: studies.Study("AP", q, r).discriminative_power(test=SignificanceTest("t", correction=None)),
         ),
     ],
     "fit": [
         (
             (*ON_RUNS, "-m", "RBP", "--target", "AP", "--parameter", "p", "--grid", "0.5", "0.8", "--by", "runs"),
-            lambda q, r: studies.fit("RBP", "AP", q, r, "p", grid=[0.5, 0.8], by="runs"),
+            lambda q, r: studies.Study((), q, r).fit("RBP", "AP", "p", grid=[0.5, 0.8], by="runs"),
         ),
         (
             (*ON_RUNS, "-m", "nDCG", "--target", "AP", "--parameter", "cutoff", "--bounds", "5", "8"),
-            lambda q, r: studies.fit("nDCG", "AP", q, r, "cutoff", bounds=(5, 8)),
+            lambda q, r: studies.Study((), q, r).fit("nDCG", "AP", "cutoff", bounds=(5, 8)),
         ),
     ],
     "judges": [
         (
             (*ON_RUNS, "-m", "AP lexirecall", "--qrels-b", *ON_RUNS[:1], "--n-resamples", "50", "--correction", "none"),
-            lambda q, r: studies.judges(q, q, r, ["AP", "lexirecall"], n_resamples=50, correction=None),
+            lambda q, r: studies.Study(["AP", "lexirecall"], q, r).judges(
+                q, n_resamples=50, test=SignificanceTest(None, correction=None)
+            ),
         ),
     ],
     "left-out": [
@@ -132,8 +136,8 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
                 *(*ON_RUNS, "-m", "LR AP", "--groups", "GROUPS"),
                 *("--depth", "5", "--contrasts", "LR:AP", "--n-resamples", "50"),
             ),
-            lambda q, r: studies.left_out(
-                ["LR", "AP"], q, r, {n: n for n in r}, depth=5, contrasts=[("LR", "AP")], n_resamples=50
+            lambda q, r: studies.Study(["LR", "AP"], q, r).left_out(
+                {n: n for n in r}, depth=5, contrasts=[("LR", "AP")], n_resamples=50
             ),
         ),
     ],
@@ -144,13 +148,15 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "stability": [
         (
             (*ON_RUNS, "-m", "LR AP", "--fractions", "0.5", "--policies", "pool", "random", "--n-resamples", "50"),
-            lambda q, r: studies.stability(["LR", "AP"], q, r, [0.5], policies=["pool", "random"], n_resamples=50),
+            lambda q, r: studies.Study(["LR", "AP"], q, r).stability(
+                [0.5], policies=["pool", "random"], n_resamples=50
+            ),
         ),
     ],
     "split-half": [
         (
             (*ON_RUNS, "-m", "LR AP", "--targets", "nDCG", "--n-splits", "20", "--n-queries", "5", "--seed", "2"),
-            lambda q, r: studies.split_half(["LR", "AP"], q, r, targets="nDCG", n_splits=20, n_queries=5, seed=2),
+            lambda q, r: studies.Study(["LR", "AP"], q, r).split_half(targets="nDCG", n_splits=20, n_queries=5, seed=2),
         ),
     ],
     "tie-probabilities": [
@@ -166,23 +172,33 @@ CASES: dict[str, list[tuple[tuple[str, ...], Callable[[str, dict[str, str]], Any
     "ties": [
         (
             (*ON_RUNS, "-m", "lexirecall R@10", "--rel", "2", "--cutoff", "10"),
-            lambda q, r: studies.ties(["lexirecall", "R@10"], q, r, rel=2, cutoff=10),
+            lambda q, r: studies.Study(["lexirecall@10", "R@10"], q, r, rel=2).ties(),
         ),
-        ((*ON_RUNS, "-m", "R@10", "--aggregate"), lambda q, r: studies.ties("R@10", q, r, aggregate=True)),
+        ((*ON_RUNS, "-m", "R@10", "--aggregate"), lambda q, r: studies.Study("R@10", q, r).ties(aggregate=True)),
     ],
     "unanimity": [
         (
             (*ON_RUNS, "-m", "LR AP", "--among", "RR", "R@10", "--rel", "2"),
-            lambda q, r: studies.unanimity(["LR", "AP"], q, r, among=["RR", "R@10"], rel=2),
+            lambda q, r: studies.Study(["LR", "AP"], q, r, rel=2).unanimity(among=["RR", "R@10"]),
         ),
     ],
     "worst-case": [
         (
             (*ON_RUNS, "-m", "AP", "--enumerate-up-to", "3"),
-            lambda q, r: studies.worst_case("AP", q, r, enumerate_up_to=3),
+            lambda q, r: studies.Study("AP", q, r).worst_case(enumerate_up_to=3),
         ),
     ],
 }
+
+
+def studied(name: str) -> Callable[..., pd.DataFrame]:
+    """A function of ``meta``, or a method of ``Study``."""
+    found: Callable[..., pd.DataFrame] = getattr(studies, name, None) or getattr(studies.Study, name)
+    return found
+
+
+def parameters(name: str) -> set[str]:
+    return set(inspect.signature(studied(name)).parameters)
 
 
 def test_every_command_is_tested() -> None:
@@ -193,9 +209,15 @@ def test_every_command_is_tested() -> None:
 def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> None:
     said = meta(name, "--help")
     assert said.code == 0
-    known = set(inspect.signature(getattr(studies, name.replace("-", "_"))).parameters) - {"progress"}
+    record = commands.STUDIES[name]
+    known = parameters(record.name) - {"progress", "self"}
+    known |= {"measures", "qrels", "runs", *record.runs} if record.runs else set()
+    if record.test is not None:
+        known |= {"correction", "alpha", "n_resamples", "seed"}
+    if record.measures == "measure":
+        known -= {"measures"}
     for parameter in known:
-        written = {"qrels": "QRELS", "qrels_a": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
+        written = {"qrels": "QRELS", "runs": "RUN", "measure": "--measures"}.get(
             parameter, f"--{parameter.replace('_', '-')}"
         )
         assert written in said.out, parameter
@@ -211,10 +233,12 @@ def test_options_are_the_parameters_of_the_function(name: str, meta: Meta) -> No
 
 @pytest.mark.parametrize("name", commands.STUDIES)
 def test_defaults_are_those_of_the_function(name: str) -> None:
-    known = inspect.signature(getattr(studies, name.replace("-", "_"))).parameters
-    for option, declared in commands.STUDIES[name].options.items():
-        if said := re.search(r"\(default: ([a-z0-9.]+)\)", declared["help"]):
-            default = known[option].default
+    record = commands.STUDIES[name]
+    known = inspect.signature(studied(record.name)).parameters
+    for option, declared in record.options.items():
+        if said := re.search(r"\(default: ([a-z0-9.]+)\)", declared.help):
+            of_test = "name" if option == "test" else option
+            default = getattr(record.test, of_test) if declared.of_test else known[option].default
             assert said[1] == str(default) or (default is None and option in ("n_queries", "depth")), option
 
 
@@ -334,3 +358,16 @@ def test_two_judges_are_shown_with_their_confusion(
         ["3", "0", "0", str(count[3]), "0"],
     ]
     assert "weighted kappa 0." in said.out
+
+
+def test_judges_take_a_run_without_judged_documents_where_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"qrels.txt": "q 0 a 1\nq 0 b 0\n", "x.run": "q Q0 a 1 2 x\nq Q0 b 2 1 x\n", "y.run": "q Q0 z 1 2 y\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in texts]
+    words = ["meta", "judges", *files, "--qrels-b", files[0], "-m", "AP", "--n-resamples", "9"]
+    assert main(words) == 1
+    assert "--allow-empty takes such a run" in capsys.readouterr().err
+    assert main([*words, "--allow-empty"]) == 0

@@ -146,7 +146,7 @@ def test_a_pickle_is_never_loaded(name: str, cli: Cli) -> None:
     for call in (
         lambda: irl.evaluate("LR", {"q1": {"a": 1}}, name),
         lambda: irl.evaluate("LR", name, {"q1": {"a": 1.0}}),
-        lambda: meta.ties("AP", name, {"one": name}),
+        lambda: meta.Study("AP", name, {"one": name}).ties(),
     ):
         with pytest.raises(ValueError, match="run"):
             call()

@@ -57,7 +57,8 @@ def test_tables_fit_the_terminal(columns: int, command: str, terminal: Terminal,
     said = terminal(columns, *words)
     assert said.code == 0
     too_wide = [line for line in said.out.splitlines() if width(line) > columns]
-    assert [line for line in too_wide if " " in line] == []
+    least = [re.split(r"\s{2,}", line.strip()) for line in too_wide if " " in line]
+    assert all(len(cells) <= 4 for cells in least)  # the names of a row and one number stay, whatever room there is
     names = {row.split()[0] for row in table_of(said)[1:]}
     assert len(names) >= (2 if command in ("eval --by-query", "compare", "compare --explain") else 3)
     shown, wide = said.out.split(), terminal(columns, *words, "--wide").out.split()
@@ -121,20 +122,6 @@ def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
     assert "ir-lexirecall explain-measure TSE" in words
 
 
-def test_names_are_shortened_in_the_middle_and_stay_different(terminal: Terminal, runs: list[str]) -> None:
-    lines = table_of(terminal(60, "eval", "qrels.txt", *runs, "-m", "LR", "AP", "TSE", "nDCG@10"))
-    names = [line.split()[0] for line in lines[1:]]
-    assert names[2] == "dph"
-    for shortened, name in zip(names[:2], LONG[:2], strict=True):
-        start, end = shortened.split("…")
-        assert name.startswith(start)
-        assert name.endswith(end)
-        assert start
-        assert end
-    assert names[0] != names[1]
-    assert len(lines[0].split()) == 5  # no column had to go
-
-
 def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[str]) -> None:
     said = terminal(40, "eval", "qrels.txt", *runs, "-m", *MEASURES)
     head = table_of(said)[0].split()
@@ -142,8 +129,7 @@ def test_columns_are_left_out_from_the_last_on(terminal: Terminal, runs: list[st
     sentence = " ".join(said.out[said.out.index("(") :].split())
     missing = ["run", *MEASURES][len(head) :]
     assert sentence == (
-        f"({len(missing)} of {len(MEASURES) + 1} columns left out: {', '.join(missing)}; names are shortened; "
-        "--wide shows all) * best of its column"
+        f"({len(missing)} of {len(MEASURES) + 1} columns left out: {', '.join(missing)}; --wide shows all) * best of its column"
     )
 
 
@@ -191,14 +177,6 @@ def test_wide_characters_take_two_columns(terminal: Terminal, folder: Path) -> N
         lines = table_of(terminal(columns, *words))
         assert len({width(line) for line in lines}) == 1
         assert len({line.split()[0] for line in lines}) == 4
-
-
-def test_measures_that_differ_late_differ_when_shortened() -> None:
-    columns = {f"CAM(aspects={{'relevance':3,'quality':{i}}})@10": [0.5] for i in (1, 2)}
-    shown, sentence = Shown.from_frame(pd.DataFrame({"run": ["a"], **columns})).text(50)
-    head = shown.splitlines()[0].split()
-    assert len(set(head)) == 3
-    assert "shortened" in sentence
 
 
 def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
@@ -293,15 +271,9 @@ def test_compare_prints_what_the_function_gives(cli: Cli) -> None:
     expected = irl.compare(
         "lexirecall/demo",
         RUNS,
-        ["rpp", "AP"],
+        ["rpp(rel=2)@50", "AP"],
         baseline="ql",
-        rel=2,
-        cutoff=50,
-        test="bootstrap",
-        n_resamples=200,
-        seed=4,
-        alpha=0.1,
-        correction=None,
+        test=irl.SignificanceTest("bootstrap", correction=None, alpha=0.1, n_resamples=200, seed=4),
     ).table()
     assert json.loads(said.out) == expected.astype(object).where(expected.notna(), None).to_dict(orient="records")
 

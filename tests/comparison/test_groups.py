@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -16,8 +17,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.cli import main
 from ir_lexirecall.pt_docs.commands import write_files
-from ir_lexirecall.significance import SignificanceTest, clustered_bootstrap, clustered_t_test, corrected
-from ir_lexirecall.significance.margins import margin_test
+from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, margin_test
 
 QRELS, RUNS = demo.qrels(), demo.runs()
 QUERIES = [f"q{i:02}" for i in range(1, 17)]
@@ -26,18 +26,26 @@ USERS = {query: f"u{i % 5}" for i, query in enumerate(QUERIES)}
 BY = ["AP", "SL3(n=90)", "lexirecall", "rpp", "dominance"]
 
 
+def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int) -> TestResult:
+    return SignificanceTest(name, groups=tuple(map(str, groups)), progress=False, **options).of_pairs(x)
+
+
 def qrels_of(group: str) -> pd.DataFrame:
     return QRELS[QRELS["query_id"].map(KINDS) == group]
 
 
-@pytest.mark.parametrize("options", [{}, {"baseline": "ql"}, {"baseline": "ql", "margin": 0.05}, {"test": "tukey"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"baseline": "ql"}, {"baseline": "ql", "margin": 0.05}, {"test": SignificanceTest("tukey", n_resamples=99)}],
+)
 def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
     """But for what is corrected over all groups."""
-    result = irl.compare(QRELS, RUNS, BY, groups=KINDS, n_resamples=99, **options)
+    options = {"test": SignificanceTest(n_resamples=99), **options}
+    result = irl.compare(QRELS, RUNS, BY, groups=KINDS, **options)
     table, means = result.group_table(), result.group_means()
-    over_groups = ["p_corrected", "worse_p", "verdict"]
+    over_groups = ["p_corrected", "worse_p", "better_p", "within_p", "not_worse_p", "verdict"]
     for group in ("how", "what", "who"):
-        alone = irl.compare(qrels_of(group), RUNS, BY, n_resamples=99, **options)
+        alone = irl.compare(qrels_of(group), RUNS, BY, **options)
         rows = table[table["group"] == group].reset_index(drop=True)
         assert set(rows["queries"]) == {len(alone.query_ids)}
         expected = alone.table()
@@ -49,7 +57,7 @@ def test_a_group_is_a_collection_of_its_own(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("test", ["t", "sign", "tukey"])
 def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
-    result = irl.compare(QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=test, n_resamples=199)
+    result = irl.compare(QRELS, RUNS, ["AP", "RR"], groups=KINDS, test=SignificanceTest(test, n_resamples=199))
     for by in ("AP", "RR"):
         table = result.group_table(by)
         assert len(table) == 3 * 10
@@ -60,19 +68,22 @@ def test_p_is_corrected_over_groups_and_pairs(test: str) -> None:
 
 def test_verdicts_with_a_margin_are_corrected_over_groups_and_criteria() -> None:
     result = irl.compare(QRELS, RUNS, ["AP", "RR"], baseline="bm25", groups=KINDS, margin=0.1)
-    table, worse, better = result.group_table(), [], []
+    table, p = result.group_table(), {"worse": [], "better": [], "within": [], "not_worse": []}
     for by in ("AP", "RR"):
         values = result.per_query(by)
         for group in ("how", "what", "who"):
             some = values[values.index.map(KINDS) == group]
             x = np.array([some[run] - some["bm25"] for run in RUNS if run != "bm25"])
             tested = margin_test(SignificanceTest("t"), x, 0.1)
-            worse += tested.worse.tolist()
-            better += tested.better.tolist()
-    adjusted, reject = corrected(np.array(worse), "holm", 0.05)
-    assert table["worse_p"].tolist() == pytest.approx(adjusted.tolist())
-    assert (table["verdict"] == "worse").tolist() == reject.tolist()
-    assert ((table["verdict"] == "better") <= corrected(np.array(better), "holm", 0.05)[1]).all()
+            for side in p:
+                p[side] += getattr(tested, side).tolist()
+    for side in ("worse", "better"):
+        adjusted, reject = corrected(np.array(p[side]), "holm", 0.05)
+        assert table[f"{side}_p"].tolist() == pytest.approx(adjusted.tolist())
+        assert (table["verdict"] == side).tolist() == reject.tolist()
+    for side in ("within", "not_worse"):
+        of_criteria = [corrected(part, "holm", 0.05)[0] for part in np.split(np.array(p[side]), 2)]
+        assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(of_criteria).tolist())
 
 
 def test_groups_are_units() -> None:
@@ -80,12 +91,12 @@ def test_groups_are_units() -> None:
     values = result.per_query("AP")
     x = np.array([values[run] - values["bm25"] for run in RUNS if run != "bm25"])
     labels = [USERS[query] for query in values.index]
-    table, peer = result.table("AP"), clustered_t_test(x, labels)
+    table, peer = result.table("AP"), clustered("t", x, labels)
     assert (
         pytest.approx(np.array([peer.estimate, peer.low, peer.high, peer.p]))
         == table[["estimate", "ci_low", "ci_high", "p"]].to_numpy().T
     )
-    of_runs = clustered_t_test(values.to_numpy().T, labels)
+    of_runs = clustered("t", values.to_numpy().T, labels)
     means = result.means("AP")
     assert (means["ci_low"].tolist(), means["ci_high"].tolist()) == (
         pytest.approx(np.maximum(of_runs.low, 0)),
@@ -93,7 +104,7 @@ def test_groups_are_units() -> None:
     )
     assert result.test_of("lexirecall").name == "t"
     drawn = result.with_test("bootstrap").table("AP")
-    assert drawn["p"].tolist() == clustered_bootstrap(x, labels, n_resamples=10_000, seed=0).p.tolist()
+    assert drawn["p"].tolist() == clustered("bootstrap", x, labels, n_resamples=10_000, seed=0).p.tolist()
     assert result.provenance["groups"] == "5, the units of tests"
     assert "(paired t-test with groups of queries as units, Holm's correction" in str(result)
 
@@ -231,11 +242,11 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
 PARTS = {name: QRELS[QRELS["query_id"].isin(ids)] for name, ids in (("one", QUERIES[::2]), ("two", QUERIES[1::2]))}
 TABLE = pd.DataFrame([(c, q, KINDS[q]) for c, part in PARTS.items() for q in sorted(set(part["query_id"]))])
 TABLE.columns = ["collection", "query_id", "group"]
-OPTIONS: dict[str, Any] = {"baseline": "bm25", "n_resamples": 99}
+OPTIONS: dict[str, Any] = {"baseline": "bm25", "test": SignificanceTest(n_resamples=99)}
 
 
 def over_parts(groups: Any, by: Any = ("AP", "lexirecall"), **options: Any) -> Any:
-    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), list(by), groups=groups, **OPTIONS, **options)
+    return irl.benchmark(PARTS, dict.fromkeys(PARTS, RUNS), list(by), groups=groups, **OPTIONS | options)
 
 
 def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
             q: {d: float(draw(st.integers(0, 3))) for d in draw(st.sets(st.sampled_from(DOCS), min_size=1))}
             for q in sorted(kept)
         }
+        runs[name].setdefault(queries[0], {})["d0"] = float(
+            draw(st.integers(0, 3))
+        )  # a judged document, else it is refused
     return qrels, runs, draw(st.sampled_from([None, "t", "sign", "wilcoxon", "randomisation"]))
 
 
@@ -89,13 +92,15 @@ def check(
 def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -> None:
     qrels, runs, test = case
     doors = Doors(tmp_path, qrels, runs)
-    result = irl.compare(qrels, runs, by, baseline="base", test=test, n_resamples=99)
+    result = irl.compare(qrels, runs, by, baseline="base", test=irl.SignificanceTest(test, n_resamples=99))
     expected = rows_of(result.table(), by)
     means = dict(zip(result.runs, result.means()["mean"], strict=True))
     intervals = {row["run"]: row for row in result.means().to_dict(orient="records")}
     columns = {name: name for name in NUMBERS}
 
-    suite = irl.benchmark({"x": qrels}, {"x": runs}, [by], baseline="base", test=test, n_resamples=99)
+    suite = irl.benchmark(
+        {"x": qrels}, {"x": runs}, [by], baseline="base", test=irl.SignificanceTest(test, n_resamples=99)
+    )
     check(expected, rows_of(suite["x"].table(), by), {**columns, "mean_a": "mean_a", "estimate": "estimate"})
     overall = {row["run"]: row for row in suite.overall().to_dict(orient="records")}
     check(expected, overall, {"difference": "difference", "p": "p", "p_corrected": "p_corrected", "verdict": "verdict"})
@@ -114,7 +119,11 @@ def test_every_door_gives_the_same_numbers(by: str, case: Any, tmp_path: Path) -
     for candidate in ("one", "two"):
         files = [next(path for path in doors.runs if path.endswith(f"{name}.run")) for name in ("base", candidate)]
         alone = irl.compare(
-            qrels, {name: runs[name] for name in ("base", candidate)}, by, baseline="base", test=test, n_resamples=99
+            qrels,
+            {name: runs[name] for name in ("base", candidate)},
+            by,
+            baseline="base",
+            test=irl.SignificanceTest(test, n_resamples=99),
         )
         said = doors.say("gate", str(doors.qrels), *files, flag, by, *options, codes=(0, 3))
         (row,) = said["criteria"]
@@ -139,7 +148,7 @@ def test_a_measure_counts_every_query_and_a_preference_those_with_relevant_docum
     table = result.table().set_index("criterion")
     assert table.loc["AP", ["wins", "losses", "ties"]].tolist() == [1, 1, 1]
     assert table.loc["lexirecall", ["wins", "losses", "ties"]].tolist() == [1, 1, 0]
-    relevant = irl.compare(qrels, runs, ["AP", "lexirecall"], queries="relevant")
+    relevant = irl.compare(irl.load(qrels, queries="relevant"), runs, ["AP", "lexirecall"])
     assert [len(relevant.criterion(name).query_ids) for name in relevant.criteria] == [2, 2]
     assert any("1 query has no relevant document" in note for note in result.diagnostics)
 

@@ -23,15 +23,17 @@ from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
 from ir_lexirecall import significance
-from ir_lexirecall._util.arrays import levelled
+from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import comparison_of
+from ir_lexirecall.comparison.design import Design
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta import Study
 from ir_lexirecall.plots.axes import FIRST, SECOND
-from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest, corrected, margin_test_of_all
 
 mpl.use("Agg")
 
@@ -97,8 +99,8 @@ def test_the_table_has_a_row_per_pair_in_the_order_given():
 
 
 def test_with_a_baseline_the_table_has_a_row_per_other_run():
-    every = irl.compare(QRELS, RUNS, "rpp", correction=None)
-    table = irl.compare(QRELS, RUNS, "rpp", correction=None, baseline="fair").table()
+    every = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction=None))
+    table = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction=None), baseline="fair").table()
     assert pairs_of(table) == [("good", "fair"), ("weak", "fair"), ("bad", "fair")]
     matrix = every.matrix()
     assert table["difference"].tolist() == [matrix.loc[name, "fair"] for name in ("good", "weak", "bad")]
@@ -144,19 +146,23 @@ def test_the_first_preference_is_the_default():
 
 
 def test_numbers_from_numpy_are_numbers():
-    expected = irl.compare(QRELS, RUNS, rel=2, cutoff=3).table()
-    assert irl.compare(QRELS, RUNS, rel=np.int64(2), cutoff=np.int64(3)).table().equals(expected)
+    expected = irl.compare(QRELS, RUNS, "lexirecall(rel=2)@3").table()
+    assert (
+        irl.compare(QRELS, RUNS, Preference("lexirecall", rel=np.float64(2), cutoff=np.int64(3)))
+        .table()
+        .equals(expected)
+    )
 
 
 def test_runs_that_are_aligned_already_are_compared_alike():
     judgments = Judgments.from_qrels(QRELS)
     ranks = {name: align(judgments, run) for name, run in RUNS.items()}
-    table = irl.compare(judgments, ranks, ["lexirecall", "dominance"], cutoff=5, baseline="bad").table()
-    assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall", "dominance"], cutoff=5, baseline="bad").table())
+    table = irl.compare(judgments, ranks, ["lexirecall@5", "dominance@5"], baseline="bad").table()
+    assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall@5", "dominance@5"], baseline="bad").table())
 
 
 def test_without_any_relevant_document_nothing_is_compared():
-    compared = irl.compare(QRELS, RUNS, ["lexirecall", "rpp", "dominance"], rel=3)
+    compared = irl.compare(QRELS, RUNS, ["lexirecall(rel=3)", "rpp(rel=3)", "dominance(rel=3)"])
     assert compared.criterion().query_ids == []
     table = compared.table()
     assert (table[["wins", "losses", "ties", "difference"]] == 0).all(axis=None)
@@ -206,7 +212,7 @@ def assert_corrected(table: pd.DataFrame, test: str) -> None:
 
 @pytest.mark.parametrize("test", significance.TESTS)
 def test_a_preference_is_tested_on_its_values_per_query(test):
-    compared = irl.compare(QRELS, RUNS, "rpp", test=test, **OPTIONS)
+    compared = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(test, **OPTIONS))
     table = compared.table()
     x = np.array([compared.explain(a, b)["preference"] for a, b in PAIRS])
     significance_test = SignificanceTest(test, **OPTIONS)
@@ -227,7 +233,7 @@ def test_a_preference_is_tested_on_its_values_per_query(test):
 
 @pytest.mark.parametrize("test", significance.TESTS)
 def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
-    compared = irl.compare(QRELS, RUNS, "nDCG@5", test=test, **OPTIONS)
+    compared = irl.compare(QRELS, RUNS, "nDCG@5", test=SignificanceTest(test, **OPTIONS))
     table = compared.table()
     values = np.array([irl.evaluate("nDCG@5", QRELS, run)["nDCG@5"] for run in RUNS.values()])
     a, b = np.triu_indices(4, 1)
@@ -246,25 +252,25 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
 
 
 def test_a_test_may_be_an_object():
-    by_name = irl.compare(QRELS, RUNS, test="bootstrap", **OPTIONS).table()
-    by_object = irl.compare(QRELS, RUNS, test=SignificanceTest("bootstrap", **OPTIONS)).table()
+    by_name = irl.compare(QRELS, RUNS, test="sign").table()
+    by_object = irl.compare(QRELS, RUNS, test=SignificanceTest("sign", correction="holm", alpha=0.05)).table()
     assert by_object.equals(by_name)
     assert by_object.attrs == by_name.attrs
 
 
 def test_with_test_tests_the_same_differences_otherwise():
-    compared = irl.compare(QRELS, RUNS, "rpp", correction="bonferroni", n_resamples=100, seed=7)
+    compared = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7))
     before = compared.table()
     otherwise = compared.with_test("bootstrap").table()
     options = {"correction": "bonferroni", "n_resamples": 100, "seed": 7}
-    expected = irl.compare(QRELS, RUNS, "rpp", test="bootstrap", **options).table()
+    expected = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("bootstrap", **options)).table()
     assert otherwise.equals(expected)
     assert otherwise.attrs == expected.attrs
     assert not otherwise["p"].equals(before["p"])
     assert otherwise[COLUMNS[:7]].equals(before[COLUMNS[:7]])  # what was counted
     assert compared.table().equals(before)
     t_test = compared.with_test(SignificanceTest("t", alpha=0.5))
-    assert t_test.table().equals(irl.compare(QRELS, RUNS, "rpp", test="t", alpha=0.5).table())
+    assert t_test.table().equals(irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("t", alpha=0.5)).table())
 
 
 def test_a_baseline_may_be_chosen_later():
@@ -311,8 +317,8 @@ def test_an_interval_of_mean_preferences_is_never_a_point():
 
 
 def test_every_table_says_where_it_comes_from():
-    options = {"rel": 2, "cutoff": 7, "test": "bootstrap", "alpha": 0.1, "n_resamples": 50}
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], baseline="fair", **options)
+    options = {"test": SignificanceTest("bootstrap", alpha=0.1, n_resamples=50)}
+    compared = irl.compare(QRELS, RUNS, {"rpp": "rpp(rel=2)@7", "AP": "AP"}, baseline="fair", **options)
     tables = [
         compared.table(),
         compared.means(),
@@ -326,8 +332,7 @@ def test_every_table_says_where_it_comes_from():
     expected = {
         "criteria": ["rpp", "AP"],
         "baseline": "fair",
-        "rel": 2,
-        "cutoff": 7,
+        "rel": {"rpp": 2},
         "queries": {"rpp": 30, "AP": 30},
         "test": {"rpp": "bootstrap", "AP": "bootstrap"},
         "correction": "holm",
@@ -344,19 +349,21 @@ def test_every_table_says_where_it_comes_from():
 def test_what_was_not_used_is_not_claimed():
     assert irl.compare(QRELS, RUNS).table().attrs["seed"] is None
     assert irl.compare(QRELS, RUNS).table().attrs["n_resamples"] is None
-    assert irl.compare(QRELS, RUNS, test="tukey", n_resamples=9).table().attrs["correction"] is None
+    assert irl.compare(QRELS, RUNS, test=SignificanceTest("tukey", n_resamples=9)).table().attrs["correction"] is None
 
 
 def test_every_text_and_picture_says_where_it_comes_from():
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"], cutoff=7)
-    said = "queries 30; rel 1; cutoff 7; test sign (rpp), t (AP)"
+    compared = irl.compare(QRELS, RUNS, ["rpp@7", "AP"])
+    said = "queries 30; rel 1; test sign (rpp@7), t (AP)"
     pictures = {"plot_pairs": compared.plot_pairs(), "plot_pair": compared.plot_pair(*compared.runs[:2])}
     texts = {name: axes.figure.get_supxlabel().replace("\n", " ") for name, axes in pictures.items()}
     for form, text in (texts | {"html": compared._repr_html_()}).items():
         assert said in text, form
         assert f"ir_lexirecall {irl.__version__}" in text, form
     for text in (compared.to_markdown(), compared.to_latex()):
-        assert "sign test for rpp, paired t-test for AP; Holm's correction for 6 comparisons" in " ".join(text.split())
+        assert "sign test for rpp@7, paired t-test for AP; Holm's correction for 6 comparisons" in " ".join(
+            text.split()
+        )
 
 
 # -- when not to trust it ----------------------------------------------------------------------------
@@ -389,7 +396,7 @@ def test_queries_without_relevant_documents_are_noted():
 
 
 def test_few_relevant_documents_are_noted():
-    assert notes(irl.compare(QRELS, RUNS, rel=2), "at most 1 relevant document:")
+    assert notes(irl.compare(QRELS, RUNS, "lexirecall(rel=2)"), "at most 1 relevant document:")
     assert not notes(irl.compare(QRELS, RUNS), "at most")
 
 
@@ -502,7 +509,7 @@ def drawn(axes: Any) -> int:
 
 
 def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant():
-    compared = irl.compare(QRELS, dict(reversed(RUNS.items())), "AP", alpha=0.02)
+    compared = irl.compare(QRELS, dict(reversed(RUNS.items())), "AP", test=SignificanceTest(alpha=0.02))
     axes = compared.plot_pairs()
     order = list(compared.ranking()["run"])
     assert order == ["good", "fair", "weak", "bad"]
@@ -618,6 +625,58 @@ def test_pictures_are_drawn_on_the_axes_given():
 # -- what is refused ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("options", [{}, {"groups": {f"q{q}": f"g{q // 2}" for q in range(10)}, "cluster": True}])
+def test_no_interval_of_a_mean_leaves_the_range_of_its_measure(options: dict[str, Any]) -> None:
+    """Ten queries, most with the relevant document first: uncut, the interval of RR ends at 1.09."""
+    qrels = {f"q{q}": {"a": 1} for q in range(10)}
+    first = {"good": [1, 1, 1, 1, 1, 1, 1, 2, 3, 4], "fair": [1, 2, 3, 1, 1, 5, 1, 1, 2, 2]}
+    runs = {
+        name: {f"q{q}": {"a": 0.5 - rank, **{f"d{d}": -float(d) for d in range(1, 9)}} for q, rank in enumerate(ranks)}
+        for name, ranks in first.items()
+    }
+    for result in (
+        compared := irl.compare(qrels, runs, ["RR", "AP", "RBP(rel=1)", "lexirecall", "SL3(n=9)"], **options),
+        irl.compare(
+            values={run: compared.per_query("RR")[[run]].rename(columns={run: "RR"}) for run in runs}, **options
+        ),
+    ):
+        for name, criterion in result.by.items():
+            means = result.means(name).dropna()
+            assert (criterion.range[0] <= means["ci_low"]).all()
+            assert (means["ci_high"] <= criterion.range[1]).all()
+            assert (means["ci_low"] <= means["mean"]).all()
+            assert (means["mean"] <= means["ci_high"]).all()
+    assert compared.by["RR"].range == (0, 1)
+    assert compared.means("RR")["ci_high"].max() == 1
+    overall = irl.benchmark({"a": qrels, "b": qrels}, {"a": runs, "b": runs}, ["RR"]).means()
+    assert overall["ci_high"].max() <= 1
+
+
+@pytest.mark.parametrize("test", ["t", "tukey"])
+def test_with_a_margin_all_verdicts_are_corrected_for_their_family(test: str) -> None:
+    """Worse and better over all criteria and pairs, the others over the pairs of a criterion."""
+    rng = np.random.default_rng(3)
+    values = {
+        f"r{i}": {f"q{q}": {"AP": 0.5 + x, "RR": 0.5 + y} for q, (x, y) in enumerate(rng.normal(0, 0.1, (30, 2)))}
+        for i in range(9)
+    }
+    result = irl.compare(values=values, baseline="r0", margin=0.05, test=SignificanceTest(test, n_resamples=199))
+    table = result.table()
+    of_measures = [
+        margin_test_of_all(SignificanceTest(test, n_resamples=199), result.per_query(by).to_numpy(), 0.05)
+        for by in ("AP", "RR")
+    ]
+    for side, families in {"worse": 1, "better": 1, "within": 2, "not_worse": 2}.items():
+        p = [getattr(tested, side)[1:, 0] for tested in of_measures]
+        alone = test == "tukey" and families == 2  # it accounts for the pairs of a criterion
+        expected = [corrected(x, None if alone else "holm", 0.05)[0] for x in np.split(np.concatenate(p), families)]
+        assert table[f"{side}_p"].tolist() == pytest.approx(np.concatenate(expected).tolist())
+    p = table[["worse_p", "better_p", "within_p", "not_worse_p"]].to_numpy()
+    words = np.array(["worse", "better", "within margin", "not worse", "undecided"])
+    assert table["verdict"].tolist() == words[np.c_[p <= 0.05, np.ones(len(p), dtype=bool)].argmax(axis=1)].tolist()
+    assert "one-sided" in result.summary()
+
+
 @pytest.mark.parametrize(
     ("arguments", "offender"),
     [
@@ -634,7 +693,6 @@ def test_pictures_are_drawn_on_the_axes_given():
         ({"by": []}, "no criterion"),
         ({"by": {"gain": "nDCG@10", "run": "AP"}}, "'run' is the name of a column"),
         ({"by": {"rpp": "AP"}}, "'rpp' is the name of a preference"),
-        ({"queries": "some"}, "'some'.*all, relevant"),
         ({"margin": 0.1}, "margin needs a baseline"),
         ({"margin": -0.1, "baseline": "good"}, "margin of lexirecall.*-0.1"),
         ({"margin": math.nan, "baseline": "good"}, "margin of lexirecall.*nan"),
@@ -642,27 +700,14 @@ def test_pictures_are_drawn_on_the_axes_given():
         ({"margin": {"AP": 0.1}, "baseline": "good"}, "unknown criterion of a margin 'AP'"),
         ({"margin": "much", "by": "AP", "baseline": "good"}, "margin of AP.*'much'"),
         ({"test": "chi"}, "'chi'.*sign, t, wilcoxon, bootstrap, randomisation, tukey"),
-        ({"correction": "holmes"}, "'holmes'"),
-        ({"correction": 7}, "7"),
-        ({"test": "tukey", "correction": "holmes"}, "'holmes'"),
-        ({"alpha": 0}, "alpha.*0"),
-        ({"alpha": 1}, "alpha.*1"),
-        ({"alpha": -0.5}, "alpha.*-0.5"),
-        ({"alpha": math.nan}, "alpha.*nan"),
-        ({"alpha": "few"}, "alpha.*'few'"),
-        ({"rel": 0}, "rel.*0"),
-        ({"rel": -1}, "rel.*-1"),
-        ({"rel": math.nan}, "rel.*nan"),
-        ({"rel": math.inf}, "rel.*inf"),
-        ({"rel": True}, "rel.*True"),
-        ({"rel": "1"}, "rel.*'1'"),
-        ({"cutoff": 0}, "cutoff.*0"),
-        ({"cutoff": 2.5}, "cutoff.*2.5"),
-        ({"cutoff": True}, "cutoff.*True"),
-        ({"cutoff": "10"}, "cutoff.*'10'"),
-        ({"n_resamples": 0}, "n_resamples.*0"),
-        ({"seed": -1}, "seed.*-1"),
-        ({"seed": 0.5}, "seed.*0.5"),
+        ({"by": "rpp(rel=0)"}, "rpp: rel.*0"),
+        ({"by": Preference("rpp", rel=math.nan)}, "rpp: rel.*nan"),
+        ({"by": "rpp(rel='1')"}, "rpp: rel.*'1'"),
+        ({"by": "rpp(rel=True)"}, "rpp: rel.*True"),
+        ({"by": "rpp@0"}, "rpp: cutoff.*0"),
+        ({"by": "rpp@2.5"}, "rpp: cutoff.*2.5"),
+        ({"by": "rpp(p=0.5)"}, "rpp has no parameter 'p'; it has cutoff, rel"),
+        ({"by": "rpp@"}, "'rpp@' is not a measure: invalid syntax"),
     ],
     ids=lambda value: value if isinstance(value, str) else ", ".join(value),
 )
@@ -706,7 +751,7 @@ def test_bad_arguments_of_methods_are_named(method, arguments, offender):
 
 def test_options_are_checked_before_any_run_is_read():
     unread = iter([])
-    for options in ({"baseline": "best"}, {"test": "chi"}, {"correction": "none"}, {"alpha": 2}):
+    for options in ({"baseline": "best"}, {"test": "chi"}, {"cluster": True}):
         with pytest.raises(ValueError, match="|".join(map(str, options.values()))):
             irl.compare(QRELS, {"good": unread, "bad": pytest.fail}, **options)
 
@@ -745,15 +790,15 @@ def test_inputs_are_not_modified():
         for name, run in RUNS.items()
     }
     before = copy.deepcopy(tables)
-    preferences = ["lexirecall", "dominance", "nDCG@5"]
-    compared = irl.compare(QRELS, RUNS, preferences, rel=2, cutoff=4)
-    assert compared.table().equals(irl.compare(QRELS, tables, preferences, rel=2, cutoff=4).table())
+    criteria = ["lexirecall(rel=2)@4", "dominance(rel=2)@4", "nDCG@5"]
+    compared = irl.compare(QRELS, RUNS, criteria)
+    assert compared.table().equals(irl.compare(QRELS, tables, criteria).table())
     compared._repr_html_()
     compared.plot_pair("good", "bad")
     assert dicts == (QRELS, RUNS)
     for name, table in tables.items():
         pd.testing.assert_frame_equal(table, before[name])
-    assert preferences == ["lexirecall", "dominance", "nDCG@5"]
+    assert criteria == ["lexirecall(rel=2)@4", "dominance(rel=2)@4", "nDCG@5"]
 
 
 @pytest.mark.parametrize("preference", ["lexirecall", "AP"])
@@ -769,7 +814,7 @@ def test_changing_a_table_does_not_change_the_result(method, preference):
 @pytest.mark.parametrize("test", ["sign", "bootstrap", "tukey"])
 @pytest.mark.parametrize("progress", [None, False])
 def test_no_progress_bar_without_a_terminal(capfd, test, progress):
-    irl.compare(QRELS, RUNS, test=test, n_resamples=20, progress=progress).table()
+    irl.compare(QRELS, RUNS, test=SignificanceTest(test, n_resamples=20, progress=progress)).table()
     out, err = capfd.readouterr()
     assert (out, err) == ("", "")
 
@@ -778,7 +823,7 @@ def test_no_progress_bar_without_a_terminal(capfd, test, progress):
     ("test", "bars"), [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])]
 )
 def test_progress_is_shown_on_request(capfd, test, bars):
-    irl.compare(QRELS, RUNS, "rpp", test=test, n_resamples=20, progress=True).table()
+    irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(test, n_resamples=20, progress=True)).table()
     out, err = capfd.readouterr()
     assert out == ""
     for bar in bars:
@@ -805,12 +850,14 @@ def test_values_that_differ_by_rounding_only_are_ties(test: str) -> None:
     values[1] = 0.3 + 0.2 + 0.1
     assert (values[0] > values[1]).all()
     scored = replace(scored, values={"AP": values})
-    result = comparison_of(scored, {"AP": AP}, test=SignificanceTest(test, n_resamples=200))
+    result = comparison_of(scored, {"AP": AP}, Design(test=SignificanceTest(test, n_resamples=200)))
     row = result.table().loc[0]
     assert (row["wins"], row["losses"], row["ties"]) == (0, 0, len(QRELS))
     assert (row["p"], row["estimate"]) == (1, 0)
     assert result.explain("a", "b")["winner"].isna().all()
-    assert (Decisions(scored, {"AP": AP}).signs("AP") == 0).all()
+    study = Study("AP", QRELS, {"a": RUNS["good"], "b": RUNS["good"]})
+    study.scored = scored
+    assert (study.signs("AP") == 0).all()
 
 
 def test_values_that_differ_by_more_are_no_ties() -> None:
@@ -843,7 +890,7 @@ def test_numbers_are_aligned_to_the_right_and_names_to_the_left():
 
 @pytest.mark.parametrize(("alpha", "head"), [(0.05, "95% interval"), (0.1, "90% interval")])
 def test_intervals_say_their_confidence(alpha, head):
-    compared = irl.compare(QRELS, RUNS, alpha=alpha)
+    compared = irl.compare(QRELS, RUNS, test=SignificanceTest(alpha=alpha))
     assert head in compared._repr_html_()
     assert compared.ranking().attrs["alpha"] == alpha
 
@@ -856,3 +903,53 @@ def test_a_count_has_a_mean_within_its_interval() -> None:
     assert means["mean"].tolist() == [5.5, 1.0]
     assert means["ci_low"]["x"] < 5.5 < means["ci_high"]["x"]
     assert result.table()["difference"].tolist() == [4.5]
+
+
+def test_preferences_carry_their_parameters_in_their_names():
+    by = ["lexirecall", "lexirecall( rel=2 )@3", "dominance@5", "AP"]
+    compared = irl.compare(QRELS, RUNS, by)
+    assert compared.criteria == by
+    assert str(compared.by["lexirecall( rel=2 )@3"].preference) == "lexirecall(rel=2)@3"
+    for name in by:  # each as if it were alone
+        assert compared.table(name).equals(irl.compare(QRELS, RUNS, name).table(name))
+    assert not compared.table("lexirecall")["wins"].equals(compared.table("lexirecall( rel=2 )@3")["wins"])
+    page = irl.describe("lexirecall(rel=2)@100")
+    assert page.heading == "lexirecall(rel=2)@100: Lexicographic recall"
+    assert [str(p).partition(" (")[0] for p in page.parameters] == ["@cutoff = 100", "rel = 2"]
+    with pytest.raises(TypeError, match=r"compare: unexpected argument 'rel'; write it into the name of a preference"):
+        irl.compare(QRELS, RUNS, "rpp", rel=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "offender"),
+    [
+        ({"correction": "holmes"}, "'holmes'"),
+        ({"correction": 7}, "7"),
+        ({"name": "tukey", "correction": "holmes"}, "'holmes'"),
+        ({"alpha": 0}, "alpha.*0"),
+        ({"alpha": 1}, "alpha.*1"),
+        ({"alpha": -0.5}, "alpha.*-0.5"),
+        ({"alpha": math.nan}, "alpha.*nan"),
+        ({"alpha": "few"}, "alpha.*'few'"),
+        ({"n_resamples": 0}, "n_resamples.*0"),
+        ({"seed": -1}, "seed.*-1"),
+        ({"seed": 0.5}, "seed.*0.5"),
+    ],
+)
+def test_bad_options_of_a_test_are_named(options, offender):
+    with pytest.raises(ValueError, match=f"^SignificanceTest: .*{offender}"):
+        SignificanceTest(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({"cutoff": 10}, "name of a preference"),
+        ({"judged_only": True}, "ir_lexirecall.load"),
+        ({"alpha": 0.01}, "test=SignificanceTest"),
+        ({"missing": "skip"}, "read_values"),
+    ],
+)
+def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
+    with pytest.raises(TypeError, match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}"):
+        irl.compare(QRELS, RUNS, **options)

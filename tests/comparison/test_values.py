@@ -15,6 +15,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.io.values import read_values
 
 FILES = Path(__file__).parents[1] / "files" / "values"
 MEASURES = ["AP", "P@5", "SL3(n=200)"]
@@ -89,15 +90,12 @@ def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_valu
             {"by": "lexirecall"},
             "the preference 'lexirecall' compares rankings, of which values say nothing; name measures",
         ),
-        ({"cutoff": 10}, "cutoff is about rankings"),
-        ({"rel": 2, "judged_only": True}, "rel and judged_only are about rankings"),
-        ({"exclude": "self"}, "exclude is about rankings"),
+        ({"predicted": {"q": {"d": 1}}}, "predicted is about rankings"),
         ({"qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
         ({"values": None}, "give qrels and runs, or values="),
         ({"by": "nDCG"}, r"values: no values of 'nDCG'; there are AP, P@5"),
         ({"baseline": "bm26"}, "unknown baseline 'bm26'; choose from .*did you mean 'bm25'"),
         ({"margin": 0.1}, "a margin needs a baseline"),
-        ({"missing": "drop"}, "unknown missing 'drop'; choose from error, skip"),
     ],
 )
 def test_bad_options_are_named(options: dict[str, Any], message: str, from_runs: Comparison) -> None:
@@ -130,7 +128,7 @@ def test_a_missing_value_is_refused_or_its_query_skipped() -> None:
         ValueError, match=r"compare: .*run 'b' for query 'q2' is missing; add it, or give missing='skip'"
     ):
         irl.compare(values=values, by="AP")
-    result = irl.compare(values=values, by="AP", missing="skip")
+    result = irl.compare(values=read_values(values, measures="AP", missing="skip"), by="AP")
     assert result.query_ids == ["q1", "q3"]
     assert result.provenance["left_out"] == ["q2"]
     assert "1 query (q2) lacks a value of some run: left out." in result.summary()
@@ -241,7 +239,7 @@ def test_the_command_compares_files(capsys: pytest.CaptureFixture[str], tmp_path
     ("words", "message"),
     [
         (["-p", "rpp"], "the preference 'rpp' compares rankings"),
-        (["--cutoff", "5"], "cutoff is about rankings"),
+        (["-p", "rpp", "--cutoff", "5"], "the preference 'rpp@5' compares rankings"),
         (["--columns", "a,b"], "give QRELS and RUN, or --values FILE, not both"),
         (["--explain", "bm25", "dph"], "unknown run 'dph'"),
     ],
@@ -282,3 +280,93 @@ def test_values_are_compared_within_groups(from_runs: Comparison) -> None:
     frame = frame_of(from_runs)
     named = irl.compare(values=frame.assign(type=frame["query_id"].map(kind)), groups="type")
     pd.testing.assert_frame_equal(named.group_table(), irl.compare(values=frame, groups=kind).group_table())
+
+
+# -- which value is better -----------------------------------------------------------------------------------
+
+WITH_COST = {
+    run: {f"q{i:02}": {"AP": 0.5, "cost of it": cost + i / 100} for i in range(20)}
+    for run, cost in (("good", 1), ("bad", 3))
+}
+
+
+def renamed(measure: str) -> dict[str, Any]:
+    return {
+        run: {q: {measure: one["cost of it"]} for q, one in by_query.items()} for run, by_query in WITH_COST.items()
+    }
+
+
+COSTS = [
+    "RMSE",
+    "mae",
+    "loss",
+    "val_loss",
+    "latency",
+    "mean_latency_ms",
+    "Latency (s)",
+    "cost",
+    "perplexity",
+    "error_rate",
+]
+COSTS += ["ErrorRate", "hallucination", "WER", "cer", "MSE@10", "time"]
+
+
+@pytest.mark.parametrize("measure", COSTS)
+def test_well_known_costs_are_known_by_their_names(measure: str, tmp_path: Path) -> None:
+    result = irl.compare(values=renamed(measure), by=measure)
+    assert result.verdicts_by(measure).on("good", "bad") == "better"
+    assert result.provenance["direction"] == {measure: "smaller is better"}
+    page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    for said in (result.summary(), page, irl.benchmark(values={"a": renamed(measure)}).summary()):
+        assert f"Smaller is better: {measure}" in said
+
+
+def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: Path) -> None:
+    result = irl.compare(values=renamed("zeal"))
+    assert result.verdicts_by("zeal").on("good", "bad") == "worse"
+    assert result.means().attrs["direction"] == {"zeal": "larger is better (assumed)"}
+    page = irl.report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    for said in (result.summary(), result.to_markdown(), page, irl.benchmark(values={"a": renamed("zeal")}).summary()):
+        assert "arger is better (assumed)" in said
+    assert irl.compare(values=renamed("faithfulness")).provenance["direction"] is None
+
+
+@pytest.mark.parametrize("name", ["zeal", "mine"])
+def test_costs_are_named_by_the_user(name: str) -> None:
+    by = {"mine": "zeal"}
+    groups = {f"q{i:02}": "early" if i < 10 else "late" for i in range(20)}
+    result = irl.compare(values=renamed("zeal"), by=by, smaller_is_better=name, groups=groups)
+    assert result.verdicts_by("mine").on("good", "bad") == "better"
+    assert set(result.group_table()["verdict"]) == {"better"}
+    several = irl.benchmark(values={"a": renamed("zeal"), "b": renamed("zeal")}, by=by, smaller_is_better=[name])
+    assert several.overall().set_index("run")["mean_rank"].to_dict() == {"good": 1, "bad": 2}
+    assert "Ranking by macro mean mine (smaller is better)" in several.summary()
+
+
+@pytest.mark.parametrize("function", [irl.compare, irl.benchmark])
+def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> None:
+    name, values = function.__name__, renamed("zeal") if function is irl.compare else {"a": renamed("zeal")}
+    with pytest.raises(ValueError, match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal"):
+        function(values=values, smaller_is_better="zest")
+    with pytest.raises(ValueError, match="smaller_is_better is about values="):
+        function(demo.qrels(), demo.runs(), "AP", smaller_is_better="AP")
+
+
+def test_the_commands_take_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        [
+            {"run": run, "query_id": q, "zeal": one["zeal"]}
+            for run, by in renamed("zeal").items()
+            for q, one in by.items()
+        ]
+    )
+    frame.to_csv(tmp_path / "zeal.csv", index=False)
+    frame.assign(collection="c").to_csv(tmp_path / "collections.csv", index=False)
+    costs = ["--smaller-is-better", "zeal"]
+    assert run("compare", "--values", str(tmp_path / "zeal.csv"), *costs) == 0
+    assert "good is significantly better than bad" in capsys.readouterr().out
+    assert run("report", "--values", str(tmp_path / "zeal.csv"), *costs, "-o", str(tmp_path / "page.html")) == 0
+    assert "Smaller is better: zeal." in (tmp_path / "page.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert run("benchmark", str(tmp_path / "collections.csv"), "--values", *costs) == 0
+    assert "Smaller is better: zeal." in capsys.readouterr().out

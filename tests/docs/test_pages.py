@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import inspect
 import os
 import re
 import shlex
@@ -12,12 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import pytest
 import yaml
 
 import ir_lexirecall as irl
+from ir_lexirecall import demo
 from ir_lexirecall.measures.declaration import REGISTRY
+from ir_lexirecall.measures.parsing import parse_measures
+
+pytestmark = pytest.mark.usefixtures("_registries_as_before")
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "ir_lexirecall" / "pt_docs"
@@ -31,17 +36,6 @@ OF_PYTEST = "a-test"  # that of a block that the tests of the plugin run
 
 def page_id(path: Path) -> str:
     return path.relative_to(PAGES).as_posix()
-
-
-@pytest.fixture(autouse=True)
-def _registries_as_before() -> Iterator[None]:
-    """Forget the measures that a page defines."""
-    registries = (REGISTRY, ir_measures.measures.registry)
-    before = [dict(registry) for registry in registries]
-    yield
-    for registry, content in zip(registries, before, strict=True):
-        registry.clear()
-        registry.update(content)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=page_id)
@@ -178,6 +172,77 @@ def test_drawn_pictures_tell_what_they_show() -> None:
         assert drawings.overview().text.split(";")[0] in stored  # drawn from the embedded collection as it is
 
 
+def literals() -> Iterator[Any]:
+    """What pages name in passing, outside of blocks that run: calls and options in tables, attributes of what is public anywhere."""
+    for path in SOURCES:
+        text = path.read_text(encoding="utf-8")
+        tables = [
+            table[2] for table in re.finditer(r"^( *)\.\. list-table::.*\n((?:\1   .*\n|\n)+)", text, re.MULTILINE)
+        ]
+        if path.name == "migrate.rst":  # what stands first in a row is of the other tool
+            tables = [re.sub(r"^ +\* - .*$", "", table, flags=re.MULTILINE) for table in tables]
+        said = {one for table in tables for one in re.findall(r"``(.+?)``", table) if set("(=") & set(one)}
+        said |= {one for one in re.findall(r"``(.+?)``", text) if re.match(r"(irl|result|suite)\.", one)}
+        yield from (pytest.param(one, id=f"{page_id(path)}-{one}") for one in sorted(said) if not one.startswith("np."))
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """What pages call results."""
+    qrels, runs, queries = demo.qrels(), demo.runs(), demo.queries()["query_id"].tolist()
+    halves = {"first": queries[:8], "second": queries[8:]}
+    by, groups = ["nDCG@10", "lexirecall"], {query: f"group {i % 2}" for i, query in enumerate(queries)}
+    suite = irl.benchmark(
+        {name: qrels[qrels["query_id"].isin(half)] for name, half in halves.items()},
+        {half: {name: run[run["query_id"].isin(halves[half])] for name, run in runs.items()} for half in halves},
+        by,
+        baseline="bm25",
+        groups=groups,
+    )
+    return {"irl": irl, "result": irl.compare(qrels, runs, by), "suite": suite, "a": "bm25", "b": "ql"}
+
+
+@pytest.mark.parametrize("text", list(literals()))
+def test_what_a_page_names_in_passing_is_there(text: str, results: dict[str, Any]) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    if text.startswith("ir-lexirecall "):
+        from ir_lexirecall.cli import main
+        from ir_lexirecall.pt_docs.commands import files
+
+        for name, of_the_demo in {"QRELS": "qrels.txt", "RUN": "bm25.run", "max_rel=1": "max_rel=3"}.items():
+            text = text.replace(name, of_the_demo)
+        with files():
+            assert main(shlex.split(text)[1:]) == 0
+    elif option := re.fullmatch(r"(\w+)=(.*)", text):
+        doors = (irl.compare, irl.evaluate, irl.load, irl.SignificanceTest)
+        taken = {name for door in doors for name in inspect.signature(door).parameters}
+        if option[1] not in taken:
+            assert [m for m in REGISTRY.values() if option[1] in m.SUPPORTED_PARAMS]
+        elif option[1] == "test" and option[2]:
+            irl.SignificanceTest(ast.literal_eval(option[2]))
+    elif text[0].isupper() or text.startswith("nDCG"):
+        measure = re.sub(r"\bn=n\b", "n=5000", text.replace(" ", ""))
+        assert irl.describe(str(*parse_measures(measure).values()))
+    else:
+        check_expression(ast.parse(text if "." in text.partition("(")[0] else f"irl.{text}", mode="eval").body, results)
+
+
+def check_expression(node: ast.expr, names: dict[str, Any]) -> None:
+    """Run what is asked of results; of functions, and where ``...`` leaves something out, check names and number of arguments."""
+    source = ast.unparse(node)
+    if "..." not in source and "irl." not in source:
+        eval(source, dict(names))
+        return
+    for call in (inner for inner in ast.walk(node) if isinstance(inner, ast.Call)):
+        name = ast.unparse(call.func)
+        if re.fullmatch(r"(irl|result|suite)(\.\w+)+", name):
+            given = [argument for argument in call.args if ast.unparse(argument) != "..."]
+            named = {str(keyword.arg): keyword.value for keyword in call.keywords}
+            inspect.signature(eval(name, dict(names))).bind_partial(*given, **named)
+    if isinstance(node, ast.Attribute):
+        eval(source, dict(names))
+
+
 def test_names_of_trec_eval_mean_what_the_page_says() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     text = (PAGES / "migrate.rst").read_text(encoding="utf-8").partition("From ranx")[0]
@@ -214,7 +279,7 @@ def test_the_changelog_keeps_its_form() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert all(re.fullmatch(r"\[Unreleased\]|\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading) for heading in headings)
-    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security", "Moved"}  # the last: names, old and new
     assert headings
     assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= kinds
 

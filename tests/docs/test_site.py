@@ -7,13 +7,12 @@ import base64
 import os
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import lxml.html as lxml_html
 import pytest
-from chromium import CHROMIUM, Browser
+from chromium import Browser
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("IR_LEXIRECALL_SITE", ROOT / "site"))
@@ -34,15 +33,6 @@ CLIPPED = """[...document.querySelectorAll('.bd-article pre')].filter(e => e.scr
 LATEX = "text.includes('\\\\begin{table}')"
 BLACK = """[...document.querySelectorAll('main svg.drawn text, main svg.drawn [id*=text] path, main svg.drawn [id*=text] g')]
     .filter(e => getComputedStyle(e).fill == 'rgb(0, 0, 0)').length"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
-    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -73,7 +73,7 @@ def test_its_values_are_those_of_the_rankings(model: Any) -> None:
 
 
 def test_its_values_are_those_of_the_predictions(model: Any, tmp_path: Path) -> None:
-    from sentence_transformers_lexirecall.retrieval import InformationRetrievalEvaluator
+    from sentence_transformers_lexirecall.evaluators import InformationRetrievalEvaluator
 
     if "write_predictions" not in inspect.signature(InformationRetrievalEvaluator).parameters:
         pytest.skip("this version of sentence-transformers writes no predictions")
@@ -114,7 +114,7 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
 
 
 def test_rows_of_results_from_before_have_nothing_there(model: Any, tmp_path: Path) -> None:
-    from sentence_transformers_lexirecall.retrieval import InformationRetrievalEvaluator
+    from sentence_transformers_lexirecall.evaluators import InformationRetrievalEvaluator
 
     relevant = {q: {d for d, grade in docs.items() if grade > 0} for q, docs in GRADES.items()}
     InformationRetrievalEvaluator(QUERIES, CORPUS, relevant, name="dev")(model, str(tmp_path))

@@ -107,7 +107,7 @@ def quoted_records(lines: list[str]) -> Any:
 def rows(content: bytes, value: str, kind: str) -> list[tuple[str, str, float]]:
     """The rows of a run or of qrels; kinds are ``'lines'``, ``'csv'`` and ``'tsv'``."""
     found = rows_of_lines(content, value) if kind == "lines" else rows_of_table(content, value, _SEPARATORS[kind])
-    if any(math.isnan(score) or (value == "relevance" and math.isinf(score)) for *_, score in found):
+    if not all(math.isfinite(score) for *_, score in found):
         raise Refused("no finite number")
     return found
 

@@ -24,7 +24,6 @@ import ir_lexirecall as irl
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.threads import one_ahead, started
 from ir_lexirecall.data.judgments import Judgments
-from tests.faults.memory_run import resident
 from tests.faults.work import CASES, Inputs, inputs, outcome, outcomes
 
 pytest.importorskip("pyarrow")
@@ -270,11 +269,13 @@ def test_progress_without_standard_error(
     monkeypatch: pytest.MonkeyPatch, folder: str, expected: dict[str, str]
 ) -> None:
     """As in services, and where somebody closed it."""
-    qrels, runs = {"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}}
+    qrels, runs = {"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}}
     for stream in (None, closed(Path(folder) / "closed"), object()):
         monkeypatch.setattr(sys, "stderr", stream)
         for progress in (None, True) if stream is None else (None,):
-            assert irl.compare(qrels, runs, progress=progress).table()["wins"].tolist() == [1]
+            assert irl.compare(qrels, runs, test=irl.SignificanceTest(progress=progress)).table()["wins"].tolist() == [
+                1
+            ]
 
 
 def closed(path: Path) -> Any:
@@ -284,6 +285,13 @@ def closed(path: Path) -> Any:
 
 
 # -- memory ------------------------------------------------------------------------------------------
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds; 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
 
 
 def test_memory_stays_flat(folder: str, expected: dict[str, str]) -> None:

@@ -105,7 +105,7 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "CSV": lambda i: _values(ASPECTS, i.path("qrels.csv"), i.path("run.csv")),
     "Parquet": lambda i: _values(ASPECTS, i.path("qrels.parquet"), i.path("run.parquet")),
     "JSON": lambda i: _values(OURS, i.few, i.path("run.json")),
-    "excluded documents": lambda i: _values(OURS, i.aspects, i.run_frame, exclude={"q1": ["d1"]}),
+    "excluded documents": lambda i: _values(OURS, irl.load(i.aspects, exclude={"q1": ["d1"]}), i.run_frame),
     "some queries": lambda i: _values(ASPECTS, i.judgments.restricted_to(["q7", "q2"]), i.run_frame),
     "another provider": lambda i: _values(["Compat(p=0.8)"], i.few, i.run_frame),
     "ir_measures": lambda i: repr(ir_measures.calc_aggregate([irl.LR, irl.TSE], i.qrels_frame, i.run_frame)),
@@ -114,7 +114,9 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "explain": lambda i: irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv(),
     "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv(),
     "axioms": lambda i: meta.check("TSE").to_csv(),
-    "a study": lambda i: meta.degrade(["AP", *ASPECTS], i.judgments, _runs(i), fractions=[0.5], n_samples=2).to_csv(),
+    "a study": lambda i: (
+        meta.Study(["AP", *ASPECTS], i.judgments, _runs(i)).degrade(fractions=[0.5], n_samples=2).to_csv()
+    ),
     "simulated runs": lambda i: repr(meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs),
     "rows": lambda i: repr(i.judgments.rows.to_dict(as_series=False)),
     "a document twice": lambda i: _refusal(

@@ -7,6 +7,7 @@ from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,14 +17,15 @@ from ir_lexirecall import demo
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import (
     ValueBounds,
     bounds_of_differences,
     bounds_of_wins,
-    depth_notes,
     imbens_manski,
 )
 from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.naming import Preference
 from judging.every_judging import Small, every_preference, every_value, small_collections
 
 A, B = np.array([0]), np.array([1])
@@ -32,7 +34,12 @@ CLOSED = [  # exact for any documents
     "nDCG@3", "nDCG", "nDCG(dcg='exp-log2')@4", "nDCG_JK@5", "nDCG_JK(a=3)", "RBP(p=0.7)", "RBP(p=0.7,rel=1)", "RBP(p=0.6,rel=1)@3",
     "CWL_RBP(phi=0.5,max_rel=2)", "CWL_RBP(phi=0,max_rel=2,gain='linear')", "SDCG(max_rel=2)@4", "INSQ(T=1,max_rel=2)",
     "ERR@3", "ERR", "GERR(max_rel=2)@5", "GERR(max_rel=3,gain='linear')", "TSE", "TSE(n=40)", "TSE@4", "TSE(exposure='RBP')",
-    "TSE(exposure='linear',n=20,rel=2)",
+    "TSE(exposure='linear',n=20,rel=2)", "RBP_TE", "RBP_TE(p=0.5)",
+]  # fmt: skip
+OF_ONE = [  # exact for one ranking, and for two where no open document is in both, if at all
+    "LR", "LR(rel=2)", "LR@3", "CWL_ERR8(max_rel=2)@4", "CWL_ERR9(max_rel=2,gain='linear')@5", "CWL_ERR10(phi=0.8,max_rel=2)",
+    "CWL_ERR11(T=1,max_rel=3)", "NERR8(max_rel=2)@4", "NERR9(max_rel=2)@5", "NERR10(p=0.7,max_rel=2)", "NERR11(T=1,max_rel=2)",
+    "NERR10(p=0,max_rel=2)",
 ]  # fmt: skip
 PREFERENCES = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
 
@@ -49,9 +56,7 @@ def pooled(small: Small) -> tuple[Judgments, Pool]:
 def of_pair(small: Small, measure: Any) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    bounds = bounds_of_differences(
-        pool, measure, today, A, B, depth=small.depth, max_rel=small.max_rel, unretrieved=small.extra
-    )
+    bounds = bounds_of_differences(pool, measure, today, A, B, Judgings(small.depth, small.max_rel, small.extra))
     assert bounds is not None
     return bounds
 
@@ -59,8 +64,8 @@ def of_pair(small: Small, measure: Any) -> ValueBounds:
 def of_runs(small: Small, measure: Any) -> ValueBounds:
     judgments, pool = pooled(small)
     today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
-    options = {"depth": small.depth, "max_rel": small.max_rel, "unretrieved": small.extra}
-    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), None, **options)
+    judgings = Judgings(small.depth, small.max_rel, small.extra)
+    bounds = bounds_of_differences(pool, measure, today, np.arange(len(pool.names)), None, judgings)
     assert bounds is not None
     return bounds
 
@@ -107,7 +112,14 @@ def test_bounds_of_average_precision_are_exact_without_shared_documents_and_hold
         assert bounds.exact[0, int(q)] == (not shared or small.max_rel < measure["rel"] or places[0] == places[1])
 
 
-@pytest.mark.parametrize("name", [*CLOSED, "AP", "AP@3", "AP(rel=2)"])
+@pytest.mark.parametrize("name", OF_ONE)
+@given(data=st.data())
+def test_bounds_from_the_best_of_one_and_the_worst_of_the_other_hold_all(name: str, data: st.DataObject) -> None:
+    measure = ir_measures.parse_measure(name)
+    check_pair(data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure))), measure, False)
+
+
+@pytest.mark.parametrize("name", [*CLOSED, *OF_ONE, "AP", "AP@3", "AP(rel=2)"])
 @given(data=st.data())
 def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str, data: st.DataObject) -> None:
     measure = ir_measures.parse_measure(name)
@@ -126,7 +138,7 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
     small = data.draw(small_collections(most_open=6))
     cutoff = data.draw(st.none() | st.integers(1, small.depth))
     _, pool = pooled(small)
-    bounds = bounds_of_wins(pool, name, A, B, cutoff=cutoff, depth=small.depth)
+    bounds = bounds_of_wins(pool, Preference(name, cutoff=cutoff), A, B, Judgings(small.depth))
     assert bounds is not None
     for q, preferences in every_preference(small, name, cutoff).items():
         place = int(q)
@@ -146,8 +158,8 @@ def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObje
 def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: str, small: Small) -> None:
     _, pool = pooled(small)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ir_lexirecall.judging.recall_paired._MOST_SHARED", 0)
-        bounds = bounds_of_wins(pool, name, A, B, depth=small.depth)
+        patch.setattr("ir_lexirecall.judging.winners._MOST_SHARED", 0)
+        bounds = bounds_of_wins(pool, Preference(name), A, B, Judgings(small.depth))
     assert bounds is not None
     for q, preferences in every_preference(small, name, None).items():
         place = int(q)
@@ -161,7 +173,7 @@ def test_without_looking_at_every_choice_nobody_who_can_win_is_left_out(name: st
 @given(small=small_collections())
 def test_without_looking_at_every_choice_bounds_of_err_hold_all(small: Small) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ir_lexirecall.judging.cascades._MOST_SHARED", 0)
+        patch.setattr("ir_lexirecall.judging.first_and_last._MOST_SHARED", 0)
         check_pair(small, ir_measures.ERR, all_exact=False)
 
 
@@ -192,7 +204,9 @@ def test_bounds_hold_what_hidden_judgments_say_and_more_judgments_never_widen_th
         assert (before.low <= after.low + 1e-12).all()
         assert (before.high >= after.high - 1e-12).all()
     for name in PREFERENCES:
-        before, after = (bounds_of_wins(pooled(one)[1], name, A, B, depth=small.depth) for one in (small, more))
+        before, after = (
+            bounds_of_wins(pooled(one)[1], Preference(name), A, B, Judgings(small.depth)) for one in (small, more)
+        )
         assert (before.low <= after.low).all()
         assert (before.high >= after.high).all()
 
@@ -206,12 +220,12 @@ def test_swapping_runs_mirrors_bounds(small: Small) -> None:
             continue
         today = np.stack([values(measure, align(judgments, run)) for run in small.runs.values()])
         one, other = (
-            bounds_of_differences(pool, measure, today, *pair, depth=small.depth) for pair in ((A, B), (B, A))
+            bounds_of_differences(pool, measure, today, *pair, Judgings(small.depth)) for pair in ((A, B), (B, A))
         )
         np.testing.assert_array_equal(one.low, -other.high)
         np.testing.assert_array_equal(one.exact, other.exact)
     for name in PREFERENCES:
-        one, other = (bounds_of_wins(pool, name, *pair, depth=small.depth) for pair in ((A, B), (B, A)))
+        one, other = (bounds_of_wins(pool, Preference(name), *pair, Judgings(small.depth)) for pair in ((A, B), (B, A)))
         np.testing.assert_array_equal(one.low, -other.high)
 
 
@@ -261,38 +275,49 @@ def test_bounds_do_not_depend_on_other_runs() -> None:
         other = bounds_of_differences(two, measure, today[[a, b]], A, B)
         np.testing.assert_array_equal(one.low, other.low)
         wins = [
-            bounds_of_wins(pool, "lexirecall", x, y, depth=10).counts(np.arange(len(judgments)))
+            bounds_of_wins(pool, Preference("lexirecall"), x, y, Judgings(10)).counts()
             for pool, x, y in ((every, np.array([a]), np.array([b])), (two, A, B))
         ]
         assert wins[0] == wins[1]
 
 
+@pytest.mark.filterwarnings("ignore:run 'y' retrieves nothing")
 def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None:
     judgments = Judgments.from_qrels(demo.qrels())
-    pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": {"q": {"d": 1}}}, 20)
+    runs = {"x": demo.run("bm25"), "y": {"q": {"d": 1}}}
+    pool = Pool.from_runs(judgments, runs, 20)
     with pytest.raises(
         ValueError, match=r"depth 5 leaves out unjudged documents that nDCG@10 looks at; give at least 10"
     ):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, depth=5)
-    with pytest.raises(ValueError, match="depth 5 leaves out unjudged documents that lexirecall looks at"):
-        bounds_of_wins(pool, "lexirecall", A, B, cutoff=10, depth=5)
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, Judgings(5))
+    with pytest.raises(ValueError, match="depth 5 leaves out unjudged documents that lexirecall@10 looks at"):
+        bounds_of_wins(pool, Preference("lexirecall", cutoff=10), A, B, Judgings(5))
     with pytest.raises(ValueError, match="max_rel"):
-        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, max_rel=0.5)
-    assert depth_notes(pool, 20) == [
+        bounds_of_differences(pool, ir_measures.nDCG @ 10, np.zeros((2, len(judgments))), A, B, Judgings(max_rel=0.5))
+    shallow = irl.compare(demo.qrels(), runs, allow_empty=True).bounds(depth=20)
+    assert shallow.attrs["notes"] == [
         "y retrieves fewer than 20 documents for every query: bounds are narrower for that reason, too"
     ]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["Bpref", "infAP", "AP(judged_only=True)", "TSE(normalize=True)", "P(rel=0)@5", "LR", "CWL_ERR8(max_rel=2)@5"],
+    [
+        "Bpref",
+        "infAP",
+        "AP(judged_only=True)",
+        "TSE(normalize=True)",
+        "P(rel=0)@5",
+        "LR(form='weighted',n=90)",
+        "INST(T=1,max_rel=2)",
+    ],
 )
 def test_measures_without_a_proven_algorithm_have_no_bounds(name: str) -> None:
     judgments = Judgments.from_qrels(demo.qrels())
     pool = Pool.from_runs(judgments, {"x": demo.run("bm25"), "y": demo.run("ql")}, 20)
     measure = ir_measures.parse_measure(name)
     assert bounds_of_differences(pool, measure, np.zeros((2, len(judgments))), A, B) is None
-    assert bounds_of_wins(pool, "dominance", A, B) is None
+    assert bounds_of_wins(pool, Preference("dominance"), A, B) is None
 
 
 # -- intervals ---------------------------------------------------------------------------------------
@@ -321,16 +346,22 @@ def test_an_interval_of_bounds_holds_a_mean_anywhere_between_them() -> None:
 
 
 def test_residuals_and_unjudged_shares_are_those_of_trec_eval_10(data: Any) -> None:
-    from ir_lexirecall.judging.run_bounds import judgment_bounds
+    from ir_lexirecall.judging.bounds import judgment_bounds
 
     known = data.vectors("trec_eval10-unjudged.json")["runs"]
     qrels = data.path("robust2003/qrels.txt.gz")
+    binary = pd.read_csv(
+        qrels, sep=r"\s+", names=["query_id", "iteration", "doc_id", "relevance"], dtype={"query_id": str}
+    )
+    binary = binary.drop(columns="iteration").assign(relevance=binary["relevance"].clip(upper=1))
     measures = ["RBP(p=0.9,rel=1)", *(f"Unjudged@{k}" for k in (5, 10, 20))]
     for name, expected in known.items():
         table = judgment_bounds(measures, qrels, data.path(f"robust2003/runs/{name}.gz"))
         rbp = table["RBP(p=0.9,rel=1)"]
         residual = np.array([expected["rbp_resid"][q] for q in table.index])
         np.testing.assert_allclose(rbp["high"] - rbp["low"], residual, atol=1e-12)
+        of_trec_eval = irl.judgment_bounds("RBP_TE", binary, data.path(f"robust2003/runs/{name}.gz"))["RBP_TE"]
+        np.testing.assert_allclose(of_trec_eval["high"] - of_trec_eval["low"], residual, atol=1e-12)
         for k in (5, 10, 20):
             shares = table[f"Unjudged@{k}"]
             assert shares["high"].tolist() == [expected[f"unj_{k}"][q] for q in table.index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,11 @@ import pytest
 from ir_lexirecall import demo, load
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
-from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
-from ir_lexirecall.judging.merging import merged
+from ir_lexirecall.judging.files import merged, write_pool_csv, write_pool_page
 
 pytest.importorskip("jinja2")
 
-from chromium import CHROMIUM, Browser
+from chromium import Browser
 from pages import HOSTILE
 
 
@@ -35,22 +34,22 @@ TEXTS = {"a": "first text", "b": "second text"}
 QUERIES = {"q1": "what is it?", "q2": "where is it?"}
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("there is neither chromium nor chromium-browser nor google-chrome")
-    browser = Browser(CHROMIUM, tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
-
-
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Path:
     path = write_pool_page(TABLE, tmp_path / "pool.html", texts=TEXTS, queries=QUERIES, max_rel=2)
     browser.open(path)
-    browser.js("localStorage.clear()")
-    browser.open(path)
+    browser.js(f"localStorage.clear(); localStorage.setItem('cleared for', {str(path)!r})")
+    reopen_until(browser, path, lambda: browser.js("localStorage.getItem('cleared for')") == str(path))
+    assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     return path
+
+
+def reopen_until(browser: Browser, path: Path, condition: Callable[[], bool]) -> None:
+    """Open a page until it sees what the page before has stored: after a moment, as they may be of two processes."""
+    end = time.monotonic() + 60
+    browser.open(path)
+    while not condition() and time.monotonic() < end:
+        browser.open(path)
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -117,10 +116,8 @@ def test_judging_by_keyboard_alone_is_saved_as_qrels(browser: Browser, page: Pat
 
 def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: Browser, page: Path) -> None:
     press(browser, "1", "1")
-    browser.open(page)
-    deadline = time.monotonic() + 60
-    while text(browser, "progress") != "Document 3 of 3; 2 judged." and time.monotonic() < deadline:
-        browser.open(page)  # what one page stores, the next one sees after a moment
+    assert text(browser, "progress") == "Document 3 of 3; 2 judged."
+    reopen_until(browser, page, lambda: text(browser, "progress") == "Document 3 of 3; 2 judged.")
     assert text(browser, "progress") == "Document 3 of 3; 2 judged."
     press(browser, "ArrowLeft")
     assert browser.js("document.querySelector('#grades [aria-pressed=true]').textContent") == "1"
@@ -133,7 +130,7 @@ def test_progress_survives_closing_and_can_be_taken_back_and_forgotten(browser: 
     assert text(browser, "progress") == "Document 3 of 3; 1 judged."
     browser.click("document.getElementById('forget')")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
-    browser.open(page)
+    reopen_until(browser, page, lambda: text(browser, "progress") == "Document 1 of 3; 0 judged.")
     assert text(browser, "progress") == "Document 1 of 3; 0 judged."
     nothing_went_wrong(browser)
 

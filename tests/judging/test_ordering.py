@@ -14,10 +14,12 @@ from ir_lexirecall import demo
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins
-from ir_lexirecall.judging.merging import merged
+from ir_lexirecall.judging.files import merged
 from ir_lexirecall.judging.ordering import decides, to_judge_table
 from ir_lexirecall.measures.scoring import values
+from ir_lexirecall.preferences.naming import Preference, parse_preference
 from judging.every_judging import Small, small_collections
 
 A, B = np.array([0]), np.array([1])
@@ -38,16 +40,16 @@ CRITERIA = [
 
 
 def parsed(name: str) -> object:
-    return name if name in ("lexirecall", "lexiprecision", "rpp") else ir_measures.parse_measure(name)
+    return parse_preference(name) or ir_measures.parse_measure(name)
 
 
 def to_judge(small: Small, judgments: Judgments, name: str, n: int = 99) -> list[tuple[str, str]]:
     pool = Pool.from_runs(judgments, small.runs, small.depth)
     criterion = parsed(name)
     today = None
-    if not isinstance(criterion, str):
+    if not isinstance(criterion, Preference):
         today = np.stack([values(criterion, align(judgments, run)) for run in small.runs.values()])
-    scores = decides(pool, criterion, A, B, values=today, depth=small.depth, max_rel=small.max_rel)
+    scores = decides(pool, criterion, A, B, Judgings(small.depth, small.max_rel), today)
     table = to_judge_table(pool, n, *scores)
     assert (np.diff(table["decides"][table["query_id"] == "0"]) <= 1e-12).all()
     return list(zip(table["query_id"], table["doc_id"], strict=True))
@@ -67,12 +69,12 @@ def test_judging_what_is_asked_for_leaves_nothing_open(name: str, data: st.DataO
     judged = merged(judgments, more) if more else judgments
     pool = Pool.from_runs(judged, small.runs, small.depth)
     criterion = parsed(name)
-    if isinstance(criterion, str):
-        wins = bounds_of_wins(pool, criterion, A, B, depth=small.depth)
+    if isinstance(criterion, Preference):
+        wins = bounds_of_wins(pool, criterion, A, B, Judgings(small.depth))
         assert not (wins.a_can & wins.b_can).any()
     else:
         today = np.stack([values(criterion, align(judged, run)) for run in small.runs.values()])
-        bounds = bounds_of_differences(pool, criterion, today, A, B, depth=small.depth, max_rel=small.max_rel)
+        bounds = bounds_of_differences(pool, criterion, today, A, B, Judgings(small.depth, small.max_rel))
         low, high = bounds.low.mean(axis=1), bounds.high.mean(axis=1)
         assert not ((low < -1e-12) & (high > 1e-12)).any()
     assert to_judge(small, judged, name) == [] or not more
@@ -86,7 +88,7 @@ def test_by_lexirecall_what_half_of_the_runs_found_comes_first() -> None:
     judgments = Judgments.from_qrels({"q": {"known": 0}})
     pool = Pool.from_runs(judgments, runs)
     a, b = np.array(list(combinations(range(4), 2))).T
-    score, _ = decides(pool, "lexirecall", a, b)
+    score, _ = decides(pool, Preference("lexirecall"), a, b)
     by_doc = dict(zip(pool.doc_id.to_list(), score.tolist(), strict=True))
     assert by_doc == {"a": 0, "b": 4, "c": 3, "d": 3, "e": 3, "f": 3, "g": 3}
 
@@ -106,7 +108,7 @@ def test_the_table_is_cut_and_has_ranks() -> None:
     judgments = Judgments.from_qrels(demo.qrels())
     pool = Pool.from_runs(judgments, runs, 20)
     a, b = np.array(list(combinations(range(len(runs)), 2))).T
-    scores = decides(pool, "lexirecall", a, b, depth=20)
+    scores = decides(pool, Preference("lexirecall"), a, b, Judgings(20))
     table = to_judge_table(pool, 7, *scores)
     assert list(table.columns) == ["query_id", "doc_id", "decides", "runs", *(f"rank_{name}" for name in runs)]
     assert len(table) == 7
@@ -154,8 +156,8 @@ def test_a_document_at_the_same_rank_in_both_runs_can_decide() -> None:
     qrels = {"q": {"r1": 1, "r2": 1, "n1": 0, "n2": 0, "n3": 0, "n4": 0}}
     pool = Pool.from_runs(Judgments.from_qrels(qrels), runs)
     for criterion, asked in (
-        ("rpp", ["x"]),
-        ("lexirecall", []),
+        (Preference("rpp"), ["x"]),
+        (Preference("lexirecall"), []),
     ):  # {1, 5} and {2, 3} tie by rpp, {1, 4, 5} and {2, 3, 4} do not
         table = to_judge_table(pool, 5, *decides(pool, criterion, A, B))
         assert table["doc_id"].tolist() == asked

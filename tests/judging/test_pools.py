@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP
 
-from ir_lexirecall import demo
+from ir_lexirecall import compare, demo
 from ir_lexirecall.data.alignment import align
-from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.data.judgments import Judgments, load
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.judging.bounds import bounds_table
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RUNS = {
@@ -112,7 +111,7 @@ def tuple_of(row: pd.Series) -> Any:
 
 def test_condensed_and_aligned_runs_have_no_pool() -> None:
     with pytest.raises(ValueError, match="judged_only takes the unjudged documents out"):
-        ScoredRuns.from_runs({}, QRELS, RUNS, judged_only=True).pool()
+        ScoredRuns.from_runs({}, load(QRELS, judged_only=True), RUNS).pool()
     judgments = Judgments.from_qrels(QRELS)
     aligned = {name: align(judgments, run) for name, run in RUNS.items()}
     with pytest.raises(ValueError, match="run 'x' is aligned already and knows judged documents only"):
@@ -123,13 +122,10 @@ def test_condensed_and_aligned_runs_have_no_pool() -> None:
 
 def test_a_table_of_bounds_has_a_row_per_criterion_and_pair() -> None:
     runs = demo.runs()
-    scored = ScoredRuns.from_runs({"AP": AP}, demo.qrels(), runs)
-    names = list(runs)
-    pairs = [(names[0], names[1]), (names[2], names[0])]
-    queries = dict.fromkeys(["AP", "lexirecall", "dominance"], np.arange(len(scored.judgments)))
-    criteria = {"AP": AP, "lexirecall": "lexirecall", "dominance": "dominance"}
+    some = {name: runs[name] for name in list(runs)[:3]}
+    result = compare(demo.qrels(), some, ["AP", "lexirecall", "dominance"], baseline=list(some)[2])
     with pytest.warns(UserWarning, match="no proven algorithm bounds dominance"):
-        table = bounds_table(scored.pool(20), criteria, scored.values, pairs, queries, depth=20)
+        table = result.bounds(depth=20)
     assert list(table.columns) == [
         *("criterion", "run_a", "run_b", "certain_wins", "certain_losses", "open", "certain_ties"),
         *("low", "high", "ci_low", "ci_high", "exact", "depth"),
@@ -139,8 +135,8 @@ def test_a_table_of_bounds_has_a_row_per_criterion_and_pair() -> None:
     by_ap, by_lexirecall, by_none = (table[i : i + 2] for i in (0, 2, 4))
     assert (by_ap["ci_low"] < by_ap["low"]).all()
     assert (by_ap["low"] <= by_ap["high"]).all()
-    assert (by_lexirecall.iloc[:, 3:7].sum(axis=1) == len(scored.judgments)).all()
+    assert (by_lexirecall.iloc[:, 3:7].sum(axis=1) == len(result.query_ids)).all()
     assert by_none.iloc[:, 3:12].isna().all(axis=None)
     assert table.attrs["no_algorithm"] == ["dominance"]
     with pytest.raises(ValueError, match="no proven algorithm bounds dominance"):
-        bounds_table(scored.pool(20), {"dominance": "dominance"}, {}, pairs, queries, depth=20)
+        result.bounds("dominance", depth=20)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from simulations.judging import coverage, false_decisions
+from simulations.judging import coverage, coverage_of_preferences, false_decisions, false_decisions_of_any
 
 from ir_lexirecall import compare
-from ir_lexirecall.judging.predicted import human_queries, prediction_powered
-from ir_lexirecall.judging.sequential import e_value, sequential_signs
+from ir_lexirecall.data.judgments import load
+from ir_lexirecall.judging.predicted import (
+    e_holm,
+    e_value,
+    human_queries,
+    prediction_powered,
+    sequential_signs,
+    with_people_alone,
+)
+from ir_lexirecall.significance import SignificanceTest
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -131,15 +141,32 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
                 d, f = (c.per_query(by)[row.run_a] - c.per_query(by)[row.run_b] for c in (people, program))
             expected = prediction_powered(d.to_numpy()[None], f.to_numpy()[None], np.array(place))
             assert row.estimate == pytest.approx(expected.estimate[0], abs=1e-12)
+            if by == "lexirecall":  # and the interval of people's queries alone
+                alone = SignificanceTest("t").of_pairs(d.to_numpy()[None], bounds=(-1, 1))
+                expected = with_people_alone(expected, d.to_numpy()[None], alone, (-1, 1))
             assert row.p == pytest.approx(expected.p[0], abs=1e-12)
             assert (row.rho, row.n_effective) == pytest.approx((expected.rho[0], expected.n_effective[0]), abs=1e-9)
-            ends = (expected.low[0], expected.high[0])
-            clipped = np.clip(ends, -1, 1) if by == "lexirecall" else ends
-            assert (row.ci_low, row.ci_high) == pytest.approx(tuple(clipped), abs=1e-12)
-            assert row.difference == pytest.approx(
-                people.table(by).set_index(["run_a", "run_b"]).loc[(row.run_a, row.run_b), "difference"]
-            )
+            assert (row.ci_low, row.ci_high) == pytest.approx((expected.low[0], expected.high[0]), abs=1e-12)
+            assert row.difference == row.estimate == result.matrix(by).loc[row.run_a, row.run_b]
+            assert row.difference == -result.matrix(by).loc[row.run_b, row.run_a]
     assert "predicted" not in {name for name, fact in people.provenance.items() if fact is not None}
+
+
+@pytest.mark.parametrize("by", ["lexirecall", "rpp", "P@1"])
+def test_ten_wins_out_of_ten_are_no_certainty(by: str) -> None:
+    queries = [f"q{i}" for i in range(40)]
+    qrels = {q: {"a": 1, "b": 0} for q in queries}
+    runs = {name: {q: {"a": a, "b": 1.0} for q in queries} for name, a in {"good": 2.0, "bad": 0.0}.items()}
+    row = compare({q: qrels[q] for q in queries[:10]}, runs, by, predicted=qrels).table().iloc[0]
+    assert row["estimate"] == 1 <= row["ci_high"]
+    assert 0.4 < row["ci_low"] < 0.8
+    assert row["p"] == 2**-9
+
+
+@pytest.mark.parametrize(("human", "queries"), [(10, 40), (25, 100), (50, 500)])
+@pytest.mark.parametrize("mean", [0.0, 0.9])
+def test_intervals_of_preferences_hold_what_they_say(human: int, queries: int, mean: float) -> None:
+    assert coverage_of_preferences(human, queries, mean, 2000) >= 0.935
 
 
 def test_a_perfect_judge_gives_the_means_of_all_queries() -> None:
@@ -163,7 +190,14 @@ def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> No
         (QRELS, {q: g for q, g in QRELS.items() if q not in "37"}, {}, r"query '3' is judged, but .* \(and 1 more"),
         (HUMAN, PREDICTED, {"test": "sign"}, "sharpen the t-test only, not 'sign'"),
         (HUMAN, PREDICTED, {"margin": 0.1, "baseline": "x"}, "leave the margin out"),
-        (HUMAN, PREDICTED, {"queries": "relevant"}, "leave out queries='relevant'"),
+        (load(HUMAN, queries="relevant"), PREDICTED, {}, "leave out queries='relevant'"),
+        (
+            load(HUMAN, exclude="self"),
+            PREDICTED,
+            {},
+            "exclude was given for the qrels, but not for predicted; load both",
+        ),
+        (load(HUMAN, judged_only=True), PREDICTED, {}, "judged_only was given for the qrels, but not for predicted"),
     ],
 )
 def test_what_predictions_cannot_do_is_refused(human: dict, predicted: dict, options: dict, said: str) -> None:
@@ -196,9 +230,40 @@ def test_it_decides_too_often_at_most_at_its_level_however_long_one_looks() -> N
     assert false_decisions(0.7, 0.2, 500, 300) >= 0.95
 
 
+@given(e=st.lists(st.floats(0, 1e6), min_size=1, max_size=6))
+def test_corrected_e_values_are_the_smallest_means_of_sets_that_hold_them(e: list[float]) -> None:
+    sets = [some for k in range(1, len(e) + 1) for some in combinations(range(len(e)), k)]
+    expected = [min(np.mean([e[j] for j in some]) for some in sets if i in some) for i in range(len(e))]
+    np.testing.assert_allclose(e_holm(np.array(e)), expected, rtol=1e-12)
+    assert e_holm(np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_among_many_equal_runs_no_pair_is_decided_more_often_than_said() -> None:
+    assert false_decisions_of_any(17, 250, 200) <= 0.05
+    assert false_decisions_of_any(17, 250, 100, correct=False) >= 0.8
+
+
+def test_a_table_of_decisions_is_corrected_over_its_pairs_and_says_so() -> None:
+    runs = {
+        name: {q: {"a": float(i >= worse), "b": 0.5} for i, q in enumerate(QRELS)}
+        for name, worse in {"x": 0, "y": 7, "z": 7}.items()
+    }
+    qrels = {q: {"a": 1} for q in QRELS}
+    result = compare(qrels, runs)
+    table = result.sequential()
+    assert table.attrs["correction"] == "e-Holm over 3 pairs"
+    assert table["verdict"].tolist() == ["undecided"] * 3
+    assert ((table["verdict"] == "undecided") == (table["e_corrected"] < 20)).all()
+    alone = compare(qrels, {name: runs[name] for name in "xy"}).sequential()
+    assert (alone["e"] == alone["e_corrected"]).all()
+    alone = compare(qrels, runs, test=SignificanceTest(correction=None)).sequential()
+    assert alone.attrs["correction"] is None
+    assert alone["verdict"].tolist() == ["better", "better", "undecided"]
+
+
 def test_orders_are_seeded_ties_say_nothing_and_stopping_is_reported() -> None:
     x = np.array([[1.0, 0.0] * 20, [0.0] * 40, [-1.0] * 40])
-    one, again = sequential_signs(x, seed=3), sequential_signs(x, seed=3)
+    one, again = (sequential_signs(x, seed=3, correct=False) for _ in range(2))
     assert one.order.tolist() == again.order.tolist() != sequential_signs(x, seed=4).order.tolist()
     assert one.decided_after[1] == 0
     assert one.e[1].tolist() == [1.0] * 40

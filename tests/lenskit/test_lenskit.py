@@ -24,11 +24,12 @@ pytest.importorskip("lenskit.metrics", reason="LensKit is not installed: pip ins
 from lenskit import metrics as lenskit_metrics
 from lenskit.data import ItemList, ItemListCollection, Vocabulary
 from lenskit.metrics import NDCG, MeasurementCollector
-from lenskit_lexirecall import TSE, LexiRecall, Metric, compare
+from lenskit_lexirecall import TSE, LexiRecall, Metric, compare, qrels
 
 import ir_lexirecall as irl
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.measures import REGISTRY
+from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 
 # Generated runs may have no list for any user with test items.
@@ -459,9 +460,8 @@ def test_compare_counts_what_brute_force_counts(
     runs, test = data
     assume(not grouped or all(runs.values()))  # a collection cannot say that there is a run without any list
     recs = one_collection(runs, user, item) if grouped else by_name(runs, user, item)
-    preferences = compare(
-        held_out(test, user, item), recs, rating_field="rating", rel=rel, cutoff=cutoff, allow_empty=True
-    )
+    by = Preference("lexirecall", rel=rel, cutoff=cutoff)
+    preferences = compare(held_out(test, user, item), recs, by, rating_field="rating", allow_empty=True)
     assert wins_losses_ties(preferences) == brute_force(runs, test, rel, cutoff)
 
 
@@ -569,12 +569,16 @@ def test_test_lists_may_have_several_key_fields() -> None:
 
 def test_options_reach_compare() -> None:
     result = compare(
-        held_out(TEST), by_name(RUNS), ["lexirecall", "rpp"], test="bootstrap", seed=5, correction=None, cutoff=2
+        held_out(TEST),
+        by_name(RUNS),
+        ["lexirecall", "rpp@2"],
+        test=SignificanceTest("bootstrap", correction=None, seed=5),
     )
-    assert result.criteria == ["lexirecall", "rpp"]
+    assert result.criteria == ["lexirecall", "rpp@2"]
     assert (result.test.name, result.test.seed, result.test.correction) == ("bootstrap", 5, None)
-    assert result.provenance["cutoff"] == 2
-    result = compare(held_out(TEST), by_name(RUNS), "AP", test=SignificanceTest("t", alpha=0.01), queries="relevant")
+    result = compare(
+        irl.load(qrels(held_out(TEST)), queries="relevant"), by_name(RUNS), "AP", test=SignificanceTest("t", alpha=0.01)
+    )
     assert (result.test.name, result.test.alpha) == ("t", 0.01)
     margins = compare(held_out(TEST), by_name(RUNS), ["AP", "rpp"], baseline="pop", margin={"AP": "10%", "rpp": 0.1})
     assert margins.margins == {"AP": pytest.approx(0.1 * margins.means("AP")["mean"].iloc[-1]), "rpp": 0.1}
@@ -582,19 +586,21 @@ def test_options_reach_compare() -> None:
 
 def test_arguments_are_those_of_ir_lexirecall_s_compare() -> None:
     ours, theirs = ({n: p.default for n, p in inspect.signature(f).parameters.items()} for f in (compare, irl.compare))
-    of_files = {"values", "predicted", "missing"}
+    of_files = {"values", "predicted", "smaller_is_better"}
     assert list(ours) == [*(name for name in theirs if name not in of_files), "run_key", "rating_field"]
     options = list(ours)[3:-2]
     assert [ours[name] for name in options] == [theirs[name] for name in options]
-    with pytest.raises(TypeError, match=r"compare: unexpected argument 'judgedonly'; did you mean 'judged_only'\?"):
-        compare(held_out(TEST), by_name(RUNS), judgedonly=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"compare: unexpected argument 'clusters'; did you mean 'cluster'\?"):
+        compare(held_out(TEST), by_name(RUNS), clusters=True)  # type: ignore[call-arg]
 
 
 def test_condensed_lists() -> None:
     """Without the items that are no test items, the two lists are the same."""
     runs = {"als": {1: [5, 6, 9]}, "knn": {1: [8, 5, 6]}}
     assert wins_losses_ties(compare(held_out(TEST), by_name(runs))) == {("als", "knn"): [1, 0, 1]}
-    assert wins_losses_ties(compare(held_out(TEST), by_name(runs), judged_only=True)) == {("als", "knn"): [0, 0, 2]}
+    assert wins_losses_ties(compare(irl.load(qrels(held_out(TEST)), judged_only=True), by_name(runs))) == {
+        ("als", "knn"): [0, 0, 2]
+    }
 
 
 def with_knn(lists: dict[Any, ItemList]) -> dict[str, ItemListCollection]:
@@ -641,12 +647,11 @@ TWICE = collection({("als", 1, 7): ranking([5]), ("als", 2, 7): ranking([6])}, "
         (with_knn({1: ItemList(item_nums=[1], ordered=True)}), {}, "run 'knn', user '1': item IDs not available"),
         (with_knn({b"1": ranking([5])}), {}, "ids must be strings or integers, but one is b'1'"),
         (by_name(RUNS), {"rating_field": "stars"}, "test items of user '1': the test items have no field 'stars'"),
-        (by_name(RUNS), {"rel": 4}, "rel=4 needs rating_field"),
-        (by_name(RUNS), {"rel": -1, "rating_field": "rating"}, "rel must be a number above 0, not -1"),
-        (by_name(RUNS), {"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
+        (by_name(RUNS), {"by": "rpp(rel=4)"}, r"rpp\(rel=4\) needs rating_field"),
+        (by_name(RUNS), {"by": Preference("rpp", rel=-1)}, "rel must be a number above 0, not -1"),
+        (by_name(RUNS), {"by": "rpp@0"}, "cutoff must be an integer of at least 1"),
         (by_name(RUNS), {"by": "recall"}, "compare: unknown measure 'recall'"),
         (by_name(RUNS), {"test": "z"}, "compare: unknown test 'z'; choose from sign, t, "),
-        (by_name(RUNS), {"queries": "some"}, "compare: unknown queries 'some'; choose from all, relevant"),
     ],
 )
 def test_bad_input_is_refused_by_name(recs: Any, options: dict[str, Any], message: str) -> None:

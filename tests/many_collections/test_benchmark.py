@@ -41,7 +41,7 @@ def test_qrels_without_an_id_need_measures() -> None:
 
 @pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap", "randomisation", "tukey"])
 def test_infinite_values_are_not_tested_but_named(test: str) -> None:
-    result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=test, n_resamples=99)
+    result = irl.benchmark("lexirecall/demo", RUNS, ["AP", "SL3"], test=irl.SignificanceTest(test, n_resamples=99))
     for table in (result.table, lambda: result.best_set("SL3")):
         with pytest.raises(ValueError, match=r"SL3 is infinite for run .* on query .* give (it )?n"):
             table()

@@ -28,7 +28,9 @@ def benchmark(effects: dict[str, list[float]], by: Any = "RR", queries: int = 40
         runs[f"c{d}"] = {
             run: {q: ranking(min(20, int(rng.geometric(effect[d])))) for q in ids} for run, effect in effects.items()
         }
-    return irl.benchmark(collections, runs, by, **{"baseline": "base", "n_resamples": 199, **options})
+    return irl.benchmark(
+        collections, runs, by, **{"baseline": "base", "test": irl.SignificanceTest(n_resamples=199), **options}
+    )
 
 
 @pytest.mark.parametrize("by", ["RR", "lexirecall"])
@@ -68,7 +70,7 @@ def test_the_summary_says_so() -> None:
 
 @pytest.mark.parametrize("correction", ["holm", None])
 def test_verdicts_on_single_collections_hold_for_all_of_them(correction: str | None) -> None:
-    result = benchmark(EFFECTS, correction=correction)
+    result = benchmark(EFFECTS, test=irl.SignificanceTest(correction=correction, n_resamples=199))
     table = result.by_collection()
     assert len(table) == 3 * 4
     adjusted, reject = corrected(table["p"].to_numpy(), correction, 0.05)

@@ -35,7 +35,9 @@ def suite() -> Benchmark:
     fair = {q: GOOD[q] if int(q[1:]) % 3 else {"x": 3.0, "a": 2.0, "y": 1.0} for q in QRELS}
     collections = {"one": QRELS, "two": QRELS}
     runs = {"fair": fair, **RUNS}
-    return irl.benchmark(collections, lambda name: runs, ["SL3", "RR"], baseline="fair", n_resamples=500)
+    return irl.benchmark(
+        collections, lambda name: runs, ["SL3", "RR"], baseline="fair", test=irl.SignificanceTest(n_resamples=500)
+    )
 
 
 @pytest.mark.parametrize("over", ["queries", "collections"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ PARTS = {
     name: demo.qrels()[demo.qrels()["query_id"].isin(IDS[start::3])]
     for start, name in enumerate(["one", "two", "three"])
 }
-OPTIONS: dict[str, Any] = {"n_resamples": 300, "progress": False}
+TEST = irl.SignificanceTest(n_resamples=300, progress=False)
+OPTIONS: dict[str, Any] = {"test": TEST}
 
 
 def dicts(qrels: pd.DataFrame) -> dict[str, dict[str, int]]:
@@ -98,7 +100,9 @@ def test_overall_is_what_inference_gives(suite: Benchmark, over: str) -> None:
 
 
 def test_differences_over_collections_are_corrected_whatever_the_test(suite: Benchmark) -> None:
-    tukey = irl.benchmark(PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test="tukey", **OPTIONS).overall()
+    tukey = irl.benchmark(
+        PARTS, lambda name: RUNS, MEASURES, baseline="bm25", test=replace(TEST, name="tukey")
+    ).overall()
     columns = ["p", "p_corrected", "verdict"]
     expected = suite.overall()
     pd.testing.assert_frame_equal(
@@ -241,7 +245,7 @@ def test_empty_and_incomplete_folders_are_named(tmp_path: Path) -> None:
 
 def test_a_collection_without_relevant_documents_is_named() -> None:
     collections = {"good": {"q": {"a": 1}, "r": {"a": 1}}, "bad": {"q": {"a": 0}}}
-    runs = {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}}
+    runs = {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}}
     result = irl.benchmark(collections, dict.fromkeys(collections, runs), ["AP", "lexirecall"], **OPTIONS)
     with pytest.raises(ValueError, match="no query of collection 'bad' has a relevant document"):
         result.overall()
@@ -338,14 +342,16 @@ def test_a_perfect_run_of_bright_scores_1() -> None:
     values = irl.evaluate("nDCG@10", bright, run)
     assert values["nDCG@10"].tolist() == [1.0, 1.0]
     assert values.attrs == {"rules": "without documents of grade -100"}
-    assert irl.evaluate("nDCG@10", bright, run, rules=False)["nDCG@10"].max() < 1
+    assert irl.evaluate("nDCG@10", irl.load(bright, rules=False), run)["nDCG@10"].max() < 1
     result = irl.compare(bright, {"a": run, "b": run}, ["nDCG@10"])
     assert result.means()["mean"].tolist() == [1.0, 1.0]
     assert result.means().attrs["rules"] == "without documents of grade -100"
-    off = irl.compare(bright, {"a": run, "b": run}, ["nDCG@10"], rules=False)
+    off = irl.compare(irl.load(bright, rules=False), {"a": run, "b": run}, ["nDCG@10"])
     assert off.provenance["rules"] is None
     assert off.means()["mean"].max() < 1
-    many = irl.benchmark([bright], {"bright/biology": {"a": run}}, ["nDCG@10"], progress=False)
+    many = irl.benchmark(
+        [bright], {"bright/biology": {"a": run}}, ["nDCG@10"], test=irl.SignificanceTest(progress=False)
+    )
     assert many.provenance["rules"] == {"bright/biology": "without documents of grade -100"}
 
 
@@ -357,10 +363,12 @@ def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
     run = {"q": {"q": 9.0, "a": 8.0}}
     judged = collection(dataset_id, qrels)
     assert irl.evaluate("RR", judged, run)["RR"].tolist() == [1.0]
-    assert irl.evaluate("RR", judged, run, rules=False)["RR"].tolist() == [0.5]
+    assert irl.evaluate("RR", irl.load(judged, rules=False), run)["RR"].tolist() == [0.5]
     compared = irl.compare(judged, {"a": run, "b": {"q": {"a": 1.0}}})
     assert compared.table()["ties"].tolist() == [1]
-    assert irl.compare(judged, {"a": run, "b": {"q": {"a": 1.0}}}, rules=False).table()["losses"].tolist() == [1]
+    assert irl.compare(irl.load(judged, rules=False), {"a": run, "b": {"q": {"a": 1.0}}}).table()[
+        "losses"
+    ].tolist() == [1]
 
 
 @pytest.mark.parametrize("dataset_id", ["beir/scifact/test", "vaswani", "beir/quoras", "brighter/x"])
@@ -373,14 +381,14 @@ def test_rules_and_exclude_add_up() -> None:
     judgments = Judgments.from_qrels(bright, {"1": ["b"]})
     assert judgments.doc_ids == ["a", "c"]
     run = {"1": {"x": 9.0, "b": 8.5, "a": 8.0}, "2": {"y": 9.0, "c": 8.0}}
-    assert irl.evaluate("RR", bright, run, exclude={"1": ["b"]})["RR"].tolist() == [1.0, 1.0]
+    assert irl.evaluate("RR", irl.load(bright, exclude={"1": ["b"]}), run)["RR"].tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize(
     ("queries", "runs", "options", "message"),
     [
         (4, 2, {}, "sign test can give on 4 queries is 0.125: it cannot reject at alpha 0.05."),
-        (4, 2, {"test": "t"}, None),
+        (4, 2, {"name": "t"}, None),
         (8, 2, {}, "sign test can give on 8 queries is 0.00781."),
         (8, 4, {}, "is 0.00781 (0.0469 after Holm's correction for 6 comparisons)."),
         (8, 5, {}, "is 0.00781 (0.0781 after Holm's correction for 10 comparisons): it cannot reject at alpha 0.05."),
@@ -389,14 +397,20 @@ def test_rules_and_exclude_add_up() -> None:
         (8, 5, {"baseline": "run 0"}, "(0.0312 after Holm's correction for 4 comparisons)."),
         (16, 5, {}, None),
         (30, 5, {}, None),
-        (30, 5, {"test": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after Holm's correction for 10 comparisons): it"),
-        (30, 5, {"test": "tukey", "n_resamples": 99}, None),
+        (30, 5, {"name": "bootstrap", "n_resamples": 99}, "is 0.0100 (0.100 after Holm's correction for 10 comparisons): it"),
+        (30, 5, {"name": "tukey", "n_resamples": 99}, None),
     ],
 )  # fmt: skip
 def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any], message: str | None) -> None:
+    options = dict(options)
+    baseline = options.pop("baseline", None)
     qrels = {f"q{i}": {"a": 1} for i in range(queries)}
     made = {f"run {i}": {q: {"a": 1.0, "b": float(i)} for q in qrels} for i in range(runs)}
-    told = [note for note in irl.compare(qrels, made, progress=False, **options).diagnostics if "smallest p" in note]
+    told = [
+        note
+        for note in irl.compare(qrels, made, baseline=baseline, test=irl.SignificanceTest(**options)).diagnostics
+        if "smallest p" in note
+    ]
     assert len(told) == (message is not None)
     assert message is None or message in told[0]
     assert not told or told[0].endswith(".")
@@ -408,3 +422,52 @@ def test_a_single_run_has_no_preferences_over_collections() -> None:
         ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
     ):
         result.overall()
+
+
+def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> None:
+    demo.write(tmp_path / "runs" / "bees")
+    demo.write(tmp_path / "runs" / "wasps")
+    test = irl.SignificanceTest(n_resamples=99, progress=False)
+    by_hand = irl.benchmark(
+        {name: tmp_path / "runs" / name / "qrels.tsv" for name in ("bees", "wasps")},
+        dict.fromkeys(("bees", "wasps"), RUNS),
+        ["AP", "LR"],
+        baseline="bm25",
+        test=test,
+    )
+    folder = irl.benchmark(tmp_path / "runs", by=["AP", "LR"], baseline="bm25", test=test)
+    (tmp_path / "suite.toml").write_text(
+        'runs = "runs"\nby = ["AP", "LR"]\nbaseline = "bm25"\nn_resamples = 99\nover = "collections"\n'
+        '[collections]\nbees = "runs/bees/qrels.tsv"\nwasps = "runs/wasps/qrels.txt"\n'
+    )
+    for result in (folder, irl.benchmark(str(tmp_path / "suite.toml"))):
+        assert list(result) == ["bees", "wasps"]
+        for name in RUNS:
+            means = [one.means().set_index(["collection", "criterion", "run"])["mean"] for one in (result, by_hand)]
+            assert means[0].xs(name, level="run").equals(means[1].xs(name, level="run"))
+    assert list(irl.benchmark(tmp_path / "runs" / "bees", by="AP")) == ["bees"]  # of one collection
+    (tmp_path / "runs" / "bees" / "qrels.more").write_text("q01 0 bee-01 0\n")
+    with pytest.raises(
+        ValueError, match=r"^benchmark: .*bees: there are two files of qrels, qrels\.more and qrels\.tsv"
+    ):
+        irl.benchmark(tmp_path / "runs", by="AP")
+
+
+def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Path) -> None:
+    demo.write(tmp_path / "bees")
+    options: dict[str, Any] = {"exclude": {"q01": ["bee-01"]}, "judged_only": True, "queries": IDS[:5]}
+    collection, judgments = (
+        irl.load(source, **options) for source in ("lexirecall/demo", tmp_path / "bees" / "qrels.tsv")
+    )
+    assert collection.n == 90
+    assert [str(measure) for measure in collection.recommended()][:2] == ["nDCG@10", "AP"]
+    for measure in ("AP", "LR", "Judged@10"):
+        values = [irl.evaluate(measure, qrels, RUNS["bm25"]) for qrels in (collection, judgments)]
+        pd.testing.assert_frame_equal(*values)
+        assert values[0].index.tolist() == IDS[:5]
+    assert irl.evaluate("Judged@10", collection, RUNS["bm25"])["Judged@10"].tolist() == [1.0] * 5
+    both = irl.load(irl.load("lexirecall/demo", exclude={"q01": ["bee-01"]}), queries=["q01", "q02"])
+    assert irl.evaluate("NumRet", both, RUNS["bm25"]).index.tolist() == ["q01", "q02"]
+    assert "bee-01" not in Judgments.from_qrels(both).restricted_to(["q01"]).doc_ids
+    with pytest.raises(ValueError, match=r"^load: unknown queries 'some'; give 'relevant'"):
+        irl.load(demo.qrels(), queries="some")

@@ -12,6 +12,7 @@ import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP
 from tests.conftest import (
     CUTOFFS,
@@ -69,9 +70,36 @@ def test_cwl_rbp_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, 
 
 @given(collections(st.sampled_from([0, 0, 0.25, 0.5, 1])), UNJUDGED)
 @example(({"q": {"d": 0.5}}, {"q": {"d": 1.0}}), "worst")
-def test_a_query_whose_grades_are_all_below_1_scores_0(collection, unjudged):
+def test_of_a_query_whose_grades_are_all_below_1_only_unjudged_documents_count(collection, unjudged):
     parameters = {"max_rel": 1, "unjudged": unjudged}
     assert_equals_reference(CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GERR(max_rel=2)",
+        "GERR(max_rel=4,gain='linear')@3",
+        "CWL_ERR8(max_rel=2)@4",
+        "CWL_ERR9(max_rel=2)@3",
+        "CWL_ERR10(max_rel=2)",
+        "CWL_ERR11(max_rel=2)",
+        "CWL_RBP(max_rel=2)",
+    ],
+)
+def test_at_best_no_judging_gives_more(name):
+    """Also where no judged document is relevant, and where none is judged that was retrieved."""
+    rng = np.random.default_rng(3)
+    qrels, run = {}, {}
+    for q in map(str, range(400)):
+        docs = rng.permutation(8)
+        qrels[q] = {f"d{d}": int(rng.choice([0, 0, 0, 1, 2])) for d in docs[: rng.integers(1, 5)]}
+        run[q] = {f"d{d}": float(-i) for i, d in enumerate(rng.permutation(8)[: rng.integers(0, 7)])}
+    found = irl.evaluate([name.replace(")", ",unjudged='best')")], qrels, run).iloc[:, 0]
+    bounds = irl.judgment_bounds(name, qrels, run, max_rel=2)
+    high = bounds.xs("high", axis=1, level="bound").iloc[:, 0]
+    assert sum(max(grades.values()) == 0 for grades in qrels.values()) > 50
+    assert (found.reindex(high.index) >= high - 1e-12).all()
 
 
 # -- infinite sums ---------------------------------------------------------------------------------

@@ -7,12 +7,19 @@ import re
 from typing import Any
 
 import ir_measures
+import numpy as np
+import pandas as pd
 import pytest
 
-from ir_lexirecall.descriptions.entries import source
+import ir_lexirecall as irl
+from ir_lexirecall.descriptions.describing import source
 from ir_lexirecall.evaluation.provider import LexiRecallProvider
-from ir_lexirecall.measures.declaration import REGISTRY, Measure
+from ir_lexirecall.io.known_measures import known
+from ir_lexirecall.measures import ndeval
+from ir_lexirecall.measures.declaration import FAMILIES, REGISTRY, Measure
 from ir_lexirecall.measures.parameters import Param
+from ir_lexirecall.measures.parsing import parse_one
+from ir_lexirecall.measures.scoring import is_native
 
 MEASURES = {measure.NAME: measure for measure in REGISTRY.values()}
 
@@ -105,3 +112,56 @@ def test_the_hidden_measure_of_experiments_is_not_registered() -> None:
     import pyterrier_lexirecall  # noqa: F401
 
     assert "lexirecall_execution" not in {*REGISTRY, *ir_measures.measures.registry}
+
+
+# -- ranges ------------------------------------------------------------------------------------------------
+
+OPTIONS = [
+    *(
+        "WSS(n=40)@0.8",
+        "ATD(n=40,normalize=True)",
+        "ERF(n=40)@0.3",
+        "EU(e=0)",
+        "RBU(normalize=True,p=0.4)@5",
+        "RBU(p=1)@3",
+        "RBU(e=0)",
+    ),
+    *("RBP(rel=1)", "TSE(exposure='RBP',normalize=True,n=40)", "LR(form='weighted',n=40)", "IA(base='Unjudged@5')"),
+    *("nDCG(gains={1:1,2:3})", "CAM(aspects={'relevance':3},base='RR')", "IA(base='RBP')"),
+]
+
+
+def with_required(measure: Any) -> str:
+    given: dict[str, Any] = {"max_rel": 3, "cutoff": 5, "aspects": {"relevance": 3}, "recall": 0.5, "T": 1.0}
+    needed = {name for name, param in measure.SUPPORTED_PARAMS.items() if param.required}
+    needed |= {"cutoff"} & {*measure.SUPPORTED_PARAMS} if ndeval.serves(measure) else set()
+    params = {name: given[name] for name in sorted(needed)}
+    return str(measure(**params, **({"n": 40} if getattr(measure, "FAMILY", "") == "collections" else {})))
+
+
+NATIVE = [with_required(m) for m in ir_measures.measures.registry.values() if is_native(parse_one(with_required(m)))]
+
+
+@pytest.mark.parametrize("measure", [*dict.fromkeys(NATIVE), *OPTIONS])
+@pytest.mark.filterwarnings("ignore")
+def test_values_lie_in_the_declared_range(measure: str) -> None:
+    low, high, _ = known(measure)  # type: ignore[misc]
+    random = np.random.default_rng(5)
+    rows = [
+        (f"q{q}", f"d{d}", str(t), random.integers(-1, 4))
+        for q in range(30)
+        for d in range(12)
+        for t in range(1 + q % 3)
+    ]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "iteration", "relevance"])
+    run = {
+        f"q{q}": {f"d{d}": float(random.random()) for d in random.permutation(20)[: random.integers(0, 20)]}
+        for q in range(30)
+    }
+    values = irl.evaluate(measure, qrels, run)[measure]
+    assert values.min() >= low - 1e-12
+    assert values.max() <= high + 1e-12
+
+
+def test_what_is_drawn_of_a_family_is_declared() -> None:
+    assert {measure.FAMILY for measure in MEASURES.values()} == set(FAMILIES)

@@ -14,19 +14,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import (
-    AP_IA,
-    ERR,
-    ERR_IA,
-    NRBP,
-    P_IA,
-    StRecall,
-    alpha_DCG,
-    alpha_nDCG,
-    nDCG,
-    nERR_IA,
-    nNRBP,
-)
+from ir_measures import AP_IA, ERR, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nDCG, nERR_IA, nNRBP
 
 from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
 from ir_lexirecall._util.measure_strings import parse_measure
@@ -345,7 +333,7 @@ def ct(
     return total
 
 
-def srr(ranking: Sequence[str], subtopics: Subtopics, cutoff: int | None = None, rel: float = 1) -> float:
+def srr(ranking: Sequence[str], subtopics: Subtopics, weights: Any, cutoff: int | None, rel: float) -> float:
     wanted = [grades for grades in subtopics.values() if max(grades.values()) >= rel]
     first = [min(reference.positions(ranking, grades, rel, cutoff), default=0) for grades in wanted]
     return 1 / max(first) if first and all(first) else 0.0
@@ -360,8 +348,6 @@ def gerr(
     gain: str = "exp",
     unjudged: str = "worst",
 ) -> float:
-    if not any(grade > 0 for grade in grades.values()):
-        return 0.0
     best = reference.gain_of(max_rel, gain, max_rel) if unjudged == "best" else 0.0
     gains = [
         reference.gain_of(grades[doc], gain, max_rel) if doc in grades else best
@@ -408,44 +394,26 @@ def test_what_was_not_judged_for_a_subtopic_is_unjudged_for_it(collection, weigh
     assert values(measure, table(judgments, weights), run) == close(by_definition(ia, judgments, run))
 
 
-@given(subtopic_collections(), WEIGHTS, CUTOFFS)
-def test_d_ndcg_follows_its_definition(collection, weights, k):
-    judgments, run = collection
-    expected = by_definition(d_ndcg, judgments, run, weights, k)
-    assert values(D_nDCG(cutoff=k), table(judgments, weights), run) == close(expected)
-
-
-@given(subtopic_collections(), WEIGHTS, CUTOFFS, SHARES, st.sampled_from([1, 1, 2, 2.5]))
-def test_dsharp_follows_its_definition(collection, weights, k, gamma, rel):
-    judgments, run = collection
-    expected = by_definition(dsharp, judgments, run, weights, k, gamma, rel)
-    assert values(DSharp(gamma=gamma, rel=rel, cutoff=k), table(judgments, weights), run) == close(expected)
-
-
-@given(subtopic_collections(), WEIGHTS, CUTOFFS, SHARES, st.sampled_from([0, 0.05, 0.3]), GAINS, MAX_REL)
-def test_eu_follows_its_definition(collection, weights, k, alpha, e, gain, max_rel):
-    judgments, run = collection
-    params = {"cutoff": k, "alpha": alpha, "e": e, "gain": gain, "max_rel": max_rel}
-    expected = by_definition(eu, judgments, run, weights, **params)
-    assert values(EU(**params), table(judgments, weights), run) == close(expected)
-
-
+RELS = st.sampled_from([1, 1, 2, 2.5])
+EFFORTS = st.sampled_from([0, 0.05, 0.3])
 SATURATIONS = st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.75, 1, 1, 1.5, 3])
+OF_GAINS = {"cutoff": CUTOFFS, "alpha": SHARES, "gain": GAINS, "max_rel": MAX_REL}
+DEFINITIONS: dict[str, tuple[Any, Callable[..., float], dict[str, Any]]] = {
+    "D_nDCG": (D_nDCG, d_ndcg, {"cutoff": CUTOFFS}),
+    "DSharp": (DSharp, dsharp, {"cutoff": CUTOFFS, "gamma": SHARES, "rel": RELS}),
+    "EU": (EU, eu, {**OF_GAINS, "e": EFFORTS}),
+    "CT": (CT, ct, {**OF_GAINS, "saturation": SATURATIONS}),
+    "SRR": (SRR, srr, {"cutoff": CUTOFFS, "rel": RELS}),
+}
 
 
-@given(subtopic_collections(), WEIGHTS, CUTOFFS, SHARES, SATURATIONS, GAINS, MAX_REL)
-def test_ct_follows_its_definition(collection, weights, k, alpha, saturation, gain, max_rel):
-    judgments, run = collection
-    params = {"cutoff": k, "alpha": alpha, "saturation": saturation, "gain": gain, "max_rel": max_rel}
-    expected = by_definition(ct, judgments, run, weights, **params)
-    assert values(CT(**params), table(judgments, weights), run) == close(expected)
-
-
-@given(subtopic_collections(), CUTOFFS, st.sampled_from([1, 1, 2, 2.5]))
-def test_srr_follows_its_definition(collection, k, rel):
-    judgments, run = collection
-    expected = by_definition(srr, judgments, run, k, rel)
-    assert values(SRR(cutoff=k, rel=rel), table(judgments), run) == expected
+@pytest.mark.parametrize("name", DEFINITIONS)
+@given(subtopic_collections(), WEIGHTS, st.data())
+def test_measures_of_subtopics_follow_their_definitions(name, collection, weights, data):
+    (judgments, run), (measure, definition, strategies) = collection, DEFINITIONS[name]
+    params = data.draw(st.fixed_dictionaries(strategies))
+    expected = by_definition(definition, judgments, run, weights, **params)
+    assert values(measure(**params), table(judgments, weights), run) == close(expected)
 
 
 @given(collections(), CUTOFFS, st.sampled_from([4, 4.5, 6]), GAINS, st.sampled_from(["worst", "best"]))
@@ -572,29 +540,32 @@ def test_ct_that_never_is_full_and_forgives_repetition_is_precision_at_each_rank
 
 
 ALL = [
-    alpha_DCG(alpha=0.3) @ 7,
-    alpha_nDCG(alpha=0.3) @ 7,
-    alpha_nDCG @ 50,
-    ERR_IA @ 10,
-    nERR_IA(judged_only=True) @ 10,
-    NRBP(alpha=0.3),
-    nNRBP(beta=0.9),
-    AP_IA(rel=2),
-    P_IA @ 5,
-    StRecall @ 5,
-    IA(base="nDCG") @ 10,
-    IA(base="AP"),
-    IA(base="CWL_ERR11(max_rel=4)"),
-    D_nDCG(),
-    DSharp() @ 10,
-    EU(),
-    EU(alpha=0.3, e=0.1, gain="linear") @ 20,
-    CT(),
-    CT(alpha=0.3, saturation=0.7, gain="linear", max_rel=7) @ 20,
-    SRR(),
-    GERR(max_rel=4),
-    GERR(max_rel=5, unjudged="best"),
-    GERR(max_rel=4.5, gain="linear", unjudged="best") @ 20,
+    parse_measure(text)
+    for text in [
+        "alpha_DCG(alpha=0.3)@7",
+        "alpha_nDCG(alpha=0.3)@7",
+        "alpha_nDCG@50",
+        "ERR_IA@10",
+        "nERR_IA(judged_only=True)@10",
+        "NRBP(alpha=0.3)",
+        "nNRBP(beta=0.9)",
+        "AP_IA(rel=2)",
+        "P_IA@5",
+        "StRecall@5",
+        "IA(base='nDCG')@10",
+        "IA(base='AP')",
+        "IA(base='CWL_ERR11(max_rel=4)')",
+        "D_nDCG",
+        "DSharp@10",
+        "EU",
+        "EU(alpha=0.3,e=0.1,gain='linear')@20",
+        "CT",
+        "CT(alpha=0.3,saturation=0.7,gain='linear',max_rel=7)@20",
+        "SRR",
+        "GERR(max_rel=4)",
+        "GERR(max_rel=5,unjudged='best')",
+        "GERR(max_rel=4.5,gain='linear',unjudged='best')@20",
+    ]
 ]
 
 
@@ -624,10 +595,9 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
     qrels = table({"none": {"1": {"a": 0, "b": -1}}, "empty": {"1": {"a": 1}, "2": {"b": 2}}})
     run = {"none": {"a": 3.0, "b": 2.0, "x": 1.0}, "other": {"a": 1.0}}
     expected = {"none": 0.0, "empty": 0.0}
-    if measure.NAME == "GERR" and measure["unjudged"] == "best":  # anything may follow an empty ranking
-        expected["empty"] = gerr(
-            [], {"a": 1}, **{key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")}
-        )
+    if measure.NAME == "GERR" and measure["unjudged"] == "best":  # anything may be relevant, or follow
+        options = {key: measure[key] for key in ("max_rel", "cutoff", "gain", "unjudged")}
+        expected = {"none": gerr(["a", "b", "x"], {"a": 0, "b": -1}, **options), "empty": gerr([], {"a": 1}, **options)}
     assert values(measure, qrels, run) == close(expected)
 
 
@@ -637,16 +607,9 @@ def test_queries_without_a_relevant_or_a_retrieved_document_score_0(measure):
 @pytest.mark.parametrize(
     ("measure", "parts"),
     [
-        (EU(alpha=1.5), ["EU: alpha", "at least 0 and at most 1", "1.5"]),
-        (EU(e=-1), ["EU: e", "at least 0", "-1"]),
-        (CT(alpha=-0.1), ["CT: alpha", "-0.1"]),
-        (CT(saturation=0), ["CT: saturation", "above 0"]),
-        (CT(gain="log"), ["CT: gain", "'exp', 'linear'"]),
-        (DSharp(gamma=2), ["DSharp: gamma", "at most 1", "2"]),
-        (DSharp() @ 0, ["DSharp: cutoff", "at least 1"]),
-        (SRR(rel=0), ["SRR: rel", "above 0"]),
         (GERR(), ["GERR: max_rel is required"]),
         (GERR(max_rel=3, unjudged="average"), ["GERR: unjudged", "'worst', 'best'"]),
+        (EU(alpha=1.5), ["EU: alpha", "at least 0 and at most 1", "1.5"]),
         (IA(base="nGCD"), ["IA: base='nGCD' is not a measure"]),
         (IA(base="P"), ["IA: base='P' needs cutoff"]),
         (IA(base="AP_IA") @ 10, ["IA: the base AP_IA cannot be cut at 10"]),

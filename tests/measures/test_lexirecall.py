@@ -95,8 +95,12 @@ def test_lexirecall_of_deep_rankings_with_many_relevant_documents(form, relevant
 
 def test_terms_are_not_made_across_long_gaps():
     ranks = [*range(2, 200, 2), 10**6, 10**6 + 2, 10**9]  # a product of a million factors would take minutes
-    expected = sum(math.comb(p - 1, i) for i, p in enumerate(ranks, start=1))
-    assert lexirecall._better_placements(ranks) == expected
+    *earlier, last = ranks
+    better = sum(math.comb(p - 1, i) for i, p in enumerate(earlier, start=1))
+    placements = math.comb(last - 1, len(earlier))
+    p_star = (last - 1) * placements + better + 1  # times `placements`
+    m = len(ranks)
+    assert lexirecall.nested_of_one(ranks, m) == (m * (p_star + placements)) / ((m + 1) * p_star)
 
 
 def test_lexirecall_of_an_empty_ranking():

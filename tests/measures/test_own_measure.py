@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,11 @@ from ir_measures import AP, nDCG
 import ir_lexirecall as irl
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.measures.declaration import REGISTRY, Measure, Utility
+from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.parameters import cutoff, rel
 from tests.conftest import CUTOFFS, collections
+
+pytestmark = pytest.mark.usefixtures("_registries_as_before")
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 QRELS = {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
@@ -48,17 +49,6 @@ def defined(code: str) -> Any:
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(code, "<cell>", "exec"), names)
     return names["ESL"]
-
-
-@pytest.fixture(autouse=True)
-def _registries_as_before() -> Iterator[None]:
-    """Forget the measures that a test defines."""
-    registries = (REGISTRY, ir_measures.measures.registry)
-    before = [dict(registry) for registry in registries]
-    yield
-    for registry, content in zip(registries, before, strict=True):
-        registry.clear()
-        registry.update(content)
 
 
 @pytest.fixture

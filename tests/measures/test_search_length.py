@@ -97,16 +97,16 @@ def test_comparisons_prefer_the_smaller_value(measure):
 
 @pytest.mark.parametrize("measure", [SL3, RE])
 def test_studies_prefer_the_smaller_value(measure):
-    agreed = meta.agreement([measure, "TSE"], QRELS, RUNS)
+    agreed = meta.Study([measure, "TSE"], QRELS, RUNS).agreement()
     assert agreed["agreement"].tolist() == [1, 1]
-    assert meta.per_query_kendall([measure, "TSE"], QRELS, RUNS)["kendall"].tolist() == [1]
-    assert meta.unanimity([measure, "TSE"], QRELS, RUNS)["unanimity"].tolist() == [1, 1]
+    assert meta.Study([measure, "TSE"], QRELS, RUNS).per_query_kendall()["kendall"].tolist() == [1]
+    assert meta.Study([measure, "TSE"], QRELS, RUNS).unanimity()["unanimity"].tolist() == [1, 1]
 
 
 def test_a_missing_document_needs_the_size_of_the_collection():
     runs = {**RUNS, "short": {"q1": {"a": 1.0}}}
     assert evaluate(["SL3", "RE"], QRELS, runs["short"]).loc["q1"].tolist() == [np.inf, np.inf]
-    for study in (lambda m: meta.ties(m, QRELS, runs), lambda m: compare(QRELS, runs, m)):
+    for study in (lambda m: meta.Study(m, QRELS, runs).ties(), lambda m: compare(QRELS, runs, m)):
         with pytest.raises(
             ValueError, match=r"SL3 is infinite for run 'short' on query 'q1'.*give n, the number of documents"
         ):

@@ -21,8 +21,6 @@ from ir_measures import (
     ERR,
     INSQ,
     INST,
-    NERR8,
-    NERR9,
     NERR10,
     NERR11,
     RBP,
@@ -32,8 +30,6 @@ from ir_measures import (
     Compat,
     IPrec,
     Judged,
-    NumQ,
-    NumRel,
     NumRet,
     P,
     R,
@@ -51,39 +47,25 @@ from ir_measures.measures.base import Measure
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import rankings
-from ir_lexirecall.measures.scoring import values
-from ir_lexirecall.measures.standard import identical, score, serves
+from ir_lexirecall.measures.scoring import identical, is_standard, score, values
 from tests.conftest import collections, judged, retrieved
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 
+
+def parsed(text: str) -> list[Measure]:
+    """Measures from their strings, with blanks between them."""
+    return [ir_measures.parse_measure(one) for one in text.split()]
+
+
 FIXED = [
-    P @ 1,
-    P(judged_only=True) @ 5,
-    R(rel=2) @ 10,
-    AP,
-    AP(judged_only=True) @ 5,
-    nDCG,
-    nDCG @ 10,
-    nDCG(judged_only=True),
+    *parsed(
+        "P@1 P(judged_only=True)@5 R(rel=2)@10 AP AP(judged_only=True)@5 nDCG nDCG@10 nDCG(judged_only=True) RR Rprec Bpref "
+        "Success@1 IPrec(judged_only=True)@0.0 infAP SetP SetP(relative=True) SetR SetF SetF(beta=0.5) SetAP NumRet NumRet(rel=1) "
+        "NumRel NumQ"
+    ),
     nDCG(gains={1: 5, 2: 3, 0: 1}),
-    RR,
-    Rprec,
-    Bpref,
-    Success @ 1,
     *(IPrec @ (tenth / 10) for tenth in range(11)),
-    IPrec(judged_only=True) @ 0.0,
-    infAP,
-    SetP,
-    SetP(relative=True),
-    SetR,
-    SetF,
-    SetF(beta=0.5),
-    SetAP,
-    NumRet,
-    NumRet(rel=1),
-    NumRel,
-    NumQ,
 ]
 
 _REL = st.integers(1, 5)
@@ -119,60 +101,24 @@ BY_TREC_EVAL = st.one_of(
     some(NumRet, rel=_REL),
 )
 
-BY_CWL_EVAL = [
-    RBP(rel=1),
-    RBP(rel=2, p=0.99),
-    RBP(rel=1, p=0.0),
-    RBP(rel=1, p=1.0),
-    BPM(max_rel=4) @ 1,
-    BPM(max_rel=4) @ 10,
-    BPM(max_rel=4, T=3.0) @ 20,
-    BPM(max_rel=4, T=0.0) @ 20,
-    BPM(max_rel=6, min_rel=1, T=2.5) @ 1000,
-    BPM(max_rel=4, T=2.5) @ 1500,
-    SDCG(max_rel=4) @ 1,
-    SDCG(max_rel=4) @ 10,
-    SDCG(max_rel=6, min_rel=1) @ 1000,
-    SDCG(max_rel=4) @ 1001,
-    SDCG(max_rel=4) @ 3000,
-    INSQ(max_rel=4),
-    INSQ(max_rel=4, T=0.0),
-    INSQ(max_rel=6, min_rel=1, T=3.5),
-    INST(max_rel=4),
-    INST(max_rel=4, T=0.25),
-    INST(max_rel=4, T=0.5),
-    INST(max_rel=6, min_rel=1, T=3.5),
-    INST(max_rel=4, T=200.0),
-    NERR8(max_rel=4) @ 10,
-    NERR8(max_rel=6, min_rel=1) @ 1500,
-    NERR9(max_rel=4) @ 10,
-    NERR9(max_rel=6, min_rel=1) @ 1500,
-    NERR10(max_rel=4),
-    NERR10(max_rel=4, p=0.0),
-    NERR10(max_rel=6, p=0.5),
-    NERR11(max_rel=4),
-    NERR11(max_rel=4, T=0.0),
-    NERR11(max_rel=6, min_rel=1, T=3.5),
-]
-
+BY_CWL_EVAL = parsed(
+    "RBP(rel=1) RBP(rel=2,p=0.99) RBP(rel=1,p=0.0) RBP(rel=1,p=1.0) BPM(max_rel=4)@1 BPM(max_rel=4)@10 BPM(max_rel=4,T=3.0)@20 "
+    "BPM(max_rel=4,T=0.0)@20 BPM(max_rel=6,min_rel=1,T=2.5)@1000 BPM(max_rel=4,T=2.5)@1500 SDCG(max_rel=4)@1 SDCG(max_rel=4)@10 "
+    "SDCG(max_rel=6,min_rel=1)@1000 SDCG(max_rel=4)@1001 SDCG(max_rel=4)@3000 INSQ(max_rel=4) INSQ(max_rel=4,T=0.0) "
+    "INSQ(max_rel=6,min_rel=1,T=3.5) INST(max_rel=4) INST(max_rel=4,T=0.25) INST(max_rel=4,T=0.5) INST(max_rel=6,min_rel=1,T=3.5) "
+    "INST(max_rel=4,T=200.0) NERR8(max_rel=4)@10 NERR8(max_rel=6,min_rel=1)@1500 NERR9(max_rel=4)@10 "
+    "NERR9(max_rel=6,min_rel=1)@1500 NERR10(max_rel=4) NERR10(max_rel=4,p=0.0) NERR10(max_rel=6,p=0.5) NERR11(max_rel=4) "
+    "NERR11(max_rel=4,T=0.0) NERR11(max_rel=6,min_rel=1,T=3.5)"
+)
 OTHERS = [
-    RR @ 10,
-    RR(judged_only=True) @ 10,
-    nDCG(dcg="exp-log2"),
-    nDCG(dcg="exp-log2", judged_only=True) @ 5,
-    Judged,
-    Judged @ 5,
-    ERR,
-    ERR @ 10,
-    RBP,
-    RBP @ 10,
-    RBP(rel=2) @ 10,
-    NumRel(rel=2),
+    *parsed(
+        "RR@10 RR(judged_only=True)@10 nDCG(dcg='exp-log2') nDCG(dcg='exp-log2',judged_only=True)@5 Judged Judged@5 ERR ERR@10 RBP "
+        "RBP@10 RBP(rel=2)@10 NumRel(rel=2)"
+    ),
     AP(rel=0),
     Bpref(rel=-1),
     infAP(rel=0),
 ]
-
 EVERY = [*FIXED, *BY_CWL_EVAL, *OTHERS]
 
 
@@ -591,16 +537,16 @@ def test_judged_only_is_the_measure_of_the_ranking_without_unjudged_documents(
 
 
 def test_what_is_served() -> None:
-    assert all(map(serves, EVERY))
-    assert not any(map(serves, [P, IPrec, BPM @ 10, AP(unknown=1), Compat(p=0.8), ir_measures.alpha_nDCG @ 10]))
+    assert all(map(is_standard, EVERY))
+    assert not any(map(is_standard, [P, IPrec, BPM @ 10, AP(unknown=1), Compat(p=0.8), ir_measures.alpha_nDCG @ 10]))
 
 
 def test_a_users_measure_of_the_same_name_is_not_served() -> None:
     class Mine(type(AP)):
         pass
 
-    assert serves(AP)
-    assert not serves(Mine())
+    assert is_standard(AP)
+    assert not is_standard(Mine())
 
 
 def test_what_is_identical_comes_from_pytrec_eval() -> None:
@@ -614,22 +560,21 @@ def test_what_is_identical_comes_from_pytrec_eval() -> None:
 @pytest.mark.parametrize(
     "measure",
     [
-        P @ 0,
-        P(rel=0) @ 10,
-        P(rel=2**31) @ 10,
-        P(cutoff=True),
-        SetF(beta=1e-5),
-        SetF(beta=-1.0),
-        SetF(beta=math.inf),
-        IPrec @ -0.1,
-        IPrec @ 1.5,
-        nDCG(gains={1: 0.5}),
-        nDCG(gains={1: 10**7}),
+        *(
+            P @ 0,
+            P(rel=0) @ 10,
+            P(rel=2**31) @ 10,
+            P(cutoff=True),
+            SetF(beta=1e-5),
+            SetF(beta=-1.0),
+            SetF(beta=math.inf),
+        ),
+        *(IPrec @ -0.1, IPrec @ 1.5, nDCG(gains={1: 0.5}), nDCG(gains={1: 10**7})),
     ],
     ids=str,
 )
 def test_parameters_that_pytrec_eval_does_not_read_as_they_were_meant(measure: Measure) -> None:
-    assert serves(measure)
+    assert is_standard(measure)
     assert not identical(measure)
 
 

@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,13 +33,13 @@ def test_agreement_is_counted_over_ordered_pairs_that_the_first_measure_decides(
     queries = sorted(q for q, grades in qrels.items() if max(grades.values()) > 0)
     if not queries:
         with pytest.raises(ValueError, match=r"^agreement: no query of the qrels has a relevant document"):
-            meta.agreement(MEASURES, qrels, runs)
+            meta.Study(MEASURES, qrels, runs, allow_empty=True).agreement()
         return
 
     def prefers(measure: str, query: str, x: str, y: str) -> bool:
         return bool(values[x].loc[query, measure] > values[y].loc[query, measure])
 
-    table = meta.agreement(MEASURES, qrels, runs)
+    table = meta.Study(MEASURES, qrels, runs, allow_empty=True).agreement()
     assert list(zip(table["measure_a"], table["measure_b"], strict=True)) == list(itertools.permutations(MEASURES, 2))
     ordered = [(q, x, y) for q in queries for x, y in itertools.permutations(runs, 2)]
     for row in table.itertuples():
@@ -63,7 +62,7 @@ def test_a_tie_of_the_first_measure_is_no_decision_and_one_of_the_second_no_agre
         "y": {"q": {"a": 5, "b": 4}},
         "z": {"q": {"c": 5, "a": 4, "b": 3}},
     }
-    table = meta.agreement(["R@1", "TSE"], qrels, runs).set_index("measure_a")
+    table = meta.Study(["R@1", "TSE"], qrels, runs).agreement().set_index("measure_a")
     assert table.loc["R@1", ["agree", "disagree", "tied_a", "tied_b", "tied_both"]].tolist() == [1, 0, 1, 1, 0]
     assert table["agreement"].tolist() == [0.5, 0.5]
     assert table["agreement_with_ties"].tolist() == [1 / 3, 1 / 3]
@@ -76,7 +75,7 @@ def test_pairs_that_a_partial_order_leaves_open_are_counted_apart() -> None:
         "y": {"q": {"c": 5, "a": 4, "b": 3}},
         "z": {"q": {"c": 5, "a": 4, "b": 3}},
     }
-    row = meta.agreement(["dominance", "lexirecall"], qrels, runs).iloc[0]
+    row = meta.Study(["dominance", "lexirecall"], qrels, runs).agreement().iloc[0]
     assert (row["incomparable"], row["tied_both"], row["agreement_with_ties"]) == (2, 1, 1.0)
     assert np.isnan(row["agreement"])
 
@@ -86,7 +85,7 @@ ROBUST = {"R@1000": 1.000, "nDCG": 0.854, "AP": 0.797, "Rprec": 0.773, "nDCG@10"
 
 
 def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
-    table = meta.agreement([*ROBUST, "lexirecall"], *robust)
+    table = meta.Study([*ROBUST, "lexirecall"], *robust).agreement()
     found = table[table["measure_b"] == "lexirecall"].set_index("measure_a")["agreement"]
     assert len(robust[1]) == 17
     assert {name: round(found[name], 3) for name in ROBUST} == ROBUST
@@ -94,12 +93,12 @@ def test_agreement_with_lexirecall_on_robust_2003(robust: Any) -> None:
 
 def test_agreement_needs_two_measures() -> None:
     with pytest.raises(ValueError, match=r"^agreement: at least 2 different measures are needed, not 1"):
-        meta.agreement("AP", {"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {"q": {"b": 1}}})
+        meta.Study("AP", {"q": {"a": 1}}, {"x": {"q": {"a": 1}}, "y": {"q": {"b": 2, "a": 1}}}).agreement()
 
 
 def test_simulated_rankings_of_a_huge_collection_need_no_runs() -> None:
     rankings = meta.simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
-    table = meta.agreement(["TSE", "lexirecall"], rankings.judgments, rankings.aligned)
+    table = meta.Study(["TSE", "lexirecall"], rankings.judgments, rankings.aligned).agreement()
     assert table["decisions"].to_list() == [15, 15]
 
 
@@ -108,7 +107,7 @@ def test_simulated_rankings_of_a_huge_collection_need_no_runs() -> None:
 
 def test_kendall_per_query_is_the_mean_of_those_that_are_defined() -> None:
     qrels, runs = demo.qrels(), demo.runs()
-    table = meta.per_query_kendall(["AP", "RR", "P@1", "lexirecall"], qrels, runs)
+    table = meta.Study(["AP", "RR", "P@1", "lexirecall"], qrels, runs).per_query_kendall()
     values = {
         label: np.stack([irl.evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1)
         for label in ("AP", "RR", "P@1")
@@ -124,23 +123,16 @@ def test_kendall_per_query_is_the_mean_of_those_that_are_defined() -> None:
 
 def test_the_order_by_lexirecall_is_the_order_by_its_measure() -> None:
     rankings = meta.simulate_rankings(500, 4, 200, 20, 6, seed=2, quality=3)
-    table = meta.per_query_kendall(["LR", "lexirecall"], rankings.judgments, rankings.aligned)
+    table = meta.Study(["LR", "lexirecall"], rankings.judgments, rankings.aligned).per_query_kendall()
     assert table["kendall"].tolist() == pytest.approx([1])
 
 
-@pytest.mark.parametrize("function", [meta.agreement, meta.per_query_kendall])
-def test_it_says_what_it_ran_and_draws_it(function: Any) -> None:
+def test_the_picture_is_not_symmetric() -> None:
+    """It shows the row's agreement with the column."""
     pytest.importorskip("matplotlib")
-    table = function(["AP", "LR"], demo.qrels(), demo.runs())
-    assert type(table) is pd.DataFrame
-    assert table.attrs["function"] == function.__name__
-    assert table.attrs["measures"] == {"AP": "AP", "LR": "LexiRecall"}
-    assert table.attrs["queries"] == 16
-    axes = meta.plot(table)
-    assert axes.images
-    if function is meta.agreement:  # not symmetric: the row's agreement with the column
-        drawn = axes.images[0].get_array()
-        assert [drawn[0, 1], drawn[1, 0]] == table["agreement"].tolist()
+    table = meta.Study(["AP", "LR"], demo.qrels(), demo.runs()).agreement()
+    drawn = meta.plot(table).images[0].get_array()
+    assert [drawn[0, 1], drawn[1, 0]] == table["agreement"].tolist()
 
 
 # Diaz et al., TORS 2026, Table 2: how often measures order two random rankings as the worst-off user does; expected shares,
@@ -156,7 +148,7 @@ TABLE_2 = {
 def test_agreement_with_the_worst_off_user_on_random_rankings(n: int) -> None:
     pairs = 10_000
     rankings = meta.simulate_rankings(n, range(5, 51), depth=n, queries=pairs, systems=2, seed=12)
-    table = meta.agreement(["TSE", *TABLE_2[n]], rankings.judgments, rankings.aligned)
+    table = meta.Study(["TSE", *TABLE_2[n]], rankings.judgments, rankings.aligned).agreement()
     found = table[table["measure_a"] == "TSE"].set_index("measure_b")["agreement"]
     for measure, expected in TABLE_2[n].items():
         deviation = np.sqrt(max(expected * (1 - expected), 1e-4) / pairs)

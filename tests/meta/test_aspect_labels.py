@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_lexirecall import evaluate, meta
+from ir_lexirecall import evaluate
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import trec
-from ir_lexirecall.meta import best_run_labels, reachable_maximum
+from ir_lexirecall.meta import Study, reachable_maximum
 
 ASPECTS = "aspects={'relevance':2,'quality':1,'trust':2}"
 NAMES = ["relevance", "quality", "trust"]
@@ -80,7 +80,7 @@ def test_labels_of_the_best_run_document_by_document(topics: Any, data: Any) -> 
         name: {f"q{q}": {doc: -float(r) for r, doc in enumerate(data.draw(ranking))} for q in range(len(topics))}
         for name in ("one", "two", "three")
     }
-    table = best_run_labels(MEASURES, qrels, runs, k=k).set_index(["measure", "rank"])
+    table = Study(MEASURES, qrels, runs, allow_empty=True).best_run_labels(k=k).set_index(["measure", "rank"])
     total = qrels.set_index(["query_id", "doc_id"])[NAMES].sum(axis=1).to_dict()
     values = {name: evaluate(MEASURES, qrels, run) for name, run in runs.items()}
     for measure in MEASURES:
@@ -146,7 +146,7 @@ TABLE_6 = {  # mean S, and how often it is 0 in the first quarter; CAM, MM, EUCL
 @pytest.mark.slow
 def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     """The designs of Maistro et al., CIKM 2021, Tables 5 and 6, on another collection than the paper's."""
-    table = pd.concat([best_run_labels(five(base, 100), *clef, k=100) for base in ("nDCG", "AP")])
+    table = pd.concat([Study(five(base, 100), *clef).best_run_labels(k=100) for base in ("nDCG", "AP")])
     table["sum"] = table["mean"] * table["documents"]
     table["part"] = (table["rank"] - 1) // 25
     parts = table.groupby(["part", "measure"])[["sum", "documents", "zero"]].sum()
@@ -155,7 +155,7 @@ def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     assert parts["mean"].unstack()[names].round(1).to_numpy().tolist() == list(TABLE_6.values())
     assert parts.loc[0, "zero"][names].tolist() == [164, 197, 155, 132, 171]
     assert set(parts["documents"]) == {2500}
-    top = pd.concat([best_run_labels(five(base, 5), *clef, k=5) for base in ("nDCG", "AP")])
+    top = pd.concat([Study(five(base, 5), *clef).best_run_labels(k=5) for base in ("nDCG", "AP")])
     assert top.groupby("measure")["zero"].sum()[names].tolist() == [1, 0, 0, 1, 0]
 
 
@@ -163,18 +163,18 @@ def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
     ("call", "message"),
     [
         (lambda q, r: reachable_maximum("AP", q), "reachable_maximum: AP names no aspects; give CAM, MM or TOMA"),
-        (lambda q, r: best_run_labels("AP", q, r), "best_run_labels: AP names no aspects"),
+        (lambda q, r: Study("AP", q, r).best_run_labels(), "best_run_labels: AP names no aspects"),
         (
-            lambda q, r: best_run_labels("CAM(aspects={'relevance':2})", q, r, k=0),
+            lambda q, r: Study("CAM(aspects={'relevance':2})", q, r).best_run_labels(k=0),
             "best_run_labels: k must be an integer",
         ),
         (
-            lambda q, r: best_run_labels(["CAM(aspects={'relevance':2})", "MM(aspects={'quality':1})"], q, r),
+            lambda q, r: Study(["CAM(aspects={'relevance':2})", "MM(aspects={'quality':1})"], q, r).best_run_labels(),
             "best_run_labels: .* name different aspects",
         ),
         (
-            lambda q, r: best_run_labels("CAM(aspects={'relevance':2})", q, {}),
-            "best_run_labels: at least 1 run is needed",
+            lambda q, r: Study("CAM(aspects={'relevance':2})", q, {}).best_run_labels(),
+            "Study: at least 1 run is needed",
         ),
         (
             lambda q, r: reachable_maximum(f"CAM(aspects={ {f'a{i}': 1 for i in range(7)} })".replace(" ", ""), q),
@@ -186,14 +186,3 @@ def test_labels_of_the_best_runs_on_clef_ehealth(clef: Any) -> None:
 def test_bad_input_is_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(table_of([[(1, 1, 1)]]), {"r": {"q0": {"d0": 1.0}}})
-
-
-def test_they_say_what_they_ran_and_are_drawn() -> None:
-    qrels = table_of([[(2, 0, 0), (0, 1, 2)], [(1, 1, 1), (2, 1, 2)]])
-    runs = {"r": {"q0": {"d0": 1.0}}}
-    maximum, labels = reachable_maximum(MEASURES, qrels), best_run_labels(MEASURES, qrels, runs, k=2)
-    assert type(maximum) is type(labels) is pd.DataFrame
-    assert (maximum.attrs["function"], labels.attrs["function"]) == ("reachable_maximum", "best_run_labels")
-    assert (labels.attrs["k"], labels.attrs["runs"], labels.attrs["queries"]) == (2, ["r"], 2)
-    pytest.importorskip("matplotlib")
-    assert len(meta.plot(maximum).lines) == len(meta.plot(labels).lines) == 4

@@ -22,7 +22,7 @@ from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta import axioms, check, plot, properties
 from ir_lexirecall.meta.checking import with_gains
 from ir_lexirecall.meta.laws import PROPERTIES
-from ir_lexirecall.meta.rankings import Ranking, values
+from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU", "ignore:the run retrieves nothing")
 
@@ -117,7 +117,7 @@ def test_labels_of_named_aspects_are_the_ends_of_their_scales() -> None:
 def test_values_do_not_depend_on_how_rankings_are_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
     rankings = [Ranking((0,) * i + (1,), (1,) * (i % 3)) for i in range(20)]
     whole = values(irl.LR, rankings)
-    monkeypatch.setattr("ir_lexirecall.meta.rankings._DOCUMENTS", 7)
+    monkeypatch.setattr("ir_lexirecall.meta.made_up_rankings._DOCUMENTS", 7)
     assert (values(irl.LR, rankings) == whole).all()
 
 

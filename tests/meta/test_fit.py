@@ -6,25 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from studying import values_of
 
-from ir_lexirecall import demo, evaluate, meta
-from ir_lexirecall.meta import fit
-
-
-@pytest.fixture(scope="module")
-def collection():
-    return demo.qrels(), demo.runs()
-
-
-def values_of(label, qrels, runs):
-    """Values by query (rows) and run (columns)."""
-    return np.stack([evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1)
+from ir_lexirecall.meta import Study
 
 
 def test_the_parameter_of_the_target_is_found(collection):
     qrels, runs = collection
     for options in ({"grid": [0.5, 0.62, 0.9]}, {"bounds": (0, 1)}):
-        found = fit("CWL_RBP(max_rel=3)", "CWL_RBP(max_rel=3,phi=0.62)", qrels, runs, "phi", **options)
+        found = Study((), qrels, runs).fit("CWL_RBP(max_rel=3)", "CWL_RBP(max_rel=3,phi=0.62)", "phi", **options)
         assert found.attrs["best"] == pytest.approx(0.62, abs=1e-3)
         assert found.attrs["correlation"] == pytest.approx(1)
         assert found["best"].sum() == 1
@@ -34,7 +24,7 @@ def test_the_parameter_of_the_target_is_found(collection):
 def test_the_best_of_the_grid_has_the_largest_correlation(collection):
     qrels, runs = collection
     grid = [1, 2, 5, 10, 20]
-    found = fit("nDCG", "AP", qrels, runs, "cutoff", grid=grid, coefficient="kendall", by="runs")
+    found = Study((), qrels, runs).fit("nDCG", "AP", "cutoff", grid=grid, coefficient="kendall", by="runs")
     target = values_of("AP", qrels, runs).mean(axis=0)
     expected = {
         k: stats.kendalltau(values_of(f"nDCG@{k}", qrels, runs).mean(axis=0).round(12), target)[0] for k in grid
@@ -45,27 +35,18 @@ def test_the_best_of_the_grid_has_the_largest_correlation(collection):
 
 def test_bounds_do_as_well_as_a_fine_grid(collection):
     qrels, runs = collection
-    wanted = "CWL_ERR10(max_rel=3)", "nDCG@10", qrels, runs, "phi"
-    grid = fit(*wanted, grid=np.linspace(0.01, 0.99, 99), coefficient="pearson")
-    free = fit(*wanted, bounds=(0, 1), coefficient="pearson")
+    wanted = "CWL_ERR10(max_rel=3)", "nDCG@10", "phi"
+    study = Study((), qrels, runs)
+    grid = study.fit(*wanted, grid=np.linspace(0.01, 0.99, 99), coefficient="pearson")
+    free = study.fit(*wanted, bounds=(0, 1), coefficient="pearson")
     assert free.attrs["correlation"] >= grid.attrs["correlation"] - 1e-9
     assert free.attrs["best"] == pytest.approx(grid.attrs["best"], abs=0.02)
 
 
 def test_a_measure_of_another_program_can_be_fitted(collection):
     pytest.importorskip("cwl")
-    found = fit("INST(max_rel=3)", "INST(max_rel=3,T=2.0)", *collection, "T", grid=[1, 2, 3])
+    found = Study((), *collection).fit("INST(max_rel=3)", "INST(max_rel=3,T=2.0)", "T", grid=[1, 2, 3])
     assert found.attrs["best"] == 2
-
-
-def test_a_fit_says_what_it_ran_and_draws_it(collection):
-    pytest.importorskip("matplotlib")
-    qrels, runs = collection
-    table = fit("nDCG", "AP", qrels, runs, "cutoff", grid=[5, 10])
-    assert type(table) is pd.DataFrame
-    assert table.attrs["function"] == "fit"
-    assert (table.attrs["measure"], table.attrs["target"], table.attrs["parameter"]) == ("nDCG", "AP", "cutoff")
-    assert len(meta.plot(table).lines) == 2
 
 
 @pytest.mark.parametrize(
@@ -93,21 +74,21 @@ def test_a_fit_says_what_it_ran_and_draws_it(collection):
 def test_bad_fits_are_named(collection, changes, message):
     arguments = {"measure": "nDCG", "target": "AP", "parameter": "cutoff", "grid": [5, 10]} | changes
     with pytest.raises(ValueError, match=message):
-        fit(qrels=collection[0], runs=collection[1], **arguments)
+        Study((), *collection).fit(**arguments)
 
 
 def test_an_unknown_option_is_a_type_error(collection):
     with pytest.raises(TypeError, match="fit: unexpected argument 'coeficient'; did you mean 'coefficient'"):
-        fit("nDCG", "AP", *collection, "cutoff", grid=[5], coeficient="kendall")
+        Study((), *collection).fit("nDCG", "AP", "cutoff", grid=[5], coeficient="kendall")
 
 
 @pytest.mark.parametrize("measure", ["CWL_ERR8(max_rel=3)", "CWL_ERR9(max_rel=3)"])
 def test_of_an_integer_parameter_all_values_between_the_bounds_are_tried(collection, measure):
-    table = fit(measure, f"{measure}@7", *collection, "cutoff", bounds=(2, 12.5), coefficient="spearman")
+    table = Study((), *collection).fit(measure, f"{measure}@7", "cutoff", bounds=(2, 12.5), coefficient="spearman")
     assert table["value"].tolist() == list(range(2, 13))
     assert (table.attrs["best"], table.attrs["correlation"]) == (7, pytest.approx(1))
-    grid = fit(measure, "ERR@20", *collection, "cutoff", grid=range(1, 21))
-    free = fit(measure, "ERR@20", *collection, "cutoff", bounds=(1, 20))
+    grid = Study((), *collection).fit(measure, "ERR@20", "cutoff", grid=range(1, 21))
+    free = Study((), *collection).fit(measure, "ERR@20", "cutoff", bounds=(1, 20))
     pd.testing.assert_frame_equal(grid, free)
     expected = {
         k: np.corrcoef(*(values_of(m, *collection).ravel() for m in (f"{measure}@{k}", "ERR@20")))[0, 1] for k in (3, 9)

@@ -11,27 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ir_lexirecall import demo, evaluate
-from ir_lexirecall.meta import degrade, left_out, plot, stability, summary
-from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.missing import _as_many
-from ir_lexirecall.meta.two_way import TwoWay
+from ir_lexirecall.meta import Study, plot, summary
+from ir_lexirecall.meta.missing_labels import TwoWay, as_many
 
 MEASURES = ["lexirecall", "AP", "nDCG@10", "R@10"]
 QRELS, RUNS = demo.qrels(), demo.runs()
 GROUPS = {name: name.partition("_")[0] for name in RUNS}  # bm25 and bm25_rerank are one
-FEW = {"n_resamples": 50, "progress": False}
+FEW = {"n_resamples": 50}
 
 
 @pytest.fixture(scope="module")
 def kept() -> pd.DataFrame:
     contrasts = [("lexirecall", "AP"), ("AP", "AP")]
-    return stability(MEASURES, QRELS, RUNS, [0, 0.5], groups=GROUPS, contrasts=contrasts, n_samples=2, seed=3, **FEW)
+    return Study(MEASURES, QRELS, RUNS).stability(
+        [0, 0.5], groups=GROUPS, contrasts=contrasts, n_samples=2, seed=3, **FEW
+    )
 
 
 def test_agreement_on_all_pairs_is_that_of_degrade(kept: pd.DataFrame) -> None:
     for policy in ("random", "pool", "frequency"):
-        table = degrade(
-            MEASURES, QRELS, RUNS, [0, 0.5], policy=policy, n_samples=2, aggregate=True, seed=3, progress=False
+        table = Study(MEASURES, QRELS, RUNS, progress=False).degrade(
+            [0, 0.5], policy=policy, n_samples=2, aggregate=True, seed=3
         )
         expected = table.set_index(["measure", "fraction"])["agreement"]
         ours = kept[(kept["policy"] == policy) & (kept["minus"] == "")].set_index(["measure", "fraction"])["agreement"]
@@ -52,9 +52,9 @@ def test_decided_pairs_are_those_that_do_not_tie_with_all_labels() -> None:
         "y": {"q1": {"a": 3, "z": 2, "b": 1}, "q2": {"c": 3}, "q3": {"e": 2, "f": 1}},
     }
     # Two of three pairs are decided; the pool has a at 1, b at 2, c and e at 1, f at 2, d nowhere: b, d and f go.
-    row = stability("R@2", qrels, runs, [0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
+    row = Study("R@2", qrels, runs).stability([0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
     assert (row["agreement"], row["decided"]) == (pytest.approx(1 / 3), 0)
-    row = stability("RR", qrels, runs, [0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
+    row = Study("RR", qrels, runs).stability([0.5], policies=["pool"], n_samples=1, **FEW).iloc[0]
     assert row["agreement"] == 1
     assert np.isnan(row["decided"])
 
@@ -73,7 +73,7 @@ def test_a_contrast_is_the_difference_over_the_same_resamples(kept: pd.DataFrame
 @given(st.integers(0, 1000))
 def test_weights_are_those_of_runs_and_queries_written_out(seed: int) -> None:
     """A pair of two groups counts once for each pair of their copies, a pair of one group once for each copy."""
-    decisions = Decisions.from_runs(["AP"], QRELS, RUNS)
+    decisions = Study(["AP"], QRELS, RUNS)
     resamples = TwoWay.draw(decisions, GROUPS, 3, 0.05, seed)
     assert (resamples.group_weight.sum(axis=1) == 4).all()
     assert (resamples.query_weight.sum(axis=1) == len(decisions.queries)).all()
@@ -94,7 +94,7 @@ def test_a_group_left_out_loses_by_what_it_alone_found() -> None:
     """By recall of the first two documents: runs of another group find the one label that stays in the pool."""
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {"own": {"q": {"a": 2, "b": 1}}, "other": {"q": {"a": 2, "x": 1}}, "third": {"q": {"y": 2, "a": 1}}}
-    table = left_out("R@2", qrels, runs, {name: name for name in runs}, depth=2, **FEW).set_index("policy")
+    table = Study("R@2", qrels, runs).left_out({name: name for name in runs}, depth=2, **FEW).set_index("policy")
     # Left out, "own" (+1 against two others) ties with both; the others keep their ties with each other and their losses.
     assert table.loc["left out", "bias"] == pytest.approx(-2 / 6)
     assert table.loc["left out", "lost"] == pytest.approx(1 / 6)
@@ -102,7 +102,7 @@ def test_a_group_left_out_loses_by_what_it_alone_found() -> None:
 
 
 def test_leaving_out_is_judging_the_pool_of_the_others() -> None:
-    table = left_out(["AP", "R@10"], QRELS, RUNS, GROUPS, depth=5, **FEW)
+    table = Study(["AP", "R@10"], QRELS, RUNS).left_out(GROUPS, depth=5, **FEW)
     ranked = {name: run.sort_values("score", ascending=False).groupby("query_id").head(5) for name, run in RUNS.items()}
 
     def judged(names: list[str]) -> dict[str, dict[str, int]]:
@@ -133,25 +133,25 @@ def test_leaving_out_is_judging_the_pool_of_the_others() -> None:
 
 def test_nothing_is_lost_where_all_others_found_it() -> None:
     alike = {"one": RUNS["bm25"], "two": RUNS["bm25"].copy(), "three": RUNS["bm25"].copy()}
-    table = left_out(["AP", "lexirecall"], QRELS, alike, {name: name for name in alike}, **FEW)
+    table = Study(["AP", "lexirecall"], QRELS, alike).left_out({name: name for name in alike}, **FEW)
     assert (table[["lost", "bias", "ci_low", "ci_high"]] == 0).all(axis=None)
     assert (table["agreement"] == 1).all()
 
 
 @given(st.integers(0, 100))
 def test_the_control_removes_as_many_labels_of_each_query(seed: int) -> None:
-    judgments = Decisions.from_runs(["AP"], QRELS, RUNS).judgments
+    judgments = Study(["AP"], QRELS, RUNS).judgments
     relevant = judgments.grade >= 1
     rng = np.random.default_rng(seed)
     removed = relevant & (rng.random(len(relevant)) < 0.4)
-    chosen = _as_many(judgments, relevant, removed, rng)
+    chosen = as_many(judgments, relevant, removed, rng)
     assert not (chosen & ~relevant).any()
     of_query = [np.bincount(judgments.query[some], minlength=len(judgments)).tolist() for some in (removed, chosen)]
     assert of_query[0] == of_query[1]
 
 
 def test_results_depend_on_the_seed_alone() -> None:
-    first, again, other = (left_out("AP", QRELS, RUNS, GROUPS, seed=seed, **FEW) for seed in (1, 1, 2))
+    first, again, other = (Study("AP", QRELS, RUNS).left_out(GROUPS, seed=seed, **FEW) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(first, again)
     assert not first.equals(other)
     assert first.attrs["groups"]["bm25_rerank"] == "bm25"
@@ -160,12 +160,12 @@ def test_results_depend_on_the_seed_alone() -> None:
 @pytest.mark.parametrize(
     ("study", "message"),
     [
-        (lambda: stability("AP", QRELS, RUNS, [0.5], groups={"bm25": "x"}), "stability: run '.*' has no group"),
-        (lambda: stability("AP", QRELS, RUNS, [0.5], contrasts=[("AP", "RR")]), "stability: 'RR' in contrasts"),
-        (lambda: stability("AP", QRELS, RUNS, [0.5], policies=["depth"]), "stability: .*'depth'"),
-        (lambda: stability("AP", QRELS, RUNS, [1.5]), "fractions must be numbers between 0 and 1"),
-        (lambda: left_out("AP", QRELS, RUNS, dict.fromkeys(RUNS, "x")), "left_out: at least 2 groups"),
-        (lambda: left_out("AP", QRELS, RUNS, GROUPS, depth=0), "left_out: depth"),
+        (lambda: Study("AP", QRELS, RUNS).stability([0.5], groups={"bm25": "x"}), "stability: run '.*' has no group"),
+        (lambda: Study("AP", QRELS, RUNS).stability([0.5], contrasts=[("AP", "RR")]), "stability: 'RR' in contrasts"),
+        (lambda: Study("AP", QRELS, RUNS).stability([0.5], policies=["depth"]), "stability: .*'depth'"),
+        (lambda: Study("AP", QRELS, RUNS).stability([1.5]), "fractions must be numbers between 0 and 1"),
+        (lambda: Study("AP", QRELS, RUNS).left_out(dict.fromkeys(RUNS, "x")), "left_out: at least 2 groups"),
+        (lambda: Study("AP", QRELS, RUNS).left_out(GROUPS, depth=0), "left_out: depth"),
     ],
 )
 def test_bad_input_is_refused(study, message) -> None:
@@ -176,6 +176,6 @@ def test_bad_input_is_refused(study, message) -> None:
 def test_studies_are_drawn_and_told(kept: pd.DataFrame) -> None:
     pytest.importorskip("matplotlib")
     assert plot(kept).lines
-    assert plot(left_out(["AP", "lexirecall"], QRELS, RUNS, GROUPS, **FEW)).lines
+    assert plot(Study(["AP", "lexirecall"], QRELS, RUNS).left_out(GROUPS, **FEW)).lines
     assert "Decisions that survive missing labels: most lexirecall" in summary(kept)
-    assert "group that is left out" in summary(left_out(["AP", "lexirecall"], QRELS, RUNS, GROUPS, **FEW))
+    assert "group that is left out" in summary(Study(["AP", "lexirecall"], QRELS, RUNS).left_out(GROUPS, **FEW))

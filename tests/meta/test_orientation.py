@@ -5,11 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from ir_lexirecall import evaluate, meta
+from ir_lexirecall import evaluate
 from ir_lexirecall.meta import orientation
 
 FIGURE_5 = 10**5  # documents
@@ -148,12 +146,3 @@ def test_where_everything_is_relevant_nothing_changes() -> None:
 def test_bad_input_is_named(arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"^orientation: {message}"):
         orientation(*arguments)
-
-
-def test_it_says_what_it_ran_and_draws_it() -> None:
-    table = orientation(["AP", "LR"], n=[100, 200])
-    assert type(table) is pd.DataFrame
-    assert (table.attrs["function"], table.attrs["n"]) == ("orientation", [100, 200])
-    pytest.importorskip("matplotlib")
-    assert len(meta.plot(table).lines) == 8
-    assert np.isfinite(table[["precision", "recall"]].to_numpy()).all()

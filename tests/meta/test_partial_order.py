@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import meta
 from ir_lexirecall.meta import partial_order
 
 GRADES = st.lists(st.integers(0, 2), min_size=1, max_size=5)
@@ -126,14 +125,3 @@ def test_average_precision_and_precision_agree_where_the_paper_says_otherwise() 
     values = irl.evaluate(["AP", "P@5"], qrels, run)
     assert (3 * values["AP"]).tolist() == pytest.approx([3 / 2, 53 / 30])
     assert values["P@5"].tolist() == [0.4, 0.6]
-
-
-def test_it_says_what_it_ran_and_is_drawn() -> None:
-    table = partial_order({"a": [1, 0], "b": [0, 1], "c": [0, 2]})
-    assert (table.attrs["function"], table.attrs["by"], table.attrs["rankings"]) == (
-        "partial_order",
-        "rank",
-        ["a", "b", "c"],
-    )
-    pytest.importorskip("matplotlib")
-    assert meta.plot(table).images

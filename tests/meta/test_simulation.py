@@ -15,6 +15,7 @@ from ir_lexirecall import compare, evaluate, meta
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import parse_measures
 from ir_lexirecall.meta.simulation import positions, simulate_rankings
+from ir_lexirecall.significance import SignificanceTest
 
 
 def drawn(n, m, queries, quality=1.0, seed=0):
@@ -102,8 +103,12 @@ def test_each_document_is_as_likely_to_come_first():
 
 def test_tables_and_aligned_ranks_say_the_same():
     rankings = simulate_rankings(300, 6, depth=120, queries=25, systems=3, seed=4, quality=[1, 5, 30])
-    own = compare(rankings.judgments, rankings.aligned, ["lexirecall", "rpp"], correction=None).table()
-    by_tables = compare(rankings.qrels, rankings.runs, ["lexirecall", "rpp"], correction=None).table()
+    own = compare(
+        rankings.judgments, rankings.aligned, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
+    ).table()
+    by_tables = compare(
+        rankings.qrels, rankings.runs, ["lexirecall", "rpp"], test=SignificanceTest(correction=None)
+    ).table()
     pd.testing.assert_frame_equal(own, by_tables)
 
 

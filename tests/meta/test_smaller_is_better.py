@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import AP
+from studying import studied
 
 from ir_lexirecall import demo, meta
 from ir_lexirecall.measures.declaration import REGISTRY, Measure
@@ -35,22 +36,24 @@ WITH_AP = {"twin": AP, "other": "nDCG", "third": "lexirecall"}
 
 
 @pytest.mark.parametrize(
-    "study",
+    ("study", "options"),
     [
-        meta.agreement,
-        meta.unanimity,
-        meta.ties,
-        meta.per_query_kendall,
-        meta.correlation,
-        lambda *args, progress: meta.correlation(*args, by="runs", progress=progress),
-        lambda *args, progress: meta.split_half(*args, n_splits=50, progress=progress),
-        lambda *args, progress: meta.degrade(*args, [0.5], n_samples=2, progress=progress),
-        lambda *args, progress: meta.degrade(*args, [0.5], policy="pool", n_samples=1, progress=progress),
-        lambda *args, progress: meta.discriminative_power(*args, test="t", progress=progress),
+        ("agreement", {}),
+        ("unanimity", {}),
+        ("ties", {}),
+        ("per_query_kendall", {}),
+        ("correlation", {}),
+        ("correlation", {"by": "runs"}),
+        ("split_half", {"n_splits": 50}),
+        ("degrade", {"fractions": [0.5], "n_samples": 2}),
+        ("degrade", {"fractions": [0.5], "policy": "pool", "n_samples": 1}),
+        ("discriminative_power", {"test": "t"}),
     ],
 )
-def test_studies_of_runs(study: Any) -> None:
-    falling, rising = (study(measures, demo.qrels(), demo.runs(), progress=False) for measures in (LIKE_AP, WITH_AP))
+def test_studies_of_runs(study: str, options: dict[str, Any]) -> None:
+    falling, rising = (
+        studied(study, measures, demo.qrels(), demo.runs(), **options) for measures in (LIKE_AP, WITH_AP)
+    )
     pd.testing.assert_frame_equal(falling, rising, rtol=1e-12)
 
 
@@ -87,14 +90,16 @@ def test_orientation_balance_and_worst_cases() -> None:
     index = [meta.balancing_index(measure, [5, 20], progress=False)["B"].tolist() for measure in (Imprecision(), AP)]
     assert index[0] == index[1]
     run = {"one": next(iter(demo.runs().values()))}
-    user = [meta.worst_case(m, demo.qrels(), run, progress=False)["user"] for m in (Imprecision(), AP)]
+    user = [meta.Study(m, demo.qrels(), run, progress=False).worst_case()["user"] for m in (Imprecision(), AP)]
     pd.testing.assert_series_equal(user[0], -user[1])
 
 
 def test_a_fit_maximises_agreement_not_the_opposite() -> None:
     grid = [0.5, 0.7, 0.9]
     fits = [
-        meta.fit(measure, target, demo.qrels(), demo.runs(), "p", grid=grid, progress=False)["correlation"].to_numpy()
+        meta.Study((), demo.qrels(), demo.runs(), progress=False)
+        .fit(measure, target, "p", grid=grid)["correlation"]
+        .to_numpy()
         for measure, target in (
             (Imprecision(), Imprecision(p=0.7)),
             (Imprecision(), "RBP(p=0.7,rel=1)"),

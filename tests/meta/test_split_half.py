@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from studying import studied
 
 from ir_lexirecall import compare, demo, evaluate, meta
-from ir_lexirecall.meta import simulate_rankings, split_half
-from ir_lexirecall.meta.split_halves import _splits
+from ir_lexirecall.meta import Study, simulate_rankings
+from ir_lexirecall.meta.sensitivity import _splits
 
 QUERIES = 5
 MEASURES = ["AP", "R@3", "lexirecall"]
@@ -51,7 +52,7 @@ def by_brute_force(a, b, size):
 
 @pytest.mark.parametrize("size", [1, 2, None])
 def test_few_queries_are_split_in_every_way(small, size):
-    table = split_half(MEASURES, *small, n_queries=size).set_index(["measure", "target"])
+    table = Study(MEASURES, *small).split_half(n_queries=size).set_index(["measure", "target"])
     values = {label: values_of(label, *small) for label in MEASURES}
     assert list(table.index) == list(itertools.product(MEASURES, MEASURES))
     for (a, b), row in table.iterrows():
@@ -61,8 +62,8 @@ def test_few_queries_are_split_in_every_way(small, size):
 
 
 def test_a_sample_of_splits_comes_close_to_all(small):
-    every = split_half(MEASURES, *small)
-    some = split_half(MEASURES, *small, n_splits=every["splits"][0] - 1, seed=3)
+    every = Study(MEASURES, *small).split_half()
+    some = Study(MEASURES, *small).split_half(n_splits=every["splits"][0] - 1, seed=3)
     assert (some["splits"] < every["splits"]).all()
     assert some["kendall"].to_numpy() == pytest.approx(every["kendall"].to_numpy(), abs=0.25)
 
@@ -89,15 +90,15 @@ def test_every_query_is_as_likely_in_either_set():
 def test_systems_that_differ_are_ordered_alike_on_both_halves():
     far = simulate_rankings(1000, 10, 1000, 60, 4, seed=1, quality=[1, 3, 9, 27])
     near = simulate_rankings(1000, 10, 1000, 60, 4, seed=1, quality=1)
-    stable, unstable = (split_half("AP", r.judgments, r.aligned, n_splits=50).iloc[0] for r in (far, near))
+    stable, unstable = (Study("AP", r.judgments, r.aligned).split_half(n_splits=50).iloc[0] for r in (far, near))
     assert (stable["kendall"], stable["swaps"]) == (1, 0)
     assert unstable["kendall"] < 0.5
 
 
 def test_targets_may_be_other_measures(small):
-    table = split_half("AP", *small, targets=["nDCG", "AP"])
+    table = Study("AP", *small).split_half(targets=["nDCG", "AP"])
     assert table[["measure", "target"]].apply(tuple, axis=1).tolist() == [("AP", "nDCG"), ("AP", "AP")]
-    whole = split_half(["AP", "nDCG"], *small).set_index(["measure", "target"])
+    whole = Study(["AP", "nDCG"], *small).split_half().set_index(["measure", "target"])
     assert table.set_index(["measure", "target"])["kendall"].to_dict() == pytest.approx(
         whole.loc[[("AP", "nDCG"), ("AP", "AP")], "kendall"].to_dict()
     )
@@ -105,13 +106,13 @@ def test_targets_may_be_other_measures(small):
 
 def test_the_seed_decides():
     one, same, other = (
-        split_half("AP", demo.qrels(), demo.runs(), n_splits=20, seed=s)["kendall"][0] for s in (1, 1, 2)
+        Study("AP", demo.qrels(), demo.runs()).split_half(n_splits=20, seed=s)["kendall"][0] for s in (1, 1, 2)
     )
     assert one == same != other
 
 
 def test_a_measure_that_gives_all_runs_the_same_orders_nothing(small):
-    row = split_half({"none": "P(rel=9)@5"}, *small).iloc[0]
+    row = Study({"none": "P(rel=9)@5"}, *small).split_half().iloc[0]
     assert np.isnan(row["kendall"])
     assert row["swaps"] == 0
 
@@ -133,17 +134,17 @@ def test_a_measure_that_gives_all_runs_the_same_orders_nothing(small):
 )
 def test_bad_input_is_named(small, changes, message):
     arguments = {"measures": "AP", "qrels": small[0], "runs": small[1]} | changes
-    with pytest.raises(ValueError, match=f"^split_half: {message}"):
-        split_half(**arguments)
+    with pytest.raises(ValueError, match=f"^(Study|split_half): {message}"):
+        studied("split_half", **arguments)
 
 
 def test_an_unknown_option_is_a_type_error(small):
     with pytest.raises(TypeError, match="split_half: unexpected argument 'n_resamples'"):
-        split_half("AP", *small, n_resamples=3)
+        Study("AP", *small).split_half(n_resamples=3)
 
 
 def test_it_says_what_it_ran_and_draws_it(small):
-    table = split_half(MEASURES, *small, seed=4)
+    table = Study(MEASURES, *small).split_half(seed=4)
     assert type(table) is pd.DataFrame
     wanted = {"function": "split_half", "n_queries": 2, "seed": 4, "queries": QUERIES, "excluded_queries": 1}
     assert {name: table.attrs[name] for name in wanted} == wanted

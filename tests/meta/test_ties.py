@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import meta
+from ir_lexirecall import demo, meta
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
 
@@ -147,15 +147,15 @@ def test_ties_are_counted_pair_by_pair(qrels: Any, runs: Any) -> None:
     pairs = list(itertools.combinations(runs, 2))
     if not queries:
         with pytest.raises(ValueError, match=r"^ties: no query of the qrels has a relevant document"):
-            meta.ties(MEASURES, qrels, runs)
+            meta.Study(MEASURES, qrels, runs, allow_empty=True).ties()
         return
-    table = meta.ties(MEASURES, qrels, runs)
+    table = meta.Study(MEASURES, qrels, runs, allow_empty=True).ties()
     assert list(zip(table["measure"], table["query_id"], strict=True)) == list(itertools.product(MEASURES, queries))
     for row in table.itertuples():
         value = {name: values[name].loc[row.query_id, row.measure] for name in runs}
         assert row.ties == sum(value[x] == value[y] for x, y in pairs)
         assert row.share == row.ties / 3
-    for row in meta.ties(MEASURES, qrels, runs, aggregate=True).itertuples():
+    for row in meta.Study(MEASURES, qrels, runs, allow_empty=True).ties(aggregate=True).itertuples():
         rows = table[table["measure"] == row.measure]
         assert (row.pairs, row.ties) == (3 * len(queries), rows["ties"].sum())
         assert row.share == row.ties / row.pairs
@@ -168,7 +168,7 @@ def test_pairs_that_a_partial_order_leaves_open_do_not_tie() -> None:
         "y": {"q": {"c": 5, "a": 4, "b": 3}},
         "z": {"q": {"c": 5, "a": 4, "b": 3}},
     }
-    table = meta.ties(["dominance", "lexirecall"], qrels, runs).set_index("measure")
+    table = meta.Study(["dominance", "lexirecall"], qrels, runs).ties().set_index("measure")
     assert table[["ties", "incomparable"]].to_numpy().tolist() == [[1, 2], [1, 0]]
 
 
@@ -186,7 +186,7 @@ ROBUST = {
 
 
 def test_lexirecall_ties_least_on_robust_2003(robust: Any) -> None:
-    share = meta.ties([*ROBUST], *robust, aggregate=True).set_index("measure")["share"]
+    share = meta.Study([*ROBUST], *robust).ties(aggregate=True).set_index("measure")["share"]
     assert share.round(4)[:3].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[:3]}
     assert share.round(3)[3:].to_dict() == {name: ROBUST[name] for name in list(ROBUST)[3:]}
     assert share["lexirecall"] == share.min()
@@ -195,45 +195,43 @@ def test_lexirecall_ties_least_on_robust_2003(robust: Any) -> None:
 def test_runs_may_be_aligned_before() -> None:
     rankings = meta.simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
     aligned = rankings.judgments, rankings.aligned
-    table = meta.ties(["TSE", "lexirecall", "Rprec"], *aligned)
+    table = meta.Study(["TSE", "lexirecall", "Rprec"], *aligned).ties()
     assert table["ties"].to_numpy().reshape(3, 5).tolist() == [[0] * 5, [0] * 5, [3] * 5]
     with pytest.raises(ValueError, match=r"Compat.* needs every document of the rankings, which are 5,000,000,000"):
-        meta.ties("Compat(p=0.8)", *aligned)
+        meta.Study("Compat(p=0.8)", *aligned).ties()
 
 
 @pytest.mark.parametrize(
     ("measures", "options", "message"),
     [
         (None, {}, "expected a measure .* got None"),
-        ("AP", {"cutoff": "a"}, "cutoff must be an integer of at least 1, not 'a'"),
+        ("lexirecall", {"rel": None}, "rel must be a number above 0, not None"),
+        ("lexirecall@0", {}, "cutoff"),
         ({"rpp": "AP"}, {}, "'rpp' is the name of a preference; label the measure AP otherwise"),
         ("lexirecal", {}, "unknown measure 'lexirecal'"),
     ],
 )
 def test_bad_input_is_named(measures: Any, options: dict[str, Any], message: str) -> None:
     runs = {"r": {"q": {"b": 2, "a": 1}}, "s": {"q": {"a": 1}}}
-    with pytest.raises(ValueError, match=f"^ties: {message}"):
-        meta.ties(measures, {"q": {"a": 1}}, runs, **options)
+    with pytest.raises(ValueError, match=f"^Study: .*{message}"):
+        meta.Study(measures, {"q": {"a": 1}}, runs, **options)
 
 
-def test_studies_are_plain_tables_that_say_what_was_run() -> None:
-    runs = {"x": {"q": {"a": 2, "b": 1}}, "y": {"q": {"c": 3, "a": 2, "b": 1}}}
-    for table, function in (
-        (meta.tie_probabilities([10, 100], 3), "tie_probabilities"),
-        (meta.ties(["AP", "lexirecall"], {"q": {"a": 1, "b": 1}}, runs), "ties"),
+def test_studies_refuse_what_they_cannot_do_with_what_there_is() -> None:
+    run = {"r": {"q": {"a": 1}}}
+    with pytest.raises(ValueError, match=r"^ties: no measure is named; give at least one"):
+        meta.Study((), {"q": {"a": 1}}, run).ties()
+    with pytest.raises(ValueError, match=r"^ties: at least 2 runs are needed, not 1"):
+        meta.Study("AP", {"q": {"a": 1}}, run).ties()
+    with pytest.raises(
+        TypeError, match=r"^Study: unexpected argument 'cutoff'; write it into the name of a preference"
     ):
-        assert type(table) is pd.DataFrame
-        assert table.attrs["function"] == function
-        assert table.attrs["versions"]["ir_lexirecall"]
-    assert table.attrs["measures"] == {"AP": "AP", "lexirecall": "lexirecall"}
-    assert (table.attrs["runs"], table.attrs["queries"], table.attrs["rel"]) == (["x", "y"], 1, 1)
+        meta.Study("AP", {"q": {"a": 1}}, run, cutoff=10)  # type: ignore[call-arg]
 
 
 def test_studies_are_drawn() -> None:
     pytest.importorskip("matplotlib")
-    runs = {"x": {"q": {"a": 2, "b": 1}}, "y": {"q": {"c": 3, "a": 2, "b": 1}}}
-    found = meta.ties(["AP", "lexirecall"], {"q": {"a": 1, "b": 1}}, runs)
-    assert meta.plot(found).patches
+    found = meta.Study(["AP", "lexirecall"], demo.qrels(), demo.runs()).ties()
     assert found.plot.bar(x="measure", y="share").patches  # pandas' own way
     for options in ({"m": 3, "n": [10, 100]}, {"m": [1, 2, 3], "n": 10}, {"m": 3, "n": 100, "depth": [10, 20, 100]}):
         axes = meta.plot(meta.tie_probabilities(**options))

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_lexirecall import demo, meta
-from ir_lexirecall.meta.two_judges import judges, tau_ap
+from ir_lexirecall.meta import Study
+from ir_lexirecall.meta.two_judges import tau_ap
 
 pytest.importorskip("krippendorff")
 pytest.importorskip("statsmodels")
@@ -36,7 +37,7 @@ def another_judge(share: float, seed: int = 0) -> dict[str, dict[str, int]]:
 
 
 def test_a_judge_agrees_with_itself() -> None:
-    table = judges(QRELS, QRELS, RUNS, MEASURES, n_resamples=20)
+    table = Study(MEASURES, QRELS, RUNS).judges(QRELS, n_resamples=20)
     assert table["rel"].tolist() == [1, 2, 3] * 3
     assert (table[["kappa", "alpha", "tau"]] == 1).all(axis=None)
     assert (table[["only_a", "only_b", "opposite"]] == 0).all(axis=None)
@@ -45,7 +46,7 @@ def test_a_judge_agrees_with_itself() -> None:
 
 
 def test_the_more_a_judge_guesses_the_less_it_agrees() -> None:
-    tables = [judges(QRELS, another_judge(share), RUNS, "AP", n_resamples=20) for share in (0.1, 0.5, 1.0)]
+    tables = [Study("AP", QRELS, RUNS).judges(another_judge(share), n_resamples=20) for share in (0.1, 0.5, 1.0)]
     kappas = [table["kappa"].iloc[0] for table in tables]
     assert kappas == sorted(kappas, reverse=True)
     assert abs(kappas[-1]) < 0.2
@@ -55,7 +56,7 @@ def test_kappa_and_alpha_are_what_they_are_by_hand() -> None:
     a = {"q": {"a": 1, "b": 1, "c": 0, "d": 0, "only a": 1}}
     b = {"q": {"a": 1, "b": 0, "c": 0, "d": 0, "only b": 1}}
     runs = {name: {"q": {doc: -i for i, doc in enumerate(order)}} for name, order in {"x": "abcd", "y": "dcba"}.items()}
-    row = judges(a, b, runs, "AP", n_resamples=5).iloc[0]
+    row = Study("AP", a, runs).judges(b, n_resamples=5).iloc[0]
     assert row["documents"] == 4
     assert row["kappa"] == pytest.approx((0.75 - 0.5) / 0.5)
     # Krippendorff: 1 - (n - 1) x (disagreeing pairs) / (n0 x n1), with n = 8 values, 3 of them 1 and 5 of them 0
@@ -66,7 +67,7 @@ def test_conclusions_in_opposite_directions_are_counted() -> None:
     queries = [f"q{i}" for i in range(12)]
     runs = {"x": {q: {"a": 2, "b": 1} for q in queries}, "y": {q: {"a": 1, "b": 2} for q in queries}}
     a, b = ({q: {"a": grade, "b": 1 - grade} for q in queries} for grade in (1, 0))
-    row = judges(a, b, runs, "lexirecall", n_resamples=5).iloc[0]
+    row = Study("lexirecall", a, runs).judges(b, n_resamples=5).iloc[0]
     assert (row["pairs"], row["opposite"], row["both"], row["tau"], row["kappa"]) == (1, 1, 0, -1, -1)
 
 
@@ -74,11 +75,11 @@ def test_queries_and_grades_of_one_judge_alone_take_no_part() -> None:
     a = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1, "b": -2}}
     b = {"q2": {"a": 2, "b": 0}, "q3": {"a": 0}}
     runs = {"x": {"q2": {"a": 2, "b": 1}}, "y": {"q2": {"a": 1, "b": 2}}}
-    table = judges(a, b, runs, "AP", n_resamples=5)
+    table = Study("AP", a, runs).judges(b, n_resamples=5)
     assert table["queries"].tolist() == [1, 1]
     assert table.attrs["confusion"] == {0: {0: 1, 1: 0, 2: 0}, 1: {0: 0, 1: 0, 2: 1}, 2: {0: 0, 1: 0, 2: 0}}
     with pytest.raises(ValueError, match="judges: the two sets of judgments have no query in common"):
-        judges({"q1": {"a": 1}}, {"q2": {"a": 1}}, runs, "AP")
+        Study("AP", {"q1": {"a": 1}}, runs, allow_empty=True).judges({"q2": {"a": 1}})
 
 
 @given(st.integers(2, 7).flatmap(lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2)))
@@ -95,14 +96,14 @@ def test_tau_ap_is_its_definition(means: tuple[list[int], list[int]]) -> None:
 
 
 def test_intervals_hold_the_estimate_mostly_and_are_seeded() -> None:
-    one, again = (judges(QRELS, another_judge(0.3), RUNS, MEASURES, n_resamples=200, seed=3) for _ in range(2))
+    one, again = (Study(MEASURES, QRELS, RUNS).judges(another_judge(0.3), n_resamples=200, seed=3) for _ in range(2))
     assert one.equals(again)
     assert (one["tau_low"] <= one["tau_high"]).all()
     assert (one["tau_low"] < 1).any()
 
 
 def test_it_is_drawn_and_said() -> None:
-    table = judges(QRELS, another_judge(0.3), RUNS, ["AP", "nDCG@10"], n_resamples=20)
+    table = Study(["AP", "nDCG@10"], QRELS, RUNS).judges(another_judge(0.3), n_resamples=20)
     ax = meta.plot(table)
     widths = [sum(patch.get_width() for patch in bars) for bars in ax.containers]
     assert sum(widths) == table["pairs"].sum()
@@ -112,6 +113,15 @@ def test_it_is_drawn_and_said() -> None:
 
 
 def test_all_pairs_are_in_one_of_the_cases() -> None:
-    table = judges(QRELS, another_judge(0.6), RUNS, MEASURES, n_resamples=5)
+    table = Study(MEASURES, QRELS, RUNS).judges(another_judge(0.6), n_resamples=5)
     cases = table[["both", "only_a", "only_b", "opposite", "neither"]].sum(axis=1)
     assert (cases == len(list(combinations(RUNS, 2)))).all()
+
+
+def test_means_far_below_one_are_told_apart() -> None:
+    def run(rank: int) -> dict[str, dict[str, float]]:
+        return {f"q{i}": {"found" if r == rank else f"d{r}": -float(r) for r in range(1, 60)} for i in range(30)}
+
+    qrels = {f"q{i}": {"found": 1} for i in range(30)}
+    table = Study(["TSE(exposure='RBP',p=0.5)"], qrels, {"a": run(42), "b": run(45), "c": run(50)}).judges(qrels)
+    assert table[["tau", "tau_ap", "both"]].iloc[0].tolist() == [1, 1, 3]

@@ -5,24 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
-import pandas as pd
 import pytest
+from studying import studied, values_of
 
-from ir_lexirecall import demo, evaluate, meta
-from ir_lexirecall.meta import unanimity
-from ir_lexirecall.meta.metric_unanimity import metric_unanimity
-
-
-@pytest.fixture(scope="module")
-def collection():
-    return demo.qrels(), demo.runs()
-
-
-def values_of(label, qrels, runs):
-    """Values by query (rows) and run (columns)."""
-    return np.stack([evaluate(label, qrels, run)[label].to_numpy() for run in runs.values()], axis=1)
-
+from ir_lexirecall.meta import Study
+from ir_lexirecall.meta.agreements import metric_unanimity
 
 # -- unanimity ---------------------------------------------------------------------------------------
 
@@ -47,7 +34,7 @@ def counted_unanimity(values, judged, others):
 @pytest.mark.parametrize("among", [None, ["RR", "R@10"], ["P@5", "nDCG"]])
 def test_unanimity_pair_by_pair(collection, among):
     measures = ["RR", "P@5", "R@10", "LR"]
-    table = unanimity(measures, *collection, among=among)
+    table = Study(measures, *collection).unanimity(among=among)
     values = {label: values_of(label, *collection) for label in {*measures, *(among or [])}}
     expected = {
         label: counted_unanimity(values, label, [m for m in among or measures if m != label]) for label in measures
@@ -81,7 +68,7 @@ def test_unanimity_of_all_small_rankings():
     values = {label: values_of(label, *collection) for label in measures}
     for size in (2, 3, 4, 5):
         for some in itertools.combinations(measures, size):
-            table = unanimity(some, *collection).set_index("measure")["unanimity"]
+            table = Study(some, *collection).unanimity().set_index("measure")["unanimity"]
             for label in some:
                 expected = counted_unanimity(values, label, [m for m in some if m != label])
                 assert table[label] == pytest.approx(expected, nan_ok=True), (label, some)
@@ -95,7 +82,7 @@ def test_the_example_of_the_paper():
         "s2": {"q": {"x": 9.0, "a": 8.0, "y": 7.0, "z": 6.0}},  # rank 2
         "s3": {"q": {"x": 9.0, "y": 8.0, "a": 7.0, "b": 6.0}},  # ranks 3, 4
     }
-    table = unanimity(["RR", "R@4", "P@5"], qrels, runs).set_index("measure")
+    table = Study(["RR", "R@4", "P@5"], qrels, runs).unanimity().set_index("measure")
     assert table.loc["RR", ["pairs", "unanimous", "joint"]].tolist() == [6, 3, 2]
     assert table.loc["RR", "unanimity"] == pytest.approx(math.log2(4 / 3), abs=1e-15)
     assert f"{table.loc['RR', 'unanimity']:.3f}" == "0.415"
@@ -118,7 +105,7 @@ def test_a_measure_is_judged_by_the_others_only():
         "s2": {"q": {"x": 9.0, "a": 8.0, "b": 7.0, "c": 6.0}},  # ranks 2, 3, 4
         "s3": {"q": {"x": 9.0, "y": 8.0, "a": 7.0, "z": 6.0}},  # rank 3
     }
-    table = unanimity(["R@4", "RR"], qrels, runs).set_index("measure")
+    table = Study(["R@4", "RR"], qrels, runs).unanimity().set_index("measure")
     # RR: s1 > s2 > s3, three unanimous pairs; R@4: s2 > s1 > s3, two of them in the same direction.
     for label in ("R@4", "RR"):
         assert table.loc[label, ["pairs", "unanimous", "joint"]].tolist() == [6, 3, 2]
@@ -126,38 +113,38 @@ def test_a_measure_is_judged_by_the_others_only():
 
 
 def test_copies_of_other_measures_change_nothing(collection):
-    once = unanimity(["AP", "RR", "R@10"], *collection).set_index("measure")
-    twice = unanimity({"AP": "AP", "RR": "RR", "again": "RR", "R@10": "R@10"}, *collection).set_index("measure")
+    once = Study(["AP", "RR", "R@10"], *collection).unanimity().set_index("measure")
+    twice = Study({"AP": "AP", "RR": "RR", "again": "RR", "R@10": "R@10"}, *collection).unanimity().set_index("measure")
     for label in ("AP", "R@10"):
         assert twice.loc[label].tolist() == once.loc[label].tolist()
-    among = unanimity("AP", *collection, among={"also AP": "AP", "RR": "RR", "R@10": "R@10"})
+    among = Study("AP", *collection).unanimity(among={"also AP": "AP", "RR": "RR", "R@10": "R@10"})
     assert among.set_index("measure").loc["AP"].tolist() == once.loc["AP"].tolist()
 
 
 def test_ties_of_the_measure_count_one_half(collection):
-    table = unanimity(["P(rel=9)@5", "AP", "RR"], *collection).set_index("measure")  # P is 0 everywhere
+    table = Study(["P(rel=9)@5", "AP", "RR"], *collection).unanimity().set_index("measure")  # P is 0 everywhere
     assert table.loc["P(rel=9)@5", "joint"] == table.loc["P(rel=9)@5", "unanimous"] / 2
     assert table.loc["P(rel=9)@5", "unanimity"] == 0
 
 
 def test_where_all_others_tie_both_directions_count(collection):
-    table = unanimity(["P(rel=9)@5", "AP"], *collection).set_index("measure")
+    table = Study(["P(rel=9)@5", "AP"], *collection).unanimity().set_index("measure")
     assert table.loc["AP", "unanimous"] == table.loc["AP", "pairs"]
     assert table.loc["AP", "unanimity"] == 0
 
 
 def test_unanimity_on_the_demo(collection):
-    table = unanimity(["AP", "nDCG@10", "RR", "P@5", "R@10"], *collection).set_index("measure")["unanimity"]
+    table = Study(["AP", "nDCG@10", "RR", "P@5", "R@10"], *collection).unanimity().set_index("measure")["unanimity"]
     assert table[["AP", "nDCG@10"]].round(4).to_dict() == {"AP": 0.6369, "nDCG@10": 0.6557}
 
 
 def test_measures_that_never_agree_have_no_unanimity():
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {"x": {"q": {"a": 3.0}}, "y": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}  # RR prefers x, R@3 y
-    table = unanimity(["RR", "R@3", "P@1"], qrels, runs).set_index("measure")
+    table = Study(["RR", "R@3", "P@1"], qrels, runs).unanimity().set_index("measure")
     assert table.loc["P@1", "unanimous"] == 0
     assert math.isnan(table.loc["P@1", "unanimity"])
-    assert unanimity("RR", qrels, runs, among="R@3")["unanimity"].tolist() == [-math.inf]
+    assert Study("RR", qrels, runs).unanimity(among="R@3")["unanimity"].tolist() == [-math.inf]
 
 
 @pytest.mark.parametrize(
@@ -169,24 +156,13 @@ def test_measures_that_never_agree_have_no_unanimity():
         ({"among": ["AP"]}, "AP needs at least one other measure"),
         ({"runs": {"x": {"q": {"a": 1.0}}}}, "at least 2 runs are needed, not 1"),
         ({"runs": {1: {"q": {"a": 1.0}}, "1": {"q": {"a": 1.0}}}}, "two runs have the same name"),
-        ({"cutoff": 0}, "cutoff must be an integer of at least 1, not 0"),
     ],
 )
 def test_bad_input_is_named(changes, message):
     arguments = {
         "measures": ["AP", "RR"],
         "qrels": {"q": {"a": 1}},
-        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 1.0}}},
+        "runs": {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}},
     } | changes
-    with pytest.raises(ValueError, match=f"^unanimity: {message}"):
-        unanimity(**arguments)
-
-
-def test_it_says_what_it_ran_and_draws_it(collection):
-    pytest.importorskip("matplotlib")
-    table = unanimity(["AP", "LR"], *collection)
-    assert type(table) is pd.DataFrame
-    assert table.attrs["function"] == "unanimity"
-    assert table.attrs["measures"] == table.attrs["among"] == {"AP": "AP", "LR": "LexiRecall"}
-    assert table.attrs["queries"] == 16
-    assert meta.plot(table).patches
+    with pytest.raises(ValueError, match=f"^(Study|unanimity): {message}"):
+        studied("unanimity", **arguments)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import meta
-from ir_lexirecall.meta import provider_exposure, worst_case
+from ir_lexirecall.meta import Study
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
 
@@ -31,7 +31,7 @@ RUN = st.fixed_dictionaries({"q1": ROW, "q2": ROW})
 @settings(max_examples=40)
 @given(qrels=st.fixed_dictionaries({"q1": RELEVANT, "q2": JUDGED}), run=RUN)
 def test_the_worst_user_and_provider_get_total_search_efficiency(qrels: Any, run: Any) -> None:
-    table = worst_case(["AP", "RR", "nDCG", "RBP(p=0.8)"], qrels, {"r": run})
+    table = Study(["AP", "RR", "nDCG", "RBP(p=0.8)"], qrels, {"r": run}, allow_empty=True).worst_case()
     assert table["user"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
     assert table["provider"].to_numpy() == pytest.approx(table["closed_form"].to_numpy(), rel=1e-12)
     tse = irl.evaluate(["TSE", "TSE(exposure='nDCG')", "TSE(exposure='RBP')"], qrels, run)
@@ -49,7 +49,7 @@ def test_the_worst_user_is_the_minimum_over_all_needs(grades: Any, ranking: Any,
         irl.evaluate(measure, {"q": {doc: int(doc in need) for doc in {*grades, *ranking}}}, {"q": ranking}).iloc[0, 0]
         for need in needs
     ]
-    row = worst_case(measure, {"q": grades}, {"r": {"q": ranking}}).iloc[0]
+    row = Study(measure, {"q": grades}, {"r": {"q": ranking}}, allow_empty=True).worst_case().iloc[0]
     assert row["user"] == pytest.approx(min(values))
     assert row["subsets"] == len(needs)
 
@@ -57,19 +57,19 @@ def test_the_worst_user_is_the_minimum_over_all_needs(grades: Any, ranking: Any,
 def test_many_relevant_documents_have_the_closed_form_only() -> None:
     qrels = {"q": {f"d{i}": 1 for i in range(12)}}
     run = {"q": {f"d{i}": -i for i in range(12)}}
-    row = worst_case("AP", qrels, {"r": run}).iloc[0]
+    row = Study("AP", qrels, {"r": run}).worst_case().iloc[0]
     assert np.isnan(row["user"])
     assert row["subsets"] == 0
     assert row["closed_form"] == 1 / 12
-    assert worst_case("AP", qrels, {"r": run}, enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
+    assert Study("AP", qrels, {"r": run}).worst_case(enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
 
 
 def test_simulated_rankings_of_a_huge_collection_need_no_runs() -> None:
     rankings = meta.simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
     aligned = rankings.judgments, rankings.aligned
-    worst = worst_case("AP", *aligned)
+    worst = Study("AP", *aligned).worst_case()
     assert worst["user"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
-    exposed = provider_exposure(*aligned, {doc: doc for doc in rankings.judgments.doc_ids})
+    exposed = Study((), *aligned).provider_exposure({doc: doc for doc in rankings.judgments.doc_ids})
     assert exposed[exposed["worst"]]["exposure"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
 
 
@@ -102,25 +102,28 @@ def test_exposure_of_a_provider_is_the_sum_over_its_documents(
         if docs:
             ranks = [order.index(doc) + 1 if doc in order else None for doc in docs]
             expected[provider] = exposure_of(ranks, n, e)
-    table = provider_exposure({"q": grades}, {"r": {"q": ranking}}, owners, exposure=exposure, n=n, p=0.7)
+    study = Study((), {"q": grades}, {"r": {"q": ranking}}, allow_empty=True)
+    table = study.provider_exposure(owners, exposure=exposure, n=n, p=0.7)
     assert dict(zip(table["provider"], table["exposure"], strict=True)) == pytest.approx(expected)
     assert table["worst"].tolist() == (table["exposure"] == table["exposure"].min()).tolist()
 
 
 def test_the_missing_documents_of_a_provider_end_the_collection() -> None:
     qrels = {"q": {"a": 1, "b": 1, "c": 1, "d": 1}}
-    table = provider_exposure(qrels, {"r": {"q": {"a": 1}}}, dict.fromkeys("abc", "P") | {"d": "Q"}, n=100)
+    table = Study((), qrels, {"r": {"q": {"a": 1}}}).provider_exposure(dict.fromkeys("abc", "P") | {"d": "Q"}, n=100)
     exposed = table.set_index("provider")["exposure"]
     assert exposed["P"] == pytest.approx(1 + 1 / 99 + 1 / 100)
     assert exposed["Q"] == 1 / 100
-    linear = provider_exposure(qrels, {"r": {"q": {"a": 1}}}, dict.fromkeys("abcd", "P"), n=10, exposure="linear")
+    linear = Study((), qrels, {"r": {"q": {"a": 1}}}).provider_exposure(
+        dict.fromkeys("abcd", "P"), n=10, exposure="linear"
+    )
     assert linear["exposure"].item() == pytest.approx(0.9 + 0.2 + 0.1 + 0.0)
 
 
 def test_with_a_provider_per_document_the_worst_off_gets_tse() -> None:
     qrels = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"a": 2, "c": 1}}
     runs = {"r1": {"q1": {"c": 3, "a": 2, "b": 1}, "q2": {"c": 1}}}
-    table = provider_exposure(qrels, runs, {doc: doc for doc in "abc"}, exposure="nDCG")
+    table = Study((), qrels, runs).provider_exposure({doc: doc for doc in "abc"}, exposure="nDCG")
     least = table[table["worst"]].set_index("query_id")["exposure"]
     tse = irl.evaluate("TSE(exposure='nDCG')", qrels, runs["r1"]).iloc[:, 0]
     assert least.to_dict() == pytest.approx(tse.to_dict())
@@ -129,7 +132,7 @@ def test_with_a_provider_per_document_the_worst_off_gets_tse() -> None:
 def test_providers_get_the_exposure_of_all_their_documents() -> None:
     qrels = {"q": {"a": 1, "b": 1, "c": 1}}
     providers = pd.DataFrame({"doc_id": ["a", "b", "c"], "provider": ["P", "Q", "P"]})
-    table = provider_exposure(qrels, {"r": {"q": {"a": 2, "b": 1}}}, providers, n=10).set_index("provider")
+    table = Study((), qrels, {"r": {"q": {"a": 2, "b": 1}}}).provider_exposure(providers, n=10).set_index("provider")
     assert table["exposure"].to_dict() == pytest.approx({"P": 1 + 1 / 10, "Q": 1 / 2})
     assert table["per_document"].to_dict() == pytest.approx({"P": 0.55, "Q": 0.5})
     assert table[["relevant", "retrieved"]].to_numpy().tolist() == [[2, 1], [1, 1]]
@@ -142,41 +145,43 @@ def test_providers_get_the_exposure_of_all_their_documents() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda q, r: worst_case("CAM(aspects={'a':1})", q, r), "worst_case: CAM.* judges several aspects"),
-        (lambda q, r: worst_case("AP", q, r, enumerate_up_to=17), "worst_case: .* from 0 to 16, not 17"),
-        (lambda q, r: worst_case("AP", q, {}), "worst_case: at least 1 run is needed, not 0"),
-        (lambda q, r: worst_case("AP", q, r, rel=float("nan")), "worst_case: rel must be a number above 0"),
-        (lambda q, r: worst_case("AP", q, r, rel=2), "worst_case: no query of the qrels has a relevant document"),
-        (lambda q, r: worst_case("AP", q, {1: r["r"], "1": r["r"]}), "worst_case: two runs have the same name"),
-        (lambda q, r: provider_exposure(q, r, {"x": "P"}), "provider_exposure: .*document 'a' has no provider"),
-        (lambda q, r: provider_exposure(q, r, ["P"]), "provider_exposure: .*mapping of document ids"),
-        (lambda q, r: provider_exposure(q, r, {"a": None}), "document 'a' has no provider"),
+        (lambda q, r: Study("CAM(aspects={'a':1})", q, r).worst_case(), "worst_case: CAM.* judges several aspects"),
+        (lambda q, r: Study("AP", q, r).worst_case(enumerate_up_to=17), "worst_case: .* from 0 to 16, not 17"),
+        (lambda q, r: Study("AP", q, {}).worst_case(), "Study: at least 1 run is needed, not 0"),
+        (lambda q, r: Study("AP", q, r, rel=float("nan")).worst_case(), "Study: rel must be a number above 0"),
         (
-            lambda q, r: provider_exposure(q, r, pd.DataFrame({"doc_id": ["a", "a"], "provider": ["P", "Q"]})),
+            lambda q, r: Study("AP", q, r, rel=2).worst_case(),
+            "worst_case: no query of the qrels has a relevant document",
+        ),
+        (lambda q, r: Study("AP", q, {1: r["r"], "1": r["r"]}).worst_case(), "Study: two runs have the same name"),
+        (
+            lambda q, r: Study((), q, r).provider_exposure({"x": "P"}),
+            "provider_exposure: .*document 'a' has no provider",
+        ),
+        (lambda q, r: Study((), q, r).provider_exposure(["P"]), "provider_exposure: .*mapping of document ids"),
+        (lambda q, r: Study((), q, r).provider_exposure({"a": None}), "document 'a' has no provider"),
+        (
+            lambda q, r: Study((), q, r).provider_exposure(
+                pd.DataFrame({"doc_id": ["a", "a"], "provider": ["P", "Q"]})
+            ),
             "document 'a' has the providers 'P' and 'Q'",
         ),
-        (lambda q, r: provider_exposure(q, r, {"a": "P"}, rel=0), "provider_exposure: rel must be a number above 0"),
         (
-            lambda q, r: provider_exposure(q, r, {"a": "P"}, exposure="log"),
+            lambda q, r: Study((), q, r, rel=0).provider_exposure({"a": "P"}),
+            "Study: rel must be a number above 0",
+        ),
+        (
+            lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="log"),
             "provider_exposure: unknown exposure 'log'; choose from AP, RR, nDCG, RBP, linear",
         ),
-        (lambda q, r: provider_exposure(q, r, {"a": "P"}, exposure="linear"), "needs n"),
-        (lambda q, r: provider_exposure(q, r, {"a": "P"}, n=1), "n=1 is smaller than rank 2.* of run 'r'"),
-        (lambda q, r: provider_exposure(q, r, {"a": "P"}, exposure="RBP", p=1), "p must be .*above 0 and below 1"),
+        (lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="linear"), "needs n"),
+        (lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, n=1), "n=1 is smaller than rank 2.* of run 'r'"),
+        (
+            lambda q, r: Study((), q, r).provider_exposure({"a": "P"}, exposure="RBP", p=1),
+            "p must be .*above 0 and below 1",
+        ),
     ],
 )
 def test_bad_input_is_named(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call({"q": {"a": 1}}, {"r": {"q": {"b": 2, "a": 1}}})
-
-
-def test_studies_say_what_was_run_and_are_drawn() -> None:
-    qrels = {"q": {"a": 1, "b": 1}}
-    runs = {"x": {"q": {"a": 2, "b": 1}}, "y": {"q": {"c": 3, "a": 2, "b": 1}}}
-    worst = worst_case(["AP", "nDCG", "RBP(p=0.8)"], qrels, runs)
-    exposed = provider_exposure(qrels, runs, {"a": "P", "b": "Q"})
-    assert (worst.attrs["function"], exposed.attrs["function"]) == ("worst_case", "provider_exposure")
-    assert worst.attrs["runs"] == exposed.attrs["runs"] == ["x", "y"]
-    pytest.importorskip("matplotlib")
-    assert meta.plot(worst).patches
-    assert meta.plot(exposed).patches

@@ -59,10 +59,10 @@ def test_names_in_studies_are_shown_as_they_are() -> None:
     measures = {"a$b$c": "AP", "_x": "RR", "$y": "P@1"}
     named = runs(NAMES)
     studies = [
-        meta.correlation(list(measures.values()), QRELS, named),
-        meta.ties(list(measures.values()), QRELS, named),
-        meta.degrade(["AP"], QRELS, named, fractions=[0.5], n_samples=1),
-        meta.worst_case(["AP"], QRELS, named),
+        meta.Study(list(measures.values()), QRELS, named).correlation(),
+        meta.Study(list(measures.values()), QRELS, named).ties(),
+        meta.Study(["AP"], QRELS, named).degrade(fractions=[0.5], n_samples=1),
+        meta.Study(["AP"], QRELS, named).worst_case(),
     ]
     for table in studies:
         if "measure" in table:
@@ -104,10 +104,16 @@ def test_long_names_of_measures_are_short_and_explained_below() -> None:
     runs = {run: demo.run(run) for run in ("bm25", "ql", "tfidf")}
     compared = irl.compare(demo.qrels(), runs, name)
     parts = {"one": demo.qrels(), "two": demo.qrels()}
-    suite = irl.benchmark(parts, dict.fromkeys(parts, runs), [name], baseline="ql", n_resamples=99, progress=False)
+    suite = irl.benchmark(
+        parts,
+        dict.fromkeys(parts, runs),
+        [name],
+        baseline="ql",
+        test=irl.SignificanceTest(n_resamples=99, progress=False),
+    )
     pictures = [compared.plot(), compared.plot_pairs(), compared.plot_differences(), compared.plot_pair("bm25", "ql")]
     pictures += [suite.plot(), suite.plot_ranks(), suite.plot_cd()]
-    pictures += [meta.plot(meta.ties([name, "AP"], demo.qrels(), runs))]
+    pictures += [meta.plot(meta.Study([name, "AP"], demo.qrels(), runs).ties())]
     for axes in pictures:
         texts = [" ".join(shown.get_text().split()) for shown in axes.figure.findobj(Text)]
         below = [shown for shown in texts if f"TOMA(aspects=...)@10 is {name}" in shown]
@@ -130,7 +136,8 @@ def test_pictures_in_threads_are_alike_and_leave_the_settings_alone() -> None:
 
 def test_a_long_caption_takes_no_room_from_the_axes() -> None:
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"x": 2.0, "d": 1.0}}, "c": {"q": {"x": 2.0}}}
-    compared = irl.compare({"q": {"d": 1}}, runs)
+    with pytest.warns(UserWarning, match="run 'c' retrieves nothing"):
+        compared = irl.compare({"q": {"d": 1}}, runs, allow_empty=True)
     shares = []
     for caption in ("short", "a long caption, " * 60):
         ax = new_axes(None, (6.0, 5.0))
@@ -159,7 +166,7 @@ def test_axes_say_in_full_what_they_show() -> None:
 def test_long_names_take_no_room_from_a_matrix() -> None:
     heights = []
     for name in ("AP(rel=2)", "CWL_RBP(phi=0.95,max_rel=2,judged_only=True)"):
-        ax = meta.plot(meta.agreement(["AP", name, "nDCG@10"], QRELS, runs(["a", "b", "c"])))
+        ax = meta.plot(meta.Study(["AP", name, "nDCG@10"], QRELS, runs(["a", "b", "c"])).agreement())
         ax.figure.draw_without_rendering()
         heights.append(ax.get_window_extent().height)
     assert heights[1] > 0.8 * heights[0]

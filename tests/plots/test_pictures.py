@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ir_lexirecall import SignificanceTest
 from ir_lexirecall.comparison import Comparison
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -55,7 +56,11 @@ def result() -> Comparison:
 def suite() -> Benchmark:
     parts = {f"part {i}": QRELS[QRELS["query_id"].isin(IDS[i::2])] for i in range(2)}
     return irl.benchmark(
-        parts, dict.fromkeys(parts, RUNS), ["LR", COST], baseline="bm25", n_resamples=99, progress=False
+        parts,
+        dict.fromkeys(parts, RUNS),
+        ["LR", COST],
+        baseline="bm25",
+        test=irl.SignificanceTest(n_resamples=99, progress=False),
     )
 
 
@@ -78,22 +83,26 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "collection": lambda *_: irl.load("lexirecall/demo").plot(),
 }
 STUDIES: dict[str, Callable[[], Any]] = {
-    "achieved significance": lambda: meta.achieved_significance(MEASURES, QRELS, RUNS, n_resamples=99, progress=False),
-    "agreement": lambda: meta.agreement(MEASURES, QRELS, RUNS),
+    "achieved significance": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).achieved_significance(
+        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
+    ),
+    "agreement": lambda: meta.Study(MEASURES, QRELS, RUNS).agreement(),
     "axioms": lambda: meta.axioms(["AP", "RR"], size=2, cases=0),
     "balancing index": lambda: meta.balancing_index(["P@5", "RR"], n=5),
-    "correlation": lambda: meta.correlation(MEASURES, QRELS, RUNS),
-    "degrade": lambda: meta.degrade(MEASURES, QRELS, RUNS, fractions=[0.25, 0.5], n_samples=2),
-    "discriminative power": lambda: meta.discriminative_power(MEASURES, QRELS, RUNS, n_resamples=99, progress=False),
+    "correlation": lambda: meta.Study(MEASURES, QRELS, RUNS).correlation(),
+    "degrade": lambda: meta.Study(MEASURES, QRELS, RUNS).degrade(fractions=[0.25, 0.5], n_samples=2),
+    "discriminative power": lambda: meta.Study(MEASURES, QRELS, RUNS, progress=False).discriminative_power(
+        test=SignificanceTest("bootstrap", correction=None, n_resamples=99)
+    ),
     "orientation": lambda: meta.orientation(["AP", "RR", "nDCG"], n=20, m=range(1, 6)),
     "properties": meta.properties,
     "simulate rankings": lambda: meta.simulate_rankings(n=100, m=5, queries=20, depth=100).table,
-    "left out": lambda: meta.left_out(["AP", "RR"], QRELS, RUNS, {name: name for name in RUNS}, n_resamples=20),
-    "stability": lambda: meta.stability(["AP", "RR"], QRELS, RUNS, n_resamples=20, n_samples=1),
-    "split half": lambda: meta.split_half(["AP", "RR"], QRELS, RUNS),
+    "left out": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).left_out({name: name for name in RUNS}, n_resamples=20),
+    "stability": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).stability(n_resamples=20, n_samples=1),
+    "split half": lambda: meta.Study(["AP", "RR"], QRELS, RUNS).split_half(),
     "tie probabilities": lambda: meta.tie_probabilities(n=1000, m=range(1, 11)),
-    "ties": lambda: meta.ties(MEASURES, QRELS, RUNS),
-    "unanimity": lambda: meta.unanimity(MEASURES, QRELS, RUNS),
+    "ties": lambda: meta.Study(MEASURES, QRELS, RUNS).ties(),
+    "unanimity": lambda: meta.Study(MEASURES, QRELS, RUNS).unanimity(),
 }
 STORED = ("means", "differences", "heatmap", "pair", "pair of a measure", "query", "suite", "achieved significance")
 
@@ -260,7 +269,7 @@ def test_differences_are_turned_towards_the_reference(test: str) -> None:
     compared = irl.compare(QRELS, RUNS, "AP", test=test)
     standing = Standing(compared, "AP")
     leader = standing.runs[0]
-    against = standing.beside(leader).set_index("run")
+    against = standing.against.set_index("run")
     turned = {
         (row.run_b, row.run_a): (-row.estimate, -row.ci_high, -row.ci_low, row.losses, row.p_corrected)
         for row in compared.table().itertuples()

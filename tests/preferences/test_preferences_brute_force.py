@@ -21,10 +21,13 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.preferences import counts
 from ir_lexirecall.preferences.functions import NAMES
+from ir_lexirecall.preferences.naming import Preference
 
 pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
 
-compare = partial(irl.compare, correction=None, allow_empty=True)  # no test matters here; runs may share no query
+compare = partial(
+    irl.compare, test=irl.SignificanceTest(correction=None), allow_empty=True
+)  # no test matters here; runs may share no query
 
 # -- random comparisons ------------------------------------------------------------------------------
 
@@ -102,6 +105,17 @@ BY_RANKS: dict[str, Callable[[Ranks, Ranks], Any]] = {
 }
 MEASURES = ("AP", "P@3", "LR(rel=2)")
 PREFERENCES = (*BY_RANKS, "dominance", *MEASURES)
+
+
+def compared_at(
+    rel: float, cutoff: int | None, qrels: Any, runs: Any, criteria: Sequence[str] = PREFERENCES
+) -> Comparison:
+    """The runs on the queries with documents of grade ``rel``, which is relevant for all preferences."""
+    relevant = Judgments.from_qrels(qrels).restricted_to(
+        q for q, docs in qrels.items() if max(docs.values(), default=0) >= rel
+    )
+    by = {name: Preference(name, rel=rel, cutoff=cutoff) if name in NAMES else name for name in criteria}
+    return compare(relevant, runs, by)
 
 
 def test_no_preference_goes_without_brute_force() -> None:
@@ -204,7 +218,7 @@ def tensor_of(compared: Comparison, name: str) -> np.ndarray:
 def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    table = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant").table()
+    table = compared_at(rel, cutoff, qrels, runs).table()
     pairs = list(itertools.combinations(runs, 2))
     keys = list(zip(table["criterion"], table["run_a"], table["run_b"], strict=True))
     assert keys == [(preference, *pair) for preference in PREFERENCES for pair in pairs]
@@ -223,9 +237,8 @@ def test_wins_losses_ties_and_means_are_those_of_brute_force(comparison, rel, cu
 def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, qrels, runs)
     assert compared.criterion().query_ids == brute.queries
-    assert compared.query_ids == sorted(qrels)
     for preference in PREFERENCES:
         values = {pair: brute.preferences(preference, *pair) for pair in itertools.product(runs, repeat=2)}
         by_query = [[[as_float(values[a, b][q]) for b in runs] for a in runs] for q in range(len(brute.queries))]
@@ -247,7 +260,7 @@ def test_every_single_preference_is_that_of_brute_force(comparison, rel, cutoff)
 def test_explanations_are_those_of_brute_force(comparison, rel, cutoff):
     qrels, runs = comparison
     brute = BruteForce(qrels, runs, rel, cutoff)
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, qrels, runs)
     a, b = list(runs)[:2]
     for preference in PREFERENCES:
         rows = compared.explain(a, b, preference).to_dict("records")
@@ -378,7 +391,7 @@ def test_lexirecall_is_leximin_over_all_users_who_look_for_some_relevant_documen
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_preferences_are_antisymmetric(comparison, rel, cutoff):
-    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, *comparison)
     for preference in PREFERENCES:
         tensor = tensor_of(compared, preference)
         assert np.array_equal(tensor, -tensor.transpose(0, 2, 1), equal_nan=True)
@@ -388,7 +401,7 @@ def test_preferences_are_antisymmetric(comparison, rel, cutoff):
 @settings(max_examples=40)
 def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
     qrels, runs = comparison
-    compared = compare(qrels, runs, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, qrels, runs)
     brute = BruteForce(qrels, runs, rel, cutoff)
     same = [[[brute.ranks(a, q) == brute.ranks(b, q) for b in runs] for a in runs] for q in brute.queries]
     for preference in PREFERENCES:
@@ -402,7 +415,7 @@ def test_only_dominance_leaves_rankings_unordered(comparison, rel, cutoff):
 @settings(max_examples=40)
 def test_orders_are_transitive(comparison, rel, cutoff):
     orders = ("lexirecall", "lexiprecision", "dominance", *MEASURES)
-    compared = compare(*comparison, orders, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, *comparison, orders)
     for order in orders:
         for values in tensor_of(compared, order):
             for i, j, k in itertools.product(range(len(values)), repeat=3):
@@ -413,7 +426,7 @@ def test_orders_are_transitive(comparison, rel, cutoff):
 @given(comparisons(), RELS, CUTOFFS)
 @settings(max_examples=40)
 def test_a_ranking_that_dominates_loses_by_no_preference(comparison, rel, cutoff):
-    compared = compare(*comparison, PREFERENCES, rel=rel, cutoff=cutoff, queries="relevant")
+    compared = compared_at(rel, cutoff, *comparison)
     dominates = tensor_of(compared, "dominance") >= 0
     for preference in BY_RANKS:
         assert (tensor_of(compared, preference)[dominates] >= 0).all()

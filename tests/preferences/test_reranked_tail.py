@@ -54,7 +54,7 @@ def synthetic():
 def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(collection, request):
     qrels, rankings = request.getfixturevalue(collection)
     runs = {f"system {seed}": reranked(rankings, seed) for seed in range(SYSTEMS)}
-    compared = irl.compare(qrels, runs, ["lexirecall", "LR"], queries="relevant")
+    compared = irl.compare(irl.load(qrels, queries="relevant"), runs, ["lexirecall", "LR"])
 
     exact, by_float = [], []
     tensor = compared.criterion("lexirecall").preferences.tensor("lexirecall")

@@ -17,7 +17,7 @@ pt = pytest.importorskip("pyterrier")
 base = pytest.importorskip("suiteeval.suite.base")
 
 RUNS = ("bm25", "ql", "tfidf")
-OPTIONS: dict[str, Any] = {"baseline": "bm25", "n_resamples": 100, "progress": False}
+OPTIONS: dict[str, Any] = {"baseline": "bm25", "test": irl.SignificanceTest(n_resamples=100, progress=False)}
 
 
 class Part:

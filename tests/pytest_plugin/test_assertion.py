@@ -49,10 +49,12 @@ def test_a_failure_shows_the_table_and_the_queries_that_lost_most(project: pytes
     done = run(
         project,
         """
+        from ir_lexirecall import SignificanceTest
         from pytest_lexirecall import assert_not_worse
 
         def test_quality():
-            assert_not_worse("qrels.txt", "bm25.run", "overlap.run", ["nDCG@10", "AP"], margin=0.02, alpha=0.1)
+            test = SignificanceTest(alpha=0.1)
+            assert_not_worse("qrels.txt", "bm25.run", "overlap.run", ["nDCG@10", "AP"], margin=0.02, test=test)
         """,
     )
     done.assert_outcomes(failed=1)

@@ -24,8 +24,7 @@ from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import NO_DIFFERENCE
-from ir_lexirecall.present.text import printable
-from ir_lexirecall.present.words import how_tested
+from ir_lexirecall.present.text import how_tested, printable
 from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
@@ -117,7 +116,9 @@ def test_the_title_names_the_collection() -> None:
             shown = root(Report(result, details=0).html())
             assert [shown.findtext(".//h1"), shown.findtext(".//title")] == [title, title]
     parts = {f"part {i}": demo.qrels() for i in range(5)}
-    suite = irl.benchmark(parts, dict.fromkeys(parts, runs), ["AP"], n_resamples=99, progress=False)
+    suite = irl.benchmark(
+        parts, dict.fromkeys(parts, runs), ["AP"], test=irl.SignificanceTest(n_resamples=99, progress=False)
+    )
     assert root(Report(suite).html()).findtext(".//h1") == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
     assert root(Report(suite, title="Mine").html()).findtext(".//h1") == "Mine"
 
@@ -144,7 +145,13 @@ def test_all_minus_signs_are_one_character() -> None:
     parts = {f"part {i}": demo.qrels() for i in range(2)}
     results = [
         irl.compare("lexirecall/demo", runs, names, baseline="bm25"),
-        irl.benchmark(parts, dict.fromkeys(parts, runs), names, baseline="bm25", n_resamples=99, progress=False),
+        irl.benchmark(
+            parts,
+            dict.fromkeys(parts, runs),
+            names,
+            baseline="bm25",
+            test=irl.SignificanceTest(n_resamples=99, progress=False),
+        ),
     ]
     for result in results:
         page = root(Report(result).html())
@@ -189,7 +196,7 @@ def test_the_best_sets_are_those_of_the_result(page: str, result: Comparison) ->
 
 
 def test_the_level_of_the_best_sets_is_that_of_the_result() -> None:
-    result = irl.compare("lexirecall/demo", demo.runs(), ["AP", "LR"], alpha=0.01)
+    result = irl.compare("lexirecall/demo", demo.runs(), ["AP", "LR"], test=irl.SignificanceTest(alpha=0.01))
     page = Report(result, details=0).html()
     assert "at 99% confidence" in text_of(page, ".//table[@class='group']/caption")
     assert "99% intervals" in text_of(page, ".//section[@id='ranking']")
@@ -403,7 +410,7 @@ def test_a_comparison_without_queries_makes_a_report() -> None:
 def test_every_preference_can_be_reported() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
-    result = irl.compare(demo.qrels(), runs, names, baseline="ql", test="t", correction=None)
+    result = irl.compare(demo.qrels(), runs, names, baseline="ql", test=irl.SignificanceTest("t", correction=None))
     page = Report(result, date=DATE).html()
     for name in names:
         expected = result.table(name).drop(columns=["criterion", "mean_a", "mean_b"])
@@ -415,7 +422,7 @@ def test_every_preference_can_be_reported() -> None:
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
-    page = Report(irl.compare(qrels, runs, ["AP"], n_resamples=99), progress=False).html()
+    page = Report(irl.compare(qrels, runs, ["AP"], test=irl.SignificanceTest(n_resamples=99)), progress=False).html()
     assert len(page) < 1_000_000
     left_out = "Left out, as too large for one page: AP by query, a column per run (28,000 cells)."
     assert left_out in text_of(page, ".//section[@id='tables']")
@@ -464,7 +471,9 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
 
 def test_resampling_tests_state_their_seed() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    result = irl.compare(demo.qrels(), runs, test="bootstrap", n_resamples=50, seed=7, progress=False)
+    result = irl.compare(
+        demo.qrels(), runs, test=irl.SignificanceTest("bootstrap", n_resamples=50, seed=7, progress=False)
+    )
     found = text_of(Report(result, details=0).html(), ".//section[@id='provenance']")
     assert "n resamples 50" in found
     assert "seed 7" in found
@@ -552,3 +561,17 @@ def test_the_page_is_accessible(page: str) -> None:
     for region in tree.find_class("scroll"):
         assert region.get("tabindex") == "0"
         assert region.get("aria-label")
+
+
+def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql", "tfidf", "bm25_rerank", "overlap")}
+    result = irl.compare("lexirecall/demo", runs, "nDCG@10", baseline="bm25", margin=0.05)
+    page = irl.report(result, tmp_path / "report.html", details=0).read_text(encoding="utf-8")
+    columns = {"worse": "worse_p", "better": "better_p", "within margin": "within_p", "not worse": "not_worse_p"}
+    rows = {row["run_a"]: row for row in result.table().to_dict(orient="records")}
+    shown = table(page, "Mean nDCG@10").set_index("run")
+    assert {rows[run]["verdict"] for run in rows} == {"worse", "within margin", "undecided"}
+    for run, row in rows.items():
+        expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
+        np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
+    assert "hollow: within margin (2), undecided (1)" in result.plot_differences().get_title(loc="left")

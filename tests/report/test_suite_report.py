@@ -11,9 +11,9 @@ import pytest
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.benchmarks import Benchmark
-from ir_lexirecall.present.benchmarks import benchmark_caveats, benchmark_finding, may_be_best, ordered
+from ir_lexirecall.present.macro_means import benchmark_caveats, benchmark_finding
 from ir_lexirecall.present.notes import grouped
-from ir_lexirecall.present.standings import verdict_words
+from ir_lexirecall.present.standings import MacroStanding, verdict_words
 from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
@@ -31,7 +31,9 @@ BY = ["LR", "lexirecall"]
 
 def suite_of(baseline: str | None = None, **options: Any) -> Benchmark:
     runs = dict.fromkeys(PARTS, RUNS)
-    return irl.benchmark(PARTS, runs, BY, baseline=baseline, n_resamples=99, progress=False, **options)
+    return irl.benchmark(
+        PARTS, runs, BY, baseline=baseline, test=irl.SignificanceTest(n_resamples=99, progress=False), **options
+    )
 
 
 def written(suite: Benchmark, tmp_path: Path) -> str:
@@ -64,8 +66,8 @@ def test_it_has_the_sections_of_a_single_collection(baseline: str | None, tmp_pa
 def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path: Path) -> None:
     suite = suite_of("bm25")
     page = written(suite, tmp_path)
-    overall = suite.overall()
-    expected = ordered(suite, overall[overall["criterion"] == "LR"])
+    standing = MacroStanding(suite, "LR")
+    expected = standing.ranking
     shown = table(page, "Macro mean LR")
     assert shown["mean"].tolist() == expected["mean"].tolist()
     assert shown["rank"].tolist() == [f"{row.rank_low} to {row.rank_high}" for row in expected.itertuples()]
@@ -78,12 +80,18 @@ def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path
         row.findtext("th"): row.find("td").get("data-value")
         for row in root(page).xpath("//table[@class='group']/tbody/tr")
     }
-    assert [run for run in expected["run"] if groups.get(run)] == may_be_best(suite, expected)
+    assert [run for run in expected["run"] if groups.get(run)] == standing.may_be_best
 
 
 def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdicts(tmp_path: Path) -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), BY, baseline="bm25", n_resamples=99, progress=False)
+    suite = irl.benchmark(
+        PARTS,
+        dict.fromkeys(PARTS, runs),
+        BY,
+        baseline="bm25",
+        test=irl.SignificanceTest(n_resamples=99, progress=False),
+    )
     page = written(suite, tmp_path)
     overall = suite.overall().set_index(["criterion", "run"])
     kinds = set()
@@ -105,7 +113,9 @@ def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdict
 
 def test_a_single_run_has_no_differences(tmp_path: Path) -> None:
     runs = {"bm25": RUNS["bm25"]}
-    suite = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), ["LR"], n_resamples=99, progress=False)
+    suite = irl.benchmark(
+        PARTS, dict.fromkeys(PARTS, runs), ["LR"], test=irl.SignificanceTest(n_resamples=99, progress=False)
+    )
     page = written(suite, tmp_path)
     assert not root(page).xpath("//*[@data-column='difference' or @data-column='verdict' or @id='over']")
 
@@ -125,7 +135,7 @@ def test_it_shows_every_note_and_every_number(tmp_path: Path) -> None:
 def test_where_nothing_can_be_said_over_collections_the_page_says_why(tmp_path: Path) -> None:
     """A run that one collection lacks is left out; and no run is common to both."""
     runs = {"part <0>": {"bm25": RUNS["bm25"], "ql": RUNS["ql"]}, "part <1>": {"tfidf": RUNS["tfidf"], "x": RUNS["ql"]}}
-    suite = irl.benchmark(PARTS, runs, BY, missing="skip", n_resamples=99, progress=False)
+    suite = irl.benchmark(PARTS, runs, BY, missing="skip", test=irl.SignificanceTest(n_resamples=99, progress=False))
     page = written(suite, tmp_path)
     assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
@@ -167,7 +177,7 @@ def test_many_collections_share_the_room_of_one_page() -> None:
         qrels = {f"q{i}": {f"d{i}-{j}": 1 for j in range(5)} for i in range(100)}
         collections[f"part {number}"] = qrels
         runs[f"part {number}"] = {f"run{seed}": shuffled(qrels, 20 * number + seed) for seed in range(17)}
-    suite = irl.benchmark(collections, runs, ["AP", "LR"], n_resamples=99, progress=False)
+    suite = irl.benchmark(collections, runs, ["AP", "LR"], test=irl.SignificanceTest(n_resamples=99, progress=False))
     page = Report(suite, progress=False).html()
     assert len(page.encode()) < 3_050_000
     said = text_of(page, ".//section[@id='tables']")

@@ -22,7 +22,6 @@ from ir_lexirecall.significance import (
     margin_test_of_all,
     margin_verdicts,
     preference_interval,
-    verdicts,
 )
 
 PAIRED = ["sign", "t", "wilcoxon", "bootstrap", "randomisation"]
@@ -243,11 +242,6 @@ def test_verdicts_follow_corrected_p() -> None:
     found = one_sided("t", np.random.default_rng(0).normal(-0.45, 1, (1, 25)), 0.01)
     assert margin_verdicts(found, 0.05).tolist() == ["worse"]
     assert margin_verdicts(replace(found, worse=np.minimum(1, 50 * found.worse)), 0.05).tolist() == ["undecided"]
-    assert verdicts(np.array([0.04, 0.04, 0.06]), np.array([1, -1, 1]), 0.05).tolist() == [
-        "better",
-        "worse",
-        "undecided",
-    ]
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000), st.integers(0, 500))

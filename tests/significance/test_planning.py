@@ -12,16 +12,21 @@ from scipy import optimize, stats
 from statsmodels.stats.power import TTestPower
 
 from ir_lexirecall.significance import (
+    SignificanceTest,
+    TestResult,
     detectable_difference,
     effect_interval,
     effect_of_mean,
     queries_for_difference,
     queries_for_margin,
-    t_test,
 )
 
 X = np.random.default_rng(0).normal([[0.0], [0.3]], [[0.1], [0.4]], (2, 60))
 S = X.std(axis=1, ddof=1)
+
+
+def t_test(x: np.ndarray, alpha: float = 0.05) -> TestResult:
+    return SignificanceTest("t", alpha=alpha).of_pairs(x)
 
 
 def two_sided_power(effect: float, queries: float, alpha: float) -> float:
@@ -124,10 +129,45 @@ def test_it_is_the_root_that_scipy_finds() -> None:
     assert (low[1], high[1]) == pytest.approx((-mirrored[1][0], -mirrored[0][0]))
 
 
-def test_it_leaves_out_0_where_the_t_test_rejects() -> None:
-    x = np.random.default_rng(0).normal(0.3, 1, (300, 40))
-    low, high = effect_interval(effect_of_mean(x), 40)
-    assert ((low > 0) | (high < 0)).tolist() == (t_test(x).p <= 0.05).tolist()
+@given(
+    st.one_of(st.floats(0, 5), st.floats(-3, 12).map(lambda power: 10**power)),
+    st.one_of(st.integers(2, 5), st.integers(2, 3000)),
+    st.sampled_from([0.01, 0.05, 0.2]),
+)
+@settings(max_examples=400, deadline=None)
+def test_for_every_t_it_leaves_out_0_where_the_t_test_rejects_and_mirrors_and_rises(
+    t: float, n: int, alpha: float
+) -> None:
+    effect = np.array([t, -t, t * 1.01]) / math.sqrt(n)
+    low, high = effect_interval(effect, n, alpha)
+    assert (low <= effect).all()
+    assert (effect <= high).all()
+    rejects = 2 * stats.t.sf(np.abs(effect) * math.sqrt(n), n - 1) <= alpha
+    assert ((low > 0) | (high < 0)).tolist() == rejects.tolist()
+    assert (low[1], high[1]) == pytest.approx((-high[0], -low[0]), rel=1e-12)
+    assert low[0] <= low[2] + 1e-9 * t
+    assert high[0] <= high[2] + 1e-9 * t
+
+
+@given(st.integers(2, 12), st.data())
+@settings(max_examples=100, deadline=None)
+def test_beside_the_t_test_it_says_what_that_says(n: int, data: st.DataObject) -> None:
+    x = np.array([data.draw(st.lists(st.sampled_from([-0.2, 0.0, 0.2, 0.2, 0.4, 0.40467]), min_size=n, max_size=n))])
+    tested = t_test(x)
+    low, high = effect_interval(tested.effect_size, n, p=tested.p)
+    if np.isfinite(low[0]):
+        assert bool(low[0] > 0 or high[0] < 0) == bool(tested.p[0] <= 0.05)
+
+
+def test_two_queries_with_a_large_t() -> None:
+    """P(T <= t) at both ends, summed over the numerator; the last t are beyond those that SciPy is exact for."""
+    for t in (171.2, 1e3, 1e7):
+        low, high = effect_interval(np.array([t]) / math.sqrt(2), 2)
+        z = np.linspace(-9, 9, 200_001)
+        for end, level in ((low[0], 0.975), (high[0], 0.025)):
+            u = np.maximum(z + end * math.sqrt(2), 0) / t
+            reached = (stats.norm.pdf(z) * 2 * stats.norm.sf(u)).sum() * (z[1] - z[0])
+            assert reached == pytest.approx(level, abs=1e-6)
 
 
 def test_it_covers() -> None:

@@ -25,6 +25,7 @@ from numpy.random import Generator
 from scipy import stats
 
 from ir_lexirecall import significance as sig
+from ir_lexirecall.comparison.pair_tests import margin_columns
 from ir_lexirecall.judging.bounds import imbens_manski
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance import over_collections as inference
@@ -46,6 +47,7 @@ JOINT = "holds for all pairs together"
 FAMILY = "corrected for the worst case"
 BOTH = "both sides must hold"
 WHOLE = "whole numbers"
+HULL = "holds people's queries alone, too"
 STOPPING = "valid however long one looks"
 
 
@@ -224,6 +226,29 @@ def gates(samples: int, rng: Generator) -> Iterator[Row]:
         yield false("gate: not worse by mean preference", f"{queries} queries, true loss the margin", passes)
 
 
+def rivals(samples: int, rng: Generator) -> Iterator[Row]:
+    """Several rivals of a baseline, with a margin, by two measures: any false verdict."""
+    test, measures = SignificanceTest("t"), 2
+    for count in (4, 16):
+        x = differences(rng, (samples, measures, count + 1, 50))
+        x = x[:, :, 1:] - x[:, :, :1]
+        for what, gain, verdicts in (
+            ("as good", 0.0, ("better", "worse")),
+            ("that lose the margin", -0.05, ("not worse", "within margin")),
+        ):
+            p = vars(sig.margin_test(test, (x + gain).reshape(-1, 50), 0.05)).values()
+            of_samples = np.stack(list(p)).reshape(4, samples, measures, count)
+            found = [
+                margin_columns({str(m): [sig.MarginTest(*one[:, m])] for m in range(measures)}, test)
+                for one in of_samples.transpose(1, 0, 2, 3)
+            ]
+            for verdict in verdicts:
+                by = slice(None) if gain == 0 else slice(1)  # all measures must pass, so that each has its own family
+                said = [any(verdict in parts[0]["verdict"] for parts in list(one.values())[by]) for one in found]
+                setting, reason = f"{count} rivals {what}, 50 queries", BOTH if verdict == "within margin" else FAMILY
+                yield false(f"with a margin: any {verdict}", setting, np.array(said), reason)
+
+
 def effects(samples: int, rng: Generator) -> Iterator[Row]:
     """Effect sizes and planning."""
     for effect, queries in ((0.0, 10), (0.5, 25), (0.2, 100)):
@@ -260,16 +285,17 @@ def clusters(samples: int, rng: Generator) -> Iterator[Row]:
         "30 groups of 1 to 20": [1] * 20 + [5] * 5 + [20] * 5,
     }.items():
         groups = np.repeat(np.arange(len(sizes)), sizes)
+        labels = tuple(f"{group:02}" for group in groups)
         x = 0.5 * rng.normal(size=(samples, len(sizes)))[:, groups] + rng.normal(size=(samples, len(groups)))
-        result = sig.clustered_t_test(x, groups)
+        result = SignificanceTest("t", groups=labels).of_pairs(x)
         yield covers("t, groups as units: interval", what, (result.low <= 0) & (result.high >= 0), FEW)
         margin = 0.5
-        one_sided = sig.margin_test(SignificanceTest("t", groups=tuple(map(str, groups))), x, margin)
+        one_sided = sig.margin_test(SignificanceTest("t", groups=labels), x, margin)
         yield false("t, groups as units: worse", f"{what}, no difference", one_sided.worse <= ALPHA, FEW)
-        one_sided = sig.margin_test(SignificanceTest("t", groups=tuple(map(str, groups))), x - margin, margin)
+        one_sided = sig.margin_test(SignificanceTest("t", groups=labels), x - margin, margin)
         yield false("t, groups as units: not worse", f"{what}, true loss the margin", one_sided.not_worse <= ALPHA, FEW)
         parts = [
-            sig.clustered_bootstrap(part, groups, n_resamples=RESAMPLES, seed=i)
+            SignificanceTest("bootstrap", n_resamples=RESAMPLES, seed=i, progress=False, groups=labels).of_pairs(part)
             for i, part in enumerate(np.array_split(x, BLOCKS))
         ]
         result = sig.TestResult.concatenate(parts)
@@ -372,23 +398,39 @@ def missing_judgments(samples: int, rng: Generator) -> Iterator[Row]:
             share = judging.coverage(rho, n, 500, 0.05, samples, int(rng.integers(2**32)))["coverage"]
             setting = f"{n} of 500 queries, biased judge, rho {rho:g}"
             yield Row("prediction-powered difference", setting, 1 - ALPHA, share, samples)
+    for n, queries in ((10, 40), (25, 100), (50, 500)):
+        for mean in (0.0, 0.6, 0.9):
+            share = judging.coverage_of_preferences(n, queries, mean, samples, int(rng.integers(2**32)))
+            setting = f"mean {mean:g}, {n} of {queries} queries"
+            yield Row("prediction-powered preference", setting, 1 - ALPHA, share, samples, HULL)
     for tie in (0.0, 0.3):
         share = judging.false_decisions(0.5, tie, 500, samples, int(rng.integers(2**32)))
         yield Row("sequential sign test", f"500 queries, {tie:.0%} ties", ALPHA, share, samples, STOPPING)
+    share = judging.false_decisions_of_any(17, 250, samples // 8, int(rng.integers(2**32)))
+    yield Row("sequential sign test: any pair", "17 equal runs, 250 queries", ALPHA, share, samples // 8, STOPPING)
     for queries in (10, 50):
         for width in (0.0, 0.1):  # the truth lies at the end of the bounds, where it is held least
             x = differences(rng, (samples, queries))
-            low, high = imbens_manski(x, x + width * rng.random(x.shape) * 2, ALPHA)
-            holds = (low <= 0) & (high >= 0)
-            yield covers(
-                "bounds of judgments: interval", f"{queries} queries, {width:g} wide, truth at an end", holds, FEW
+            yield _bounds(
+                x, width * rng.random(x.shape) * 2, 0.0, f"{queries} queries, {width:g} wide, truth at an end", FEW
             )
+        x = preferences(rng, (samples, queries), 0.9, 0.1)  # as a binary measure
+        yield _bounds(x, np.zeros(x.shape), 0.9, f"{queries} queries, of 0 and 1, mean 0.9", ENDS)
+
+
+def _bounds(x: Floats, width: Floats, truth: float, setting: str, reason: str) -> Row:
+    """Of means between ``x`` and ``x + width``, judged as ``x``: the hull with the interval of t."""
+    low, high = imbens_manski(x, x + width, ALPHA)
+    table = SignificanceTest("t").of_pairs(x)
+    holds = (np.minimum(low, table.low) <= truth) & (truth <= np.maximum(high, table.high))
+    return covers("bounds of judgments: interval", setting, holds, reason)
 
 
 TABLE: list[Callable[[int, Generator], Iterator[Row]]] = [
     means,
     tests,
     margins,
+    rivals,
     effects,
     clusters,
     best,

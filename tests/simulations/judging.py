@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_lexirecall.judging.predicted import prediction_powered
-from ir_lexirecall.judging.sequential import sequential_signs
+from ir_lexirecall.judging.predicted import prediction_powered, sequential_signs, with_people_alone
+from ir_lexirecall.significance import SignificanceTest
 
 ALPHA = 0.05
 MEAN = 0.02  # of what differences are made of
@@ -46,8 +46,32 @@ def coverage(rho: float, n: int, queries: int, bias: float, samples: int, seed: 
     }
 
 
+def coverage_of_preferences(n: int, queries: int, mean: float, samples: int, seed: int = 0) -> float:
+    """Share of prediction-powered intervals of a mean preference that hold it: a fifth of ties, a judge who is right on .85 of queries."""
+    rng = np.random.default_rng(seed)
+    ties = min(0.2, 1 - abs(mean))
+    share = [(1 - ties - mean) / 2, ties, (1 - ties + mean) / 2]
+    d, other = (rng.choice([-1.0, 0.0, 1.0], size=(samples, queries), p=share) for _ in range(2))
+    f = np.where(rng.random(d.shape) < 0.85, d, other)
+    alone = SignificanceTest("t", alpha=ALPHA).of_pairs(d[:, :n], bounds=(-1, 1))
+    got = with_people_alone(prediction_powered(d[:, :n], f, np.arange(n), ALPHA), d[:, :n], alone, (-1, 1))
+    return float(np.mean((got.low <= mean) & (mean <= got.high)))
+
+
 def false_decisions(win: float, tie: float, queries: int, samples: int, seed: int = 0) -> float:
     """Share of simulated comparisons in which the sequential sign test ever decides."""
     rng = np.random.default_rng(seed)
     x = rng.choice([1.0, 0.0, -1.0], size=(samples, queries), p=[(1 - tie) * win, tie, (1 - tie) * (1 - win)])
-    return float(np.mean(sequential_signs(x, ALPHA, seed).decided_after > 0))
+    return float(np.mean(sequential_signs(x, ALPHA, seed, correct=False).decided_after > 0))
+
+
+def false_decisions_of_any(runs: int, queries: int, samples: int, seed: int = 0, *, correct: bool = True) -> float:
+    """Share of simulated comparisons of equal runs in which the sequential sign test ever decides any pair."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(runs, 1)
+    decided = []
+    for sample in range(samples):
+        values = rng.normal(size=(runs, queries)) + rng.normal(size=queries)
+        signs = sequential_signs(values[i] - values[j], ALPHA, sample, correct=correct)
+        decided.append((signs.decided_after > 0).any())
+    return float(np.mean(decided))

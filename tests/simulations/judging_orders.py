@@ -25,9 +25,11 @@ from ir_lexirecall._util.arrays import position_in_segment
 from ir_lexirecall.data.alignment import AlignedRun, RunLike, align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.judging.algorithms import Judgings
 from ir_lexirecall.judging.ordering import decides
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.counts import PreferenceCounts
+from ir_lexirecall.preferences.naming import Preference
 
 DEPTH = 100
 STEPS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40)
@@ -109,11 +111,11 @@ class World:
         judgments = self.with_known(known)
         pool = replace(self.pool, judgments=judgments, doc=np.where(known, self.pool.doc, -1))
         if criterion == "lexirecall":
-            return decides(pool, criterion, *self.pairs, depth=DEPTH)
+            return decides(pool, Preference(criterion), *self.pairs, Judgings(DEPTH))
         measure = ir_measures.parse_measure(criterion)
         top = max(1.0, self.judgments.highest_grade)
         scores = self.scored(criterion, judgments)
-        return decides(pool, measure, *self.pairs, values=scores, depth=DEPTH, max_rel=top)
+        return decides(pool, measure, *self.pairs, Judgings(DEPTH, top), scores)
 
 
 def cut(run: AlignedRun) -> AlignedRun:

@@ -325,14 +325,18 @@ def assert_same_comparison(result: Comparison, wanted: Comparison) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"test": "t", "correction": None, "alpha": 0.01, "queries": "relevant"},
-        {"margin": {"lexirecall": 0.1, "rpp": 0.2, "nDCG@10": "5%", "RBU@10": 0.02}, "seed": 3, "n_resamples": 99},
+        {"test": irl.SignificanceTest("t", correction=None, alpha=0.01, progress=False)},
+        {
+            "margin": {"lexirecall(rel=2)@40": 0.1, "rpp(rel=2)@40": 0.2, "nDCG@10": "5%", "RBU@10": 0.02},
+            "test": irl.SignificanceTest(seed=3, n_resamples=99, progress=False),
+        },
     ],
     ids=["tested otherwise", "margins"],
 )
 def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: SparkSession) -> None:
-    preferences = ["lexirecall", "rpp", "nDCG@10", RBU @ 10, *([] if "margin" in options else ["dominance"])]
-    options = {"rel": 2, "cutoff": 40, "baseline": "two", "progress": False, **options}
+    preferences = ["lexirecall(rel=2)@40", "rpp(rel=2)@40", "nDCG@10", RBU @ 10]
+    preferences += [] if "margin" in options else ["dominance(rel=2)@40"]
+    options = {"baseline": "two", **options}
     before = cached(spark)
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
     options["allow_empty"] = True
@@ -355,17 +359,20 @@ def test_comparisons_are_those_of_one_process(options: dict[str, Any], spark: Sp
 TAKEN_OUT = QRELS.loc[QRELS["relevance"] > 1, ["query_id", "doc_id"]].drop_duplicates().iloc[::2]
 
 
-@pytest.mark.parametrize("options", [{"judged_only": True}, {"exclude": TAKEN_OUT}], ids=["judged_only", "exclude"])
+@pytest.mark.parametrize(
+    "options",
+    [{"judged_only": True}, {"exclude": TAKEN_OUT}, {"queries": "relevant"}],
+    ids=lambda options: next(iter(options)),
+)
 def test_condensed_lists_and_documents_taken_out(options: dict[str, Any], spark: SparkSession) -> None:
     runs = {name: spark.createDataFrame(run, RUN_SCHEMA) for name, run in RUNS.items()}
-    qrels, preferences = spark.createDataFrame(QRELS), ["lexirecall", "nDCG@10"]
-    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True, **options)
-    wanted = irl.compare(QRELS, RUNS, preferences, allow_empty=True, **options)
+    qrels, preferences = irl.load(QRELS, **options), ["lexirecall", "nDCG@10"]
+    result = spark_lexirecall.compare(qrels, runs, preferences, buckets=3, allow_empty=True)
+    wanted = irl.compare(qrels, RUNS, preferences, allow_empty=True)
     assert_same_comparison(result, wanted)
     assert not result.table().equals(irl.compare(QRELS, RUNS, preferences, allow_empty=True).table())
-    if "exclude" in options:
-        values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"], **options)
-        assert_same(values, irl.evaluate(MEASURES, QRELS, RUN, **options))
+    values = spark_lexirecall.evaluate(MEASURES, qrels, runs["one"])
+    assert_same(values, irl.evaluate(MEASURES, qrels, RUN))
 
 
 def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None:
@@ -393,7 +400,7 @@ def test_groups_of_queries_are_those_of_one_process(spark: SparkSession) -> None
 def test_compare_takes_what_the_local_one_takes() -> None:
     functions = (spark_lexirecall.compare, irl.compare)
     ours, local = ({n: p.default for n, p in inspect.signature(f).parameters.items()} for f in functions)
-    on_the_driver = {"values", "predicted", "missing"}
+    on_the_driver = {"values", "smaller_is_better", "predicted"}
     assert list(ours) == [*(name for name in local if name not in on_the_driver), "buckets"]
     options = [name for name in ours if name not in ("qrels", "runs", "by", "buckets")]
     assert [ours[name] for name in options] == [local[name] for name in options]
@@ -417,7 +424,7 @@ def test_the_library_warns_of_nothing_made_up(spark: SparkSession, monkeypatch: 
     assert {warning.filename for warning in said} == {__file__}
     assert not made
     spark_lexirecall.compare(plain, {"a": run, "b": run}, RBU @ 5)
-    assert len(made) == 2  # the qrels, and these without what is excluded
+    assert len(made) == 1  # the qrels
 
 
 # -- bad input -------------------------------------------------------------------------------------
@@ -502,9 +509,8 @@ def test_what_no_worker_needs_to_see_is_refused_before_anything_runs(spark: Spar
         (lambda: compare(qrels, two, "nope"), "nope"),
         (lambda: compare(qrels, two, baseline="c"), "compare: unknown baseline 'c'; choose from a, b"),
         (lambda: compare(qrels, two, test="z"), "compare: unknown test 'z'"),
-        (lambda: compare(qrels, two, queries="some"), "compare: unknown queries 'some'; choose from all, relevant"),
-        (lambda: compare(qrels, two, rel=0), "compare: rel must be a number above 0, not 0"),
-        (lambda: compare(qrels, two, cutoff=0), "compare: cutoff must be an integer of at least 1, not 0"),
+        (lambda: compare(qrels, two, "rpp(rel=0)"), "compare: rpp: rel must be a number above 0, not 0"),
+        (lambda: compare(qrels, two, "rpp@0"), "compare: rpp: cutoff must be an integer of at least 1"),
         (lambda: compare(qrels, two, buckets=0), "compare: buckets must be an integer of at least 1, not 0"),
         (lambda: evaluate(Unserved(), qrels, watched), "Unsupported measures"),
         (lambda: compare(qrels, two, Unserved()), "Unsupported measures"),

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 from ir_lexirecall._util.errors import called, check_choice
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io.files import written_whole
 from ir_lexirecall.io.trec import read_run
 
 FOLDER = Path(__file__).parent
@@ -113,6 +115,7 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
     if there := [name for name in content if (place / name).exists()]:
         raise ValueError(f"{place / there[0]} is there already; name another folder")
     place.mkdir(parents=True, exist_ok=True)
-    for name, text in content.items():
-        (place / name).write_text(text, encoding="utf-8", newline="\n")
+    with ExitStack() as stack:  # all that was written replaces nothing before everything is there
+        for name, text in content.items():
+            stack.enter_context(written_whole(place / name)).write_text(text, encoding="utf-8", newline="\n")
     return [str(place / name) for name in content]

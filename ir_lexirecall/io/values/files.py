@@ -6,14 +6,15 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import shown
 from ir_lexirecall.io import trec
-from ir_lexirecall.io.content import is_parquet, whole_content
+from ir_lexirecall.io.content import is_parquet, parsed_json, text_of_file
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.lines import as_float, csv_rows, number, text_of
+from ir_lexirecall.io.lines import as_float, csv_rows, number
 from ir_lexirecall.io.parquet import parquet_batches
 from ir_lexirecall.io.values.cells import (
     QUERY_NAMES,
@@ -41,12 +42,17 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         if is_parquet(file):
             table = trec.stacked([*parquet_batches(file)])
             return Table({name: table[name].to_list() for name in table.columns}, file)
-        text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
+        text = text_of_file(file)
         first = next((line for line in text.splitlines() if line.strip()), "")
         if not first:
             raise ValueError(f"{file}: there are no values in it")
         if first.lstrip().startswith(("{", "[")):
             return _content_of_json(text, file)
+        if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
+            raise ValueError(
+                f"{file}, line {text.count(chr(10)) + 1}: the file ends within a number, without an end of line: was it cut? "
+                "Write it again, or end its last line"
+            )
         for separator in (",", "\t", ";"):
             names = [name.strip().strip('"').lower() for name in first.split(separator)]
             if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
@@ -136,25 +142,18 @@ def _table_of_text(text: str, separator: str, path: str) -> Table:
 
 def _content_of_json(text: str, path: str) -> Cells | Table:
     """An object per line, a list of objects, or a dict of dicts."""
-    try:
-        content = json.loads(text)
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    word, places = "record", None
+    if len(lines) > 1 and lines[0][1].rstrip().endswith("}") and _is_json(lines[0][1]):
+        records: Any = [parsed_json(line, path, n) for n, line in lines]
+        word, places = "line", [n for n, _ in lines]
+    else:
+        content = parsed_json(text, path, 1)
         if not content:
             raise ValueError(f"{path}: there are no values in it")
         if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
             return cells_of_dicts(content, path)
-        records, places = ([content], ["1"]) if isinstance(content, dict) else (content, None)
-        word = "record"
-    except json.JSONDecodeError as error:
-        if not _is_json(next(line for line in text.split("\n") if line.strip())):
-            raise ValueError(f"{path}, line {error.lineno}: taken for JSON, but {error.msg}") from None
-        records, places, word = [], [], "line"
-        for line_number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                try:
-                    records.append(json.loads(line))
-                except json.JSONDecodeError as error:
-                    raise ValueError(f"{path}, line {line_number}: taken for JSON, but {error.msg}") from None
-                places.append(str(line_number))
+        records = [content] if isinstance(content, dict) else content
     odd = next((i for i, record in enumerate(records) if not isinstance(record, dict)), None)
     if odd is not None or not records:
         raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
@@ -166,7 +165,7 @@ def _content_of_json(text: str, path: str) -> Cells | Table:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return False
     return True
 
@@ -181,10 +180,7 @@ def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> C
     for file in sorted(Path(folder).rglob("*.json")):
         if file.name == "model_meta.json":
             continue
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ValueError(f"{file}: taken for results of MTEB, but {error}") from None
+        content = parsed_json(text_of_file(str(file)), str(file), 1)
         if isinstance(content, dict) and "mteb_dataset_name" in content:
             raise ValueError(
                 f"{file}: results of MTEB before version 1.11; MTEB's TaskResult.from_disk reads it, to_disk writes it anew"

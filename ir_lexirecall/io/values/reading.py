@@ -24,7 +24,11 @@ ValuesLike: TypeAlias = "ValueTable | str | os.PathLike[str] | Mapping[Any, Any]
 
 @entry
 def read_values(
-    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "error"
+    values: ValuesLike,
+    *,
+    measures: str | Iterable[str] | None = None,
+    missing: str = "error",
+    smaller_is_better: str | Iterable[str] | None = None,
 ) -> ValueTable:
     """Read values per query that another program computed.
 
@@ -41,10 +45,13 @@ def read_values(
             - a folder of such files, or of MTEB's results.
         measures: which measures to take, by default all; of a frame with a column per run, what its values are called.
         missing: ``'error'`` where a value is missing, or ``'skip'`` the queries that lack one.
+        smaller_is_better: measures of which the smaller value is the better one. Those of this library, of ir_measures and of
+            trec_eval are known, and so are well-known costs by their names (RMSE, MAE, loss, latency, cost, perplexity, WER,
+            error rate, ...); of any other one the larger value is taken to be the better one (``ValueTable.is_cost``).
 
     Raises:
         ValueError: a value is missing, occurs twice, is not a finite number or out of the measure's range, or the source
-            cannot be read; the message names the file and line, or the cell.
+            cannot be read; the message names the file and line, or the cell. ``smaller_is_better`` names no measure of these.
 
     >>> table = read_values({"bm25": {"q1": {"AP": 0.5}, "q2": {"AP": 0.25}}, "ql": {"q1": {"AP": 0.5}, "q2": {"AP": 0.5}}})
     >>> table.runs, table.query_ids, table.values["AP"].tolist()
@@ -52,17 +59,21 @@ def read_values(
     """
     check_choice("missing", missing, ["error", "skip"])
     if isinstance(values, ValueTable):
-        return values if measures is None else _selected(values, measures)
+        return (values if measures is None else _selected(values, measures)).with_costs(smaller_is_better)
     wanted = [measures] if isinstance(measures, str) else None if measures is None else list(measures)
     cells = joined(_cells(values, wanted))
     if cells is None:
         raise ValueError(f"{_what(values)}: there are no values")
-    return arranged(cells, wanted, missing, _what(values))
+    return arranged(cells, wanted, missing, _what(values)).with_costs(smaller_is_better)
 
 
 @entry
 def read_collections(
-    values: ValuesLike, *, measures: str | Iterable[str] | None = None, missing: str = "error"
+    values: ValuesLike,
+    *,
+    measures: str | Iterable[str] | None = None,
+    missing: str = "error",
+    smaller_is_better: str | Iterable[str] | None = None,
 ) -> dict[str, ValueTable]:
     """Read values per query on several collections.
 
@@ -70,7 +81,7 @@ def read_collections(
         values: a mapping of collections to what ``read_values`` takes; a frame or file of a table (CSV, TSV, JSON,
             Parquet) with a further column ``collection`` (or ``dataset``, ``task``); a folder with a folder of files for each
             collection; or a leaderboard, a value per task and run: then every task is a collection with a single value per run.
-        measures, missing: as in ``read_values``.
+        measures, missing, smaller_is_better: as in ``read_values``.
 
     Raises:
         ValueError: as ``read_values``; the message names the collection.
@@ -87,13 +98,15 @@ def read_collections(
             raise ValueError(
                 f"{_what(values)} has no column that names collections; add a column collection, or give {{collection: values}}"
             )
-        return whole.by_task()
+        return whole.with_costs(smaller_is_better).by_task()
     if not parts:
         raise ValueError("there are no collections")
     tables = {}
     for name, part in parts.items():
         with naming(f"collection {str(name)!r}"):
-            tables[str(name)] = read_values(part, measures=measures, missing=missing)
+            tables[str(name)] = read_values(
+                part, measures=measures, missing=missing, smaller_is_better=smaller_is_better
+            )
     return tables
 
 
@@ -234,4 +247,6 @@ def _columns_among(measures: list[str] | None, table: Table) -> list[str] | None
 def _selected(table: ValueTable, measures: str | Iterable[str]) -> ValueTable:
     wanted = [measures] if isinstance(measures, str) else list(measures)
     theirs = names_there(wanted, table.measures, table.source)
-    return replace(table, values={name: table.values[their] for name, their in zip(wanted, theirs, strict=True)})
+    values = {name: table.values[their] for name, their in zip(wanted, theirs, strict=True)}
+    costs = frozenset(name for name, their in zip(wanted, theirs, strict=True) if their in table.costs)
+    return replace(table, values=values, costs=costs)

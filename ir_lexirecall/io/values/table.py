@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, did_you_mean, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.io.known_measures import known
 from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.io.values.cells import Cells, texts
 
@@ -29,6 +29,7 @@ class ValueTable:
         skipped: queries that were left out because a value was missing.
         per_task: whether the "queries" are tasks or collections, one value each: inference is over collections only.
         source: what messages call it.
+        costs: measures of which the smaller value is better, as the user said; ``is_cost`` also knows some by their names.
     """
 
     runs: list[str]
@@ -37,11 +38,36 @@ class ValueTable:
     skipped: tuple[str, ...] = ()
     per_task: bool = False
     source: str = "values"
+    costs: frozenset[str] = frozenset()
 
     @property
     def measures(self) -> list[str]:
         """Names of measures, in the order of the source."""
         return list(self.values)
+
+    def is_cost(self, measure: str) -> bool | None:
+        """Whether the smaller value of a measure is better; None where nothing is known of it: then the larger one is taken to be.
+
+        >>> ValueTable([], [], {"RMSE": np.zeros((0, 0)), "zeal": np.zeros((0, 0))}).is_cost("RMSE")
+        True
+        """
+        if measure in self.costs:
+            return True
+        return None if (of_measure := known(measure)) is None else of_measure.smaller_is_better
+
+    def with_costs(self, names: str | Iterable[str] | None) -> ValueTable:
+        """The same table, where the smaller value of some measures is better.
+
+        Raises:
+            ValueError: there is no such measure.
+        """
+        wanted = [names] if isinstance(names, str) else list(names or ())
+        if unknown := [name for name in map(str, wanted) if name not in self.values]:
+            raise ValueError(
+                f"smaller_is_better: {self.source} has no measure {unknown[0]!r}; there are {shown_names(self.measures)}"
+                f"{did_you_mean(unknown[0], self.measures)}"
+            )
+        return replace(self, costs=self.costs | set(map(str, wanted))) if wanted else self
 
     def by_task(self) -> dict[str, ValueTable]:
         """Where the "queries" are tasks: a table of one value per run for each of them."""
@@ -125,7 +151,7 @@ def names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> lis
     >>> names_there(["AP", "P@5"], ["map", "P_5", "P@5"], "values")
     ['map', 'P@5']
     """
-    ours = {known.measure: name for name in names if (known := equivalent(name)) is not None}
+    ours = {theirs.measure: name for name in names if (theirs := equivalent(name)) is not None}
     for name in wanted:
         if name not in names and name not in ours:
             raise ValueError(
@@ -169,86 +195,29 @@ def _same(name: str, other: str) -> bool:
     >>> _same("map", "AP"), _same("P_5", "P@10")
     (True, False)
     """
-    known = {name: known.measure for name in (name, other) if (known := equivalent(name)) is not None}
-    return known.get(name, name) == known.get(other, other)
-
-
-_UNIT = frozenset(
-    [
-        "ap",
-        "map",
-        "p",
-        "precision",
-        "r",
-        "recall",
-        "rr",
-        "mrr",
-        "recip_rank",
-        "rprec",
-        "bpref",
-        "infap",
-        "success",
-        "iprec",
-        "iprec_at_recall",
-        "ndcg",
-        "map_cut",
-        "ndcg_cut",
-        "11pt_avg",
-        "setp",
-        "setr",
-        "setf",
-        "setap",
-        "set_p",
-        "set_recall",
-        "set_f",
-        "set_map",
-        "rbp",
-        "err",
-        "judged",
-        "unj",
-        "lr",
-        "lexirecall",
-        "tse",
-        "rbu",
-        "strecall",
-        "strec",
-        "hit_rate",
-        "alpha_ndcg",
-        "alpha-ndcg",
-        "err_ia",
-        "err-ia",
-        "nerr_ia",
-        "nerr-ia",
-        "nrbp",
-        "recallloss",
-        "elevenpt",
-        "iprec_te",
-        "rndcg",
-    ]
-)
-"""Measures whose values lie between 0 and 1, in lower case and without parameters."""
+    ours = {name: theirs.measure for name in (name, other) if (theirs := equivalent(name)) is not None}
+    return ours.get(name, name) == ours.get(other, other)
 
 
 def _refuse_values(cells: Cells, names: set[str]) -> None:
     """Refuse values that are infinite, or outside the range of a measure that is known by its name."""
-    unit = texts(name in names and _base(name) in _UNIT for name in cells.measure).astype(bool)
-    with np.errstate(invalid="ignore"):
-        bad = np.isinf(cells.value) | (unit & ((cells.value < -1e-9) | (cells.value > 1 + 1e-9)))
-    bad &= np.isin(cells.measure, list(names))
-    if bad.any():
-        n = int(bad.argmax())
-        value = float(cells.value[n])
-        cure = "leave it out" if np.isinf(value) else "its values lie between 0 and 1: divide percentages by 100"
+    for name in [name for name in dict.fromkeys(cells.measure) if name in names]:
+        of_measure = known(name)
+        low, high = (-np.inf, np.inf) if of_measure is None else of_measure[:2]
+        slack = 1e-9 * max(1.0, *(abs(end) for end in (low, high) if np.isfinite(end)), 1.0)
+        outside = np.isinf(cells.value) | (cells.value < low - slack) | (cells.value > high + slack)
+        bad = np.flatnonzero((cells.measure == name) & outside)
+        if not len(bad):
+            continue
+        value = float(cells.value[bad[0]])
+        if np.isinf(value):
+            cure = "leave it out"
+        elif (low, high) == (0.0, 1.0):
+            cure = "its values lie between 0 and 1: divide percentages by 100"
+        else:
+            ends = [f"{word} {end:.6g}" for word, end in (("least", low), ("most", high)) if np.isfinite(end)]
+            cure = f"its values are at {' and at '.join(ends)}; is it another measure? Call it otherwise"
         raise ValueError(
-            f"{cells.place(n)}: the {cells.measure[n]} of run {cells.run[n]!r} for query {cells.query_id[n]!r} is {value:g}; "
-            f"{cure}{and_more(int(bad.sum()) - 1)}"
+            f"{cells.place(int(bad[0]))}: the {name} of run {cells.run[bad[0]]!r} for query {cells.query_id[bad[0]]!r} is "
+            f"{value:g}; {cure}{and_more(len(bad) - 1)}"
         )
-
-
-def _base(name: str) -> str:
-    """A measure's name without its parameters.
-
-    >>> [_base(name) for name in ("nDCG@10", "ndcg_cut_10", "P(rel=2)@5", "iprec_at_recall_0.10", "ndcg_at_10")]
-    ['ndcg', 'ndcg_cut', 'p', 'iprec_at_recall', 'ndcg']
-    """
-    return re.sub(r"(\(.*|@.*|_at_\d+|_[\d.]+)\Z", "", name.lower())

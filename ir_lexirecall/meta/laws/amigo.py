@@ -24,7 +24,7 @@ from ir_lexirecall.meta.laws.properties import (
     swapped,
     swaps,
 )
-from ir_lexirecall.meta.rankings import Label, Ranking
+from ir_lexirecall.meta.made_up_rankings import Label, Ranking
 
 _near_0 = partial(Property, source="Amigó 2018", strict=True, gains="small")
 _of_subtopics = partial(_near_0, subtopics=True, missing=nothing_missing)

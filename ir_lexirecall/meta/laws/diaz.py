@@ -23,7 +23,7 @@ from ir_lexirecall.meta.laws.properties import (
     replaced,
     swapped,
 )
-from ir_lexirecall.meta.rankings import Ranking
+from ir_lexirecall.meta.made_up_rankings import Ranking
 
 _property = partial(Property, source="Diaz 2026", labels=relevant_or_not)
 _MOST_RELEVANT = 20  # documents, where a cutoff does not ask for more

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space, equal, more, replaced, swapped, swaps
-from ir_lexirecall.meta.rankings import Ranking
+from ir_lexirecall.meta.made_up_rankings import Ranking
 
 _property = partial(Property, source="Ferrante 2015")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space
-from ir_lexirecall.meta.rankings import Ranking
+from ir_lexirecall.meta.made_up_rankings import Ranking
 
 
 def _best_orders(space: Space) -> Iterator[Claim]:

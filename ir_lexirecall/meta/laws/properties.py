@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ir_lexirecall.meta.rankings import Label, Ranking
+from ir_lexirecall.meta.made_up_rankings import Label, Ranking
 
 
 class Claim(NamedTuple):

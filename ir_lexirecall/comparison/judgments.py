@@ -1,0 +1,268 @@
+"""What judgments that are missing, or made by a program, mean for pairs of runs: bounds, what to judge next, predictions, when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import check_integer, shown_names
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import SUM, settled
+from ir_lexirecall.comparison.criteria import Criterion, PreferenceCriterion
+from ir_lexirecall.data.pools import Pool
+from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins, refuse_or_warn_of
+from ir_lexirecall.judging.ordering import decides, depends_on_others, to_judge_table
+from ir_lexirecall.judging.predicted import (
+    PredictionPowered,
+    human_queries,
+    prediction_powered,
+    sequential_signs,
+    with_people_alone,
+)
+from ir_lexirecall.preferences.naming import Preference
+from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.closed_form import sign_test
+
+DEPTH = 100
+"""Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
+_WITH_OUTER = ("sign", "t", "bootstrap", "randomisation")
+_MOST = 30_000_000  # documents of runs, or of pairs, that are looked at without being asked
+_COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
+Interval = tuple[Floats, Floats]
+IntervalOf = Callable[[Criterion, bool], Interval]
+"""The interval of each pair by a criterion: what its test estimates, or (True) of the mean difference."""
+
+
+def bounds_table(
+    scored: ScoredRuns | None,
+    criteria: Sequence[Criterion],
+    pairs: Sequence[tuple[str, str]],
+    places: tuple[Ints, Ints],
+    interval_of: IntervalOf,
+    judgings: Judgings,
+    alpha: float,
+) -> pd.DataFrame:
+    """The rows of ``Comparison.bounds``, a part per criterion.
+
+    Args:
+        pairs, places: the runs that are compared, by their names and by their places among the runs.
+        interval_of: the interval of a measure's mean difference, as it is judged, which that of the bounds holds, too.
+        judgings: which are possible.
+
+    Returns:
+        The columns of ``Comparison.bounds``, missing where a criterion has no proven algorithm. ``attrs``: ``notes`` on runs that are
+        shallower than the depth, ``no_algorithm``, criteria without one.
+
+    Raises:
+        ValueError: no criterion has a proven algorithm, or ``depth`` is above a cutoff.
+    """
+    measured = [_measured(scored, criterion) for criterion in criteria]
+    pool = _pool(scored, judgings.depth, measured)
+    parts, lacking = [], []
+    for criterion, what in zip(criteria, measured, strict=True):
+        columns: dict[str, Any] = {
+            "criterion": criterion.name,
+            "run_a": [a for a, _ in pairs],
+            "run_b": [b for _, b in pairs],
+        }
+        if isinstance(what, Preference):
+            wins = bounds_of_wins(pool, what, *places, judgings)
+            if wins is not None:
+                columns |= {**wins.counts(), "exact": wins.exact.all(axis=1)}
+        else:
+            values = scored.values[criterion.name] if scored is not None else np.zeros((0, 0))
+            bounds = bounds_of_differences(pool, what, values, *places, judgings)
+            if bounds is not None:
+                counted = _counted(pool, criterion)
+                low, high, *outer = bounds.mean(counted, alpha)
+                least, most = interval_of(criterion, True)
+                columns |= {"low": low, "high": high, "exact": bounds.exact[:, counted].all(axis=1)}
+                columns |= {"ci_low": np.minimum(outer[0], least), "ci_high": np.maximum(outer[1], most)}
+        if "exact" not in columns:
+            lacking.append(criterion.name)
+        depth = what.params.get("cutoff") if judgings.depth is None else judgings.depth
+        parts.append(pd.DataFrame(columns).assign(depth=pd.array([depth] * len(pairs), dtype="Int64")))
+    refuse_or_warn_of(lacking, len(criteria))
+    table = pd.concat(parts, ignore_index=True)
+    table = table.astype({name: "Int64" for name in _COUNTS if name in table} | {"exact": "boolean"})
+    known = ["criterion", "run_a", "run_b", *_COUNTS, "low", "high", "ci_low", "ci_high", "exact", "depth"]
+    table = table[[name for name in known if name in table]]
+    table.attrs = {
+        "notes": _on_shallow_runs(pool, judgings.depth),
+        "no_algorithm": lacking,
+        "unretrieved": judgings.unretrieved,
+        "alpha": alpha,
+    }
+    return table
+
+
+def _on_shallow_runs(pool: Pool, depth: int | None) -> list[str]:
+    """What to say of runs that retrieve fewer documents than bounds look at, and have fewer unjudged ones for that reason alone."""
+    longest = pool.retrieved.max(axis=1, initial=0)
+    wanted = int(longest.max(initial=0)) if depth is None else depth
+    shallow = [name for name, n in zip(pool.names, longest.tolist(), strict=True) if n < wanted]
+    if not shallow:
+        return []
+    return [
+        f"{shown_names(shallow)} retrieve{'s' if len(shallow) == 1 else ''} fewer than {wanted} documents for every query: "
+        "bounds are narrower for that reason, too"
+    ]
+
+
+def next_to_judge(
+    scored: ScoredRuns | None,
+    criterion: Criterion,
+    places: tuple[Ints, Ints],
+    n: int,
+    judgings: Judgings,
+) -> pd.DataFrame:
+    """The rows of ``Comparison.to_judge``: see ``decides`` and ``to_judge_table``."""
+    check_integer("n", n)
+    what = _measured(scored, criterion)
+    pool = _pool(scored, judgings.depth, [what])
+    values = None if scored is None else scored.values.get(criterion.name)
+    return to_judge_table(pool, n, *decides(pool, what, *places, judgings, values))
+
+
+def powered(
+    human: Criterion,
+    predicted: Criterion,
+    queries: tuple[list[str], list[str]],
+    places: tuple[Ints, Ints],
+    test: SignificanceTest,
+) -> PredictionPowered:
+    """Differences by one criterion from judgments by people and predicted ones, of the ``queries`` of either: see ``prediction_powered``.
+
+    A query on which a preference has nothing to say, having no relevant document, counts as a tie: else the queries that people
+    judged would be no random sample of those with predictions.
+    """
+    every = []
+    for criterion, query_ids in zip((human, predicted), queries, strict=True):
+        place = {query_id: q for q, query_id in enumerate(query_ids)}
+        differences = np.zeros((len(places[0]), len(place)))
+        counted = [place[query_id] for query_id in criterion.query_ids]
+        differences[:, counted] = np.concatenate([differences[:0, counted], *criterion.differences(*places)])
+        every.append(differences)
+    d, f = every
+    result = prediction_powered(d, f, human_queries(*queries), test.alpha)
+    return with_people_alone(result, d, test.of_pairs(d, bounds=human.bounds), human.bounds)
+
+
+def sequential_columns(
+    criterion: Criterion, places: tuple[Ints, Ints], test: SignificanceTest, alpha: float, seed: int
+) -> dict[str, Any]:
+    """Columns of ``Comparison.sequential`` but for the runs: see ``sequential_signs``."""
+    differences = np.concatenate(list(criterion.differences(*places)))
+    signs = sequential_signs(criterion.sign * differences, alpha, seed, correct=test.correction is not None)
+    queries, decided = differences.shape[1], signs.decided_after > 0
+    last = np.where(decided, signs.decided_after, queries) - 1
+    row = np.arange(len(last))
+    return {
+        "verdict": [{1: "better", -1: "worse"}.get(way, "undecided") for way in (signs.sign * decided).tolist()],
+        "decided_after": np.where(decided, signs.decided_after, np.nan),
+        "queries": queries,
+        "e": signs.e[row, last] if queries else np.ones(len(last)),
+        "e_corrected": signs.e_corrected[row, last] if queries else np.ones(len(last)),
+    }
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """What the unjudged documents of P pairs of runs could change by one criterion, query by query."""
+
+    depth: int  # down to which rank of either run
+    query_ids: list[str]  # the Q queries: those that count for a measure, all of the qrels for a preference
+    # Whether either run can win, shape ``(P, Q)``; by a preference, where no relevant document is known, whether one of them can.
+    is_open: Bools
+    # Ends of what the sign test estimates, net wins / decided queries; otherwise of a measure's mean difference, or of a
+    # preference's net wins / queries; shape ``(P,)``.
+    low: Floats
+    high: Floats
+    # The ends of the interval that holds sampling of (independent) queries, too: of the sign test, from the lower end
+    # of its interval under the worst judging to the upper one under the best; of means, Imbens and Manski's, and at least
+    # the test's. None of other tests, and of a preference's mean.
+    outer: Interval | None
+    exact: Bools  # whether some judging does it, shape ``(P,)``; else "can" may be too much
+    is_shared: bool  # whether documents that both runs have at the same rank can decide as well
+
+    @property
+    def holds_zero(self) -> Bools:
+        """Whether the sign of the difference could be another one, or none, shape ``(P,)``."""
+        return (self.low <= SUM) & (self.high >= -SUM)
+
+
+def undecided(
+    scored: ScoredRuns | None,
+    criterion: Criterion,
+    places: tuple[Ints, Ints],
+    test: SignificanceTest,
+    interval_of: IntervalOf | None,
+) -> Undecided | None:
+    """What missing judgments leave open by one criterion; None where that is not known, or takes long.
+
+    It is not known of criteria without a proven algorithm, of runs whose unjudged documents are not at hand, and where there are no
+    unjudged documents. ``interval_of``: that of the table, None where it is no interval of independent queries.
+    """
+    if scored is None or not len(places[0]) or not criterion.query_ids or not scored.has_unjudged:
+        return None
+    what = _measured(scored, criterion)
+    own = what.params.get("cutoff")
+    depth = DEPTH if own is None else own
+    try:
+        pool = scored.pool(max(DEPTH, depth))
+    except (OSError, ValueError):  # aligned already, changed since, or read up
+        return None
+    if pool.is_judged.all() or len(pool.query) * len(places[0]) > _MOST:
+        return None
+    ends: tuple[Floats, ...]
+    if isinstance(what, Preference):
+        wins = bounds_of_wins(pool, what, *places, Judgings(depth))
+        if wins is None:
+            return None
+        low, high, exact, is_open = wins.low.astype(np.float64), wins.high.astype(np.float64), wins.exact, wins.is_open
+        # A query without a known relevant document takes no part, until an unjudged one turns out to be relevant.
+        ends = tuple(np.mean(x, axis=1, where=~wins.unknown | (x * way > 0)) for way, x in ((-1, low), (1, high)))
+    else:
+        bounds = bounds_of_differences(pool, what, scored.values[criterion.name], *places, Judgings(depth))
+        if bounds is None:
+            return None
+        counted = _counted(pool, criterion)
+        low, high, exact = bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted]
+        is_open, ends = (low < -SUM) & (high > SUM), bounds.mean(counted, test.alpha)
+    if test.name == "sign":
+        # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
+        worst, best = (sign_test(settled(x, 1.0), test.alpha) for x in (low, high))
+        ends = worst.estimate, best.estimate, worst.low, best.high
+    outer = None
+    if test.name in _WITH_OUTER and interval_of is not None and len(ends) == 4:
+        least, most = interval_of(criterion, False)
+        outer = np.minimum(ends[2], least), np.maximum(ends[3], most)
+    query_ids = criterion.query_ids if criterion.is_measure else scored.judgments.query_ids
+    is_shared = depends_on_others(what, pool)
+    return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, np.all(exact, axis=1), is_shared)
+
+
+def _measured(scored: ScoredRuns | None, criterion: Criterion) -> IRMeasure | Preference:
+    """The measure or the preference that a criterion is."""
+    if scored is None:
+        raise ValueError("only values were given: compare runs to see what unjudged documents could change")
+    return criterion.preference if isinstance(criterion, PreferenceCriterion) else scored.measures[criterion.name]
+
+
+def _pool(scored: ScoredRuns | None, depth: int | None, measured: Sequence[IRMeasure | Preference]) -> Pool:
+    """What the runs retrieved, as deep as any criterion looks."""
+    assert scored is not None
+    cutoffs = [what.params.get("cutoff") for what in measured]
+    return scored.pool(depth if depth is not None or None in cutoffs else max(k for k in cutoffs if k is not None))
+
+
+def _counted(pool: Pool, criterion: Criterion) -> Ints:
+    """The queries that count for a criterion, as numbers."""
+    return np.array([pool.judgments.place[query_id] for query_id in criterion.query_ids], dtype=np.int64)

@@ -1,0 +1,305 @@
+"""Measures over the number of relevant documents, or over an ideal ranking: AP, LR, nDCG. Open documents move both ends of the ratio.
+
+Largest ratios are found by guesses that rise to them (Dinkelbach, Management Science 1967, doi 10.1287/mnsc.13.7.492).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_sum, position_in_segment, running_sum
+from ir_lexirecall._util.lazy import cached_property, special
+from ir_lexirecall._util.rounding import SUM
+from ir_lexirecall.data.pools import Ranks
+from ir_lexirecall.judging.ranking_pairs import RankingPairs, segment_max
+
+_GUESSES = 100
+
+
+def raised(guess: Floats, active: Ints, best: Callable[[Floats, Ints], Floats]) -> Floats:
+    """Guesses, some of which (``active``) are raised to the largest ratios.
+
+    ``best`` gives, for guesses and the places they stand at, the ratio of the choice with the largest numerator - guess x
+    denominator: it is larger than the guess, unless that is the largest.
+    """
+    for _ in range(_GUESSES):
+        ratio = best(guess[active], active)
+        better = ratio > guess[active]
+        guess[active[better]] = ratio[better]
+        active = active[better]
+        if not len(active):
+            break
+    return guess
+
+
+def largest_ratio(plus: Floats, most_plus: Ints, minus: Floats, most_minus: Ints, m: Floats, outside: Ints) -> Floats:
+    """Largest (plus[i] - minus[j]) / (m + i + j + k) over i, j and k up to their numbers; 0 where nothing is relevant.
+
+    Args:
+        plus, minus: values for each number of documents from 0 on, shape ``(C, ...)``, each at least 0.
+        most_plus, most_minus, outside: largest i, j and k, shape ``(C,)``.
+        m: shape ``(C,)``; where it is 0, the values for no document are 0.
+
+    >>> largest_ratio(np.array([[1.0, 3.0]]), np.array([1]), np.array([[0.5, 2.0]]), np.array([1]), np.array([1.0]), np.array([0]))
+    array([1.25])
+    """
+    i, j = np.arange(plus.shape[1]), np.arange(minus.shape[1])
+    plus = np.where(i <= most_plus[:, None], plus, -np.inf)
+    minus = np.where(j <= most_minus[:, None], minus, np.inf)
+
+    def best(guess: Floats, some: Ints) -> Floats:
+        best_i = (plus[some] - guess[:, None] * i).argmax(axis=1)
+        best_j = (minus[some] + guess[:, None] * j).argmin(axis=1)
+        numerator = plus[some, best_i] - minus[some, best_j]
+        denominator = m[some] + best_i + best_j + np.where(guess < 0, outside[some], 0)
+        return np.divide(numerator, denominator, out=np.zeros(len(some)), where=denominator > 0)
+
+    guess = np.divide(plus[:, 0] - minus[:, 0], m, out=np.zeros(len(m)), where=m > 0)
+    return raised(guess, np.flatnonzero((most_plus > 0) | (most_minus > 0) | (outside > 0)), best)
+
+
+@dataclass(frozen=True)
+class AveragePrecision:
+    """(1 / m) sum of i / p_i over the retrieved relevant documents.
+
+    With j of its open documents relevant, a ranking has its largest sum if they are the first ones, and its smallest if they are
+    the last. Where no open document is in both rankings (within the cutoff), the numbers j_A and j_B alone decide, and
+    m = judged + j_A + j_B (+ relevant documents elsewhere): exact. Else the bound is that of A's largest and B's smallest value,
+    which no single judging may reach. Rankings with all these documents at the same ranks differ under no judging.
+    """
+
+    rel: float  # smallest grade that counts as relevant
+    m: Ints  # relevant judged documents of each query
+
+    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
+        """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
+        in_a, in_b = (pairs.rank_a > 0) & pairs.is_open, (pairs.rank_b > 0) & pairs.is_open
+        best, count_a = self._sums(pairs, pairs.rank_a, best=True)
+        worst, count_b = self._sums(pairs, pairs.rank_b, best=False)
+        nothing = np.zeros((len(pairs), 1))
+        none = np.zeros(len(pairs), dtype=np.int64)
+        is_open = pairs.count(pairs.is_open)
+        m = self.m[pairs.query].astype(np.float64)
+        outside = pairs.count(pairs.is_open & ~in_a & ~in_b) + pairs.elsewhere
+        exact = largest_ratio(best, count_a, worst, count_b, m, outside)
+        shared = pairs.count(in_a & in_b) > 0
+        high_a = largest_ratio(best, count_a, nothing, none, m, is_open - count_a + pairs.elsewhere)
+        low_b = -largest_ratio(nothing, none, worst, count_b, m, is_open - count_b + pairs.elsewhere)
+        high = np.where(shared, high_a - low_b, exact)
+        apart = pairs.count((pairs.rank_a != pairs.rank_b) & (pairs.is_open | (pairs.grade >= self.rel))) > 0
+        movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
+        return np.where(movable, high, pairs.difference), ~(shared & apart)
+
+    def _sums(self, pairs: RankingPairs, rank: Ranks, best: bool) -> tuple[Floats, Ints]:
+        """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``, and how many there are."""
+        row = pairs.in_order(rank, pairs.is_open | (pairs.grade >= self.rel))
+        case, is_open, inverse = pairs.case[row], pairs.is_open[row], 1 / rank[row]
+        fixed = ~is_open
+        i = running_sum(case, fixed.astype(np.float64))  # relevant judged documents down to here
+        of_judged = np.bincount(case, weights=i * inverse * fixed, minlength=len(pairs))
+        precision = np.bincount(case, weights=inverse * fixed, minlength=len(pairs))
+        below = precision[case] - running_sum(case, inverse * fixed)  # of judged documents further down
+        u = np.flatnonzero(is_open)
+        if not best:
+            u = u[::-1][np.argsort(case[u][::-1], kind="stable")]  # the last one of each case first
+        j = position_in_segment(case[u]) + 1
+        others = j - 1 if best else np.zeros(len(u))
+        lifted = below[u]
+        if not best:
+            lifted = lifted + running_sum(case[u], inverse[u]) - inverse[u]
+        gained = (i[u] + others + 1) * inverse[u] + lifted
+        count = np.bincount(case[u], minlength=len(pairs))
+        sums = np.zeros((len(pairs), int(count.max(initial=0)) + 1))
+        sums[:, 0] = of_judged
+        sums[case[u], j] = gained
+        return np.cumsum(sums, axis=1), count
+
+
+@dataclass(frozen=True)
+class NestedLexirecall:
+    """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.lexirecall``.
+
+    With j of its open documents relevant a ranking is best if they are the first ones, and worst if they are the last: these are
+    componentwise at the smallest and largest ranks. Relevant documents that it did not retrieve lower LR. So the best and the worst judging of
+    one ranking are found among the numbers j; of two, the bound is that of A's largest and B's smallest value, which no single
+    judging may reach.
+    """
+
+    rel: float  # smallest grade that counts as relevant
+    m: Ints  # relevant judged documents of each query
+
+    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
+        """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
+        a, b = (((rank > 0) & (pairs.is_open | (pairs.grade >= self.rel))) for rank in (pairs.rank_a, pairs.rank_b))
+        outside = pairs.count(pairs.is_open & ~b) + pairs.elsewhere
+        high = self._extreme(pairs, pairs.rank_a, a, None) - self._extreme(pairs, pairs.rank_b, b, outside)
+        apart = pairs.alone | (pairs.count((a | b) & (pairs.rank_a != pairs.rank_b)) > 0)
+        movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
+        return np.where(movable, high, pairs.difference), np.full(len(pairs), pairs.alone) | ~movable
+
+    def _extreme(self, pairs: RankingPairs, rank: Ranks, which: Bools, outside: Ints | None) -> Floats:
+        """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
+        row = pairs.in_order(rank, which)
+        case, is_open = pairs.case[row], pairs.is_open[row]
+        at: Floats = rank[row].astype(np.float64)
+        count = np.bincount(case[is_open], minlength=len(pairs))
+        known = np.bincount(case[~is_open], minlength=len(pairs))
+        # The open documents of each case in the order in which they are admitted, and the last rank of the first j.
+        number = position_in_segment(case[is_open]) if is_open.any() else np.zeros(0, dtype=np.int64)
+        admitted = np.full(len(row), -1)
+        admitted[is_open] = number if outside is None else count[case[is_open]] - 1 - number
+        last_known, last_open = (
+            segment_max(case[some], at[some], np.zeros(len(pairs))) for some in (~is_open, is_open)
+        )
+        first = np.cumsum(count + 1) - (count + 1)
+        of = np.repeat(np.arange(len(pairs)), count + 1)
+        j = np.arange(len(of)) - first[of]
+        last = np.where(j > 0, last_open[of], 0.0)
+        if outside is None:
+            last[first[case[is_open]] + number + 1] = at[is_open]
+        last = np.maximum(last, last_known[of])
+        r, m = known[of] + j, self.m[pairs.query[of]] + j + (0 if outside is None else outside[of])
+        # LR lies between these; few numbers j remain that can be the extreme ones.
+        least = (r + r / np.maximum(last, 1)) / (m + 1)
+        most = (r + r / np.maximum(last - 1, 1)) / (m + 1)
+        if outside is None:
+            some = np.flatnonzero(most >= np.maximum.reduceat(least, first)[of] * (1 - SUM))
+        else:
+            some = np.flatnonzero(least <= np.minimum.reduceat(most, first)[of] * (1 + SUM))
+        start, size = np.searchsorted(case, of[some]), (count + known)[of[some]]
+        tried = np.repeat(np.arange(len(some)), size)
+        place = start[tried] + np.arange(len(tried)) - np.repeat(np.cumsum(size) - size, size)
+        taken = admitted[place] < j[some][tried]
+        value = _nested(tried[taken], at[place[taken]], r[some], last[some], m[some])
+        out = np.full(len(pairs), -np.inf if outside is None else np.inf)
+        (np.maximum if outside is None else np.minimum).at(out, of[some], value)
+        return out
+
+
+def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:
+    """LR of cases from the ranks of their relevant documents, in order, by logarithms of binomial coefficients."""
+
+    def log_binomial(n: Any, k: Any) -> Floats:
+        return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+    level = position_in_segment(case) + 1.0 if len(case) else np.zeros(0)
+    placements = log_binomial(np.maximum(last, 1) - 1, np.maximum(r, 1) - 1.0)
+    counts = (level < r[case]) & (rank > level)  # C(p_i - 1, i) is 0 where p_i = i
+    case, rank, level = case[counts], rank[counts], level[counts]
+    better = np.bincount(case, np.exp(log_binomial(rank - 1, level) - placements[case]), minlength=len(r))
+    return np.where(r > 0, (r + r / (np.maximum(last, 1) - 1 + better + np.exp(-placements))) / (m + 1), 0.0)
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """sum of discount(rank) x gain over that of the best ranking of all relevant documents, both down to rank k. Exact.
+
+    The ideal depends on how many open documents have grade 1 and more, 2 and more, ...: s_1 >= s_2 >= ... >= s_G. For given numbers the
+    numerator is largest if the highest gains go to the documents with the largest D_u. For a guess of the largest ratio, numerator -
+    guess x ideal is a sum over grades of functions of s_j alone, and running maxima find the best numbers; their ratio is the next guess.
+    """
+
+    cutoff: int | None  # k, None: none
+    discount: Callable[[Floats], Floats]  # of a rank, falling
+    gain: Callable[[Floats], Floats]  # of a grade: 0 for grades up to 0, rising above
+    max_rel: int  # the top grade
+    judged_query: Ints  # of every judged document
+    judged_grade: Floats
+
+    @cached_property
+    def gains(self) -> Floats:
+        """Gains of the grades 0, 1, ..., max_rel."""
+        return self.gain(np.arange(self.max_rel + 1.0))
+
+    def high(self, pairs: RankingPairs) -> tuple[Floats, Bools]:
+        """Largest difference of each case, and that it is reached."""
+        high, is_exact = pairs.difference.copy(), np.ones(len(pairs), dtype=bool)
+        moves = pairs.moves(lambda rank, retrieved: self.discount(rank.astype(np.float64)))
+        # Open documents, the largest D_u of each case first; of those with D_u = 0, which move the ideal only, no more than k can be in it.
+        moving = pairs.is_open & (moves != 0)
+        still = pairs.count(pairs.is_open & (moves == 0)) + pairs.elsewhere
+        still = still if self.cutoff is None else np.minimum(still, self.cutoff)
+        case = np.concatenate([pairs.case[moving], np.repeat(np.arange(len(pairs)), still)])
+        gained = np.concatenate([moves[moving], np.zeros(still.sum())])
+        order = np.lexsort((-gained, case))
+        case, gained = case[order], gained[order]
+        # Where no open document can move anything the value is today's, to the last bit.
+        count = np.bincount(case, minlength=len(pairs))
+        some = np.flatnonzero(count > 0)
+        if len(some) == 0:
+            return high, is_exact
+        prefix = np.full(
+            (len(pairs), int(count.max()) + 1), -np.inf
+        )  # sums of the first s moves, none beyond their number
+        prefix[:, 0] = 0
+        prefix[case, position_in_segment(case) + 1] = gained
+        prefix = np.cumsum(prefix[some], axis=1)
+        gain = np.where(pairs.is_open, 0.0, self.gain(pairs.grade))
+        fixed = per_query_sum(pairs.case, gain * moves, len(pairs))[some]
+        ideal = self._ideals(pairs.query[some], prefix.shape[1])
+        high[some] = _largest_of_grades(fixed, prefix, count[some], np.diff(self.gains), ideal)
+        return high, is_exact
+
+    def _ideals(self, query: Ints, sizes: int) -> Floats:
+        """Contribution to the ideal of s open documents of grade j and more, shape ``(C, G, sizes)``."""
+        # Between two neighbouring gains, as many judged documents count as have more than the lower one.
+        judged_gain = self.gain(self.judged_grade)
+        edges = np.unique(np.concatenate([self.gains, judged_gain]))
+        queries, row = np.unique(query, return_inverse=True)
+        most = int(np.bincount(self.judged_query, minlength=1).max()) + sizes
+        k = most if self.cutoff is None else min(self.cutoff, most)
+        total = np.r_[0.0, np.cumsum(self.discount(np.arange(1.0, k + 1)))]
+        out = np.zeros((len(queries), len(self.gains) - 1, sizes))
+        s = np.arange(sizes)
+        for low, high in pairwise(edges.tolist()):
+            above = np.bincount(self.judged_query[judged_gain >= high], minlength=int(queries.max()) + 1)[queries]
+            j = int(np.searchsorted(self.gains, high)) - 1
+            out[:, j] += (high - low) * total[np.minimum(above[:, None] + s, k)]
+        return out[row]
+
+
+def _largest_of_grades(fixed: Floats, prefix: Floats, count: Ints, steps: Floats, ideal: Floats) -> Floats:
+    """Largest (fixed + sum of steps x prefix sums) / sum of ideals over s_1 >= ... >= s_G; 0 where nothing is relevant.
+
+    Args:
+        fixed: part of the numerator that no choice moves, shape ``(C,)``.
+        prefix: sums of the first s moves, shape ``(C, most + 1)``.
+        count: how many moves there are.
+        steps: gain of each grade above that of the one before, shape ``(G,)``.
+        ideal: shape ``(C, G, most + 1)``.
+    """
+    nothing = ideal[:, :, 0].sum(axis=1) <= 0
+    # Start from no document relevant, or where this is no ratio from all of the top grade.
+    start = np.where(nothing, count, 0)
+    row = np.arange(len(fixed))
+    numerator = fixed + steps.sum() * prefix[row, start]
+    guess = numerator / ideal[row, :, start].sum(axis=1)
+    guess = raised(
+        guess, row, lambda at, some: _best_ratio(at, fixed[some], prefix[some], steps, ideal[some], nothing[some])
+    )
+    return np.where(nothing, np.maximum(guess, 0.0), guess)
+
+
+def _best_ratio(guess: Floats, fixed: Floats, prefix: Floats, steps: Floats, ideal: Floats, nothing: Bools) -> Floats:
+    """Ratio of the choice with the largest numerator - guess x ideal."""
+    row = np.arange(len(fixed))[:, None]
+    numerator, denominator = np.zeros_like(prefix), np.zeros_like(prefix)
+    for j in reversed(range(len(steps))):  # s_j is at least s_(j+1): the best of those up to s_j
+        numerator = numerator + steps[j] * prefix
+        denominator = denominator + ideal[:, j]
+        worth = numerator - guess[:, None] * denominator
+        if j == 0:
+            worth[nothing, 0] = -np.inf  # no relevant document at all: there is no ratio
+            break
+        highest = np.maximum.accumulate(worth, axis=1)
+        is_new = np.r_["1", np.ones((len(worth), 1), dtype=bool), worth[:, 1:] > highest[:, :-1]]
+        best = np.maximum.accumulate(np.where(is_new, np.arange(worth.shape[1]), 0), axis=1)
+        numerator, denominator = numerator[row, best], denominator[row, best]
+    best = worth.argmax(axis=1)
+    chosen = np.arange(len(fixed)), best
+    return (fixed + numerator[chosen]) / denominator[chosen]

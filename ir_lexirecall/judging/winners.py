@@ -1,0 +1,211 @@
+"""Who of two rankings can win by a preference, if open documents turn out the best for one of them.
+
+Lexicographic preferences, exact: an open document has one grade, so what both runs retrieved is decided for both at once. A walk goes from
+rank to rank, in the order in which the preference looks at them, and stops at the first where A could be ahead; where A cannot, the
+documents at that rank must be alike if A is to win below, or to tie, which decides open ones.
+
+Recall-paired preferences: one more relevant document in a ranking moves no recall level down. So open documents of A alone are relevant
+and those of B alone are not, if A is to win. Where open documents are in both, a judging that lets A win is looked for: none of them
+relevant, all, those that A ranks higher, and, up to 2^8, every choice. A bound is what A gets where they counted for A only: if
+A does not win then, it cannot, and if it loses then, it always does. Between the two the answer is "can win", and not exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    per_query_sum,
+    position_in_segment,
+    row_blocks,
+)
+from ir_lexirecall._util.rounding import settled
+from ir_lexirecall.data.pools import Pool, Ranks
+from ir_lexirecall.judging.ranking_pairs import RankingPairs
+from ir_lexirecall.preferences.naming import Preference
+
+_AT_ONCE = 2**25  # documents of pairs
+_MOST_SHARED = 8  # open documents of both rankings whose 2^s judgings are all looked at
+_NO, _YES, _OPEN = 0, 1, 2  # what is known of a document: not relevant, relevant, neither
+_DEEPEST = np.iinfo(np.int32).max
+
+Outcomes = NDArray[np.int8]  # of run A: 1 wins, 0 ties, -1 loses; also what is known of documents
+
+LEXICOGRAPHIC = ("lexirecall", "lexiprecision", "rrlexiprecision")
+WEIGHTS: dict[str, Callable[[Floats], Floats]] = {  # of recall levels
+    "rpp": np.ones_like,
+    "invrpp": lambda level: 1 / level,
+    "dcgrpp": lambda level: 1 / np.log2(level + 1),
+}
+
+
+def outcomes(
+    pool: Pool, preference: Preference, a: Ints, b: Ints, depth: int | None
+) -> tuple[Outcomes, Outcomes, Bools]:
+    """What runs ``a`` make of runs ``b`` under the worst and the best judging, and whether who can win is exact; shape ``(P, Q)`` each.
+
+    1: it wins; 0: it ties (by a recall-paired preference: it does not win, and may tie); -1: it loses.
+
+    Args:
+        pool: what the runs retrieved.
+        preference: one of ``LEXICOGRAPHIC`` or ``WEIGHTS``.
+        depth: documents without a judgment among the first of either run are open; None: all that are retrieved.
+    """
+    rel, cutoff = preference.rel_in(pool.judgments), preference["cutoff"]
+    queries = len(pool.judgments)
+    worst, best = np.zeros((2, len(a), queries), dtype=np.int8)
+    is_exact = np.ones(best.shape, dtype=bool)
+    if preference.NAME in WEIGHTS:
+        weight, nothing = WEIGHTS[preference.NAME], np.zeros((len(pool.rank), queries))
+        for some, pairs in RankingPairs.blocks(pool, a, b, nothing, depth=depth, cutoff=cutoff):
+            (high, known), (low, known_too) = (_by_levels(each, rel, weight) for each in (pairs, pairs.swapped()))
+            worst[some], best[some] = -low.reshape(-1, queries), high.reshape(-1, queries)
+            is_exact[some] = (known & known_too).reshape(-1, queries)
+        return worst, best, is_exact
+    order = _Order.of(pool, rel, cutoff, depth, preference.NAME == "lexirecall")
+    for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
+        worst[some], best[some] = -order.walk(b[some], a[some]), order.walk(a[some], b[some])
+    return worst, best, is_exact
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The documents of every run that may be relevant, in the order of the walk."""
+
+    pool: Pool
+    from_the_end: bool  # of lexicographic recall; otherwise from the first rank on
+    relevant: Bools  # judged documents that are, shape ``(N,)``
+    is_open: Bools  # whether each run has them where open ones stand, shape ``(S, N)``
+    seen: Bools  # whether it has them within the cutoff
+    found: Ints  # relevant judged documents that each run has within the cutoff, shape ``(S, Q)``
+    row: Ints  # their rows in the pool, run by run and query by query; one row more at the end, for none
+    order: Ints  # where each stands in the walk
+    start: Ints  # where the documents of a run and query begin, shape ``(S, Q)``
+    end: Ints  # and where they end
+
+    @classmethod
+    def of(cls, pool: Pool, rel: float, cutoff: int | None, depth: int | None, from_the_end: bool) -> _Order:
+        pool = pool.only(np.where(pool.is_judged, pool.grade >= rel, pool.within(depth)))
+        seen = (pool.rank > 0) & (pool.rank <= (cutoff or _DEEPEST))
+        top = (pool.rank > 0) & (pool.rank <= (_DEEPEST if depth is None else depth)) & ~pool.is_judged
+        run, row = np.nonzero(seen)
+        shape = len(pool.rank), len(pool.judgments)
+        ranking = run * shape[1] + pool.query[row]
+        order = pool.rank[run, row].astype(np.int64) * (-1 if from_the_end else 1)
+        arranged = np.argsort((ranking << 32) + order)
+        count = np.bincount(ranking, minlength=shape[0] * shape[1])
+        end = np.cumsum(count)
+        lists = np.append(row[arranged], -1), np.append(order[arranged], _DEEPEST)
+        relevant = pool.is_judged & (pool.grade >= rel)
+        found = np.bincount(ranking[relevant[row]], minlength=shape[0] * shape[1])
+        ends = [each.reshape(shape) for each in (found, end - count, end)]
+        return cls(pool, from_the_end, relevant, top, seen, ends[0], *lists, *ends[1:])
+
+    def walk(self, a: Ints, b: Ints) -> Outcomes:
+        """What runs ``a`` make of runs ``b`` under the best judging, shape ``(P, Q)``."""
+        decided = np.zeros((len(a), len(self.relevant)), dtype=np.int8)  # 1 + what is known of open documents by now
+        best: Outcomes = np.zeros((len(a), len(self.pool.judgments)), dtype=np.int8)
+        if self.from_the_end:
+            ahead = self.found[a] - self.found[b] + np.stack([self._alone(x, y) for x, y in zip(a, b, strict=True)])
+            best = np.sign(ahead).astype(np.int8)
+        some = self.start < self.end
+        pair, query = np.nonzero((best == 0) & (some[a] | some[b]))
+        place = [self.start[s[pair], query] for s in (a, b)]
+        end = [self.end[s[pair], query] for s in (a, b)]
+        # With lexirecall A is ahead where B has a relevant document and A has not; with lexiprecision the other way round.
+        loser, winner = (0, 1) if self.from_the_end else (1, 0)
+        while len(pair):
+            at = [np.where(p < e, self.order[p], _DEEPEST) for p, e in zip(place, end, strict=True)]
+            now = np.minimum(at[0], at[1])
+            here = [(each == now) & (p < e) for each, p, e in zip(at, place, end, strict=True)]
+            row = [np.where(h, self.row[p], -1) for p, h in zip(place, here, strict=True)]
+            known = [np.where(h, self._known(decided, a, b, pair, r), _NO) for r, h in zip(row, here, strict=True)]
+            differ = row[0] != row[1]
+            ahead_here = differ & (known[loser] != _YES) & (known[winner] != _NO)
+            behind = differ & (known[loser] == _YES) & (known[winner] == _NO)
+            # Alike from here on: an open document beside a known one has to be as that one.
+            for one, other in ((0, 1), (1, 0)):
+                forced = np.flatnonzero(differ & ~ahead_here & (known[one] == _OPEN) & (known[other] != _OPEN))
+                decided[pair[forced], row[one][forced]] = 1 + known[other][forced]
+            best[pair[ahead_here], query[ahead_here]] = 1
+            best[pair[behind], query[behind]] = -1
+            place = [p + h for p, h in zip(place, here, strict=True)]
+            going = ~(ahead_here | behind) & ((place[0] < end[0]) | (place[1] < end[1]))
+            pair, query = pair[going], query[going]
+            place, end = [each[going] for each in place], [each[going] for each in end]
+        return best
+
+    def _alone(self, a: int, b: int) -> Ints:
+        """How many open documents of each query run ``a`` has and run ``b`` has not, within the cutoff."""
+        row = self.row[self.start[a, 0] : self.end[a, -1]]
+        row = row[(self.is_open[a, row] | self.is_open[b, row]) & ~self.seen[b, row]]
+        return np.bincount(self.pool.query[row], minlength=len(self.pool.judgments))
+
+    def _known(self, decided: Outcomes, a: Ints, b: Ints, pair: Ints, row: Ints) -> Outcomes:
+        """What is known of a document of each pair; by lexirecall, open ones of A alone are relevant, and those of B alone are not."""
+        a, b = a[pair], b[pair]
+        is_open, by_now = self.is_open[a, row] | self.is_open[b, row], decided[pair, row]
+        known = np.where(by_now > 0, by_now - 1, _OPEN)
+        if self.from_the_end:
+            in_a, in_b = self.seen[a, row], self.seen[b, row]
+            known = np.where(in_a & ~in_b, _YES, np.where(in_b & ~in_a, _NO, known))
+        return np.where(is_open, known, self.relevant[row]).astype(np.int8)
+
+
+def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats]) -> tuple[Outcomes, Bools]:
+    """What A makes of B at best by recall levels, and whether that is known to be reached; shape ``(C,)`` each."""
+    count = pairs.count(pairs.shared)
+    few = count <= _MOST_SHARED
+    most = _outcome(pairs, rel, weight, None)
+    relaxed = most > 0
+    win = relaxed & (count == 0)
+    sooner = pairs.rank_a < pairs.rank_b
+    for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
+        unknown = relaxed & ~win
+        win[unknown] = _outcome(pairs.only(unknown), rel, weight, choice[unknown[pairs.case]]) > 0
+    # Which of the first ``size`` shared documents are relevant, the last of them among these.
+    for size in range(1, _MOST_SHARED + 1):
+        unknown = relaxed & ~win & few & (count >= size)
+        some = pairs.only(unknown)
+        number = np.zeros(len(some.case), dtype=np.int64)
+        number[some.shared] = position_in_segment(some.case[some.shared])
+        for bits in range(2 ** (size - 1), 2**size) if len(some) else ():
+            win[unknown] |= _outcome(some, rel, weight, (bits >> number & 1).astype(bool)) > 0
+    is_exact = ~relaxed | win | few
+    return np.where(win | ~is_exact, 1, np.minimum(most, 0)).astype(np.int8), is_exact
+
+
+def _outcome(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Floats], choice: Bools | None) -> Outcomes:
+    """What A makes of B if its open documents are relevant, those of B are not, and of shared ones these; None: all, in A alone."""
+    relevant, shared = ~pairs.is_open & (pairs.grade >= rel), pairs.shared
+    chosen = shared if choice is None else shared & choice
+    a = _keys(pairs, pairs.rank_a, relevant | (pairs.is_open & ~shared) | chosen)
+    b = _keys(pairs, pairs.rank_b, relevant if choice is None else relevant | chosen)
+    total = _ahead(a, b, weight, len(pairs)) - _ahead(b, a, weight, len(pairs))
+    levels = np.bincount(a[0], minlength=len(pairs)) + np.bincount(b[0], minlength=len(pairs))
+    scale = np.cumsum(np.r_[1.0, weight(np.arange(1.0, levels.max(initial=0) + 1))])[levels]
+    return np.sign(settled(total, scale)).astype(np.int8)
+
+
+def _keys(pairs: RankingPairs, rank: Ranks, relevant: Bools) -> tuple[Ints, Ints]:
+    """Case, and case and rank as one number, of the relevant documents of a ranking, sorted."""
+    row = np.flatnonzero(relevant & (rank > 0))
+    key = np.sort((pairs.case[row] << 32) | rank[row])
+    return key >> 32, key
+
+
+def _ahead(a: tuple[Ints, Ints], b: tuple[Ints, Ints], weight: Callable[[Floats], Floats], cases: int) -> Floats:
+    """Weight of the recall levels that A reaches at smaller ranks than B: B has fewer than i documents down to A's i-th."""
+    case, key = a
+    level = position_in_segment(case) + 1
+    start = np.searchsorted(b[0], np.arange(cases))
+    down_to = np.searchsorted(b[1], key, side="right") - start[case]
+    sooner = down_to < level
+    return per_query_sum(case[sooner], weight(level[sooner].astype(np.float64)), cases)

@@ -1,0 +1,349 @@
+"""Diversity measures for graded and weighted subtopics: D_nDCG, DSharp, EU, CT, SRR; and what they share with RBU and IA.
+
+Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their weights w_t from the column ``weight``
+(else equal), scaled to sum to 1 over the aspects with a relevant document. A query without relevant documents scores 0.
+"""
+
+from __future__ import annotations
+
+from math import inf, log2
+from typing import TYPE_CHECKING
+
+import ir_measures
+import numpy as np
+
+from ir_lexirecall._util.arrays import (
+    Floats,
+    Ints,
+    per_query_count,
+    per_query_sum,
+    position_in_segment,
+    running_sum,
+    shifted_within_segment,
+)
+from ir_lexirecall.measures import gain as gains
+from ir_lexirecall.measures.about import About, Example
+from ir_lexirecall.measures.declaration import UNIT, Measure
+from ir_lexirecall.measures.ndeval import coverage, subtopic_recall
+from ir_lexirecall.measures.parameters import Param, cutoff, gain, max_rel, rel
+from ir_lexirecall.measures.scoring import values
+
+if TYPE_CHECKING:
+    from ir_lexirecall.data.aligned_run import AlignedRun
+    from ir_lexirecall.data.judgments import Judgments
+
+# What descriptions of several measures say.
+WEIGHTS = "t: subtopics with a relevant document; w_t: their weights, equal unless the qrels have some, of sum 1"
+GAIN = "r(d, t): gain of the document's grade, (2^g - 1)/2^max_rel (gain='exp') or g/max_rel ('linear')"
+NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or the query has none"
+BOTH = ((1, None), (None, 1))  # a ranking of a document for either subtopic
+
+
+def share(desc: str, default: float) -> Param:
+    """A number in [0, 1]."""
+    return Param(float, desc, default=default, least=0, most=1)
+
+
+def relevant_rows(run: AlignedRun, k: int | None) -> tuple[Ints, Ints, Floats]:
+    """``run.aspect_rows`` of grades above 0 among the first ``k`` documents, ordered by aspect, then rank."""
+    pair, rank, grade = run.aspect_rows()
+    keep = (grade > 0) & (rank <= (inf if k is None else k))
+    pair, rank, grade = pair[keep], rank[keep], grade[keep]
+    order = np.argsort(pair, kind="stable")  # within an aspect, ranks rise already
+    return pair[order], rank[order], grade[order]
+
+
+def top_grades(measure: Measure, judgments: Judgments) -> Floats:
+    """max_rel of every (query, aspect) pair: the parameter, or the pair's largest grade."""
+    aspects = judgments.aspects
+    if measure["max_rel"] is not None:
+        judgments.check_top_grade_of_aspects(measure["max_rel"], str(measure))
+        return np.full(len(aspects.query), float(measure["max_rel"]))
+    return aspects.top_grade
+
+
+def alpha() -> Param:
+    """``alpha``: what a further document about the same subtopic loses."""
+    return share("share of its gain that a document loses with each earlier one on the same subtopic", 0.5)
+
+
+class D_nDCG(Measure):
+    """nDCG with the weighted sum of a document's grades for all subtopics as its gain.
+
+    nDCG with one gain for all subtopics, g(d) = sum_t w_t grade(d, t), over that of the ideal order of g.
+
+    D_nDCG@k = sum_{i<=k} g(d_i) / log2(i+1) over the same sum for all judged documents in the order of g. The grade itself is
+    the gain (a negative one counts as 0), so that for one subtopic D_nDCG is nDCG.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 2, "t1"), Qrel("q", "b", 1, "t2")]
+    >>> D_nDCG().calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    0.79670...
+    """
+
+    PRETTY_NAME = "D-nDCG"
+    RANGE = UNIT
+    FAMILY = "subtopics"
+    ABOUT = About(
+        formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
+        r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
+        plain="nDCG@k of the gain g(d) = sum_t w_t grade(d, t)",
+        symbols=f"{WEIGHTS}; d*_i: the documents in the order of g",
+        values="0 to 1",
+        zero=NOTHING,
+        ties="the same sums of grades at the same ranks",
+        use="when documents for probable intents should stand above; novelty does not count",
+        example=Example(
+            "D_nDCG",
+            ((1, None), (2, 1)),
+            (0.5 + 1.5 / log2(3)) / (1.5 + 0.5 / log2(3)),
+            "g = 1/2, 3/2: (0.5 + 1.5/log2 3) / (1.5 + 0.5/log2 3) = 0.7967.",
+        ),
+        source="sakai2011",
+        see_also=("DSharp", "nDCG", "IA"),
+    )
+    params = {"cutoff": cutoff()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        return d_ndcg(run, self["cutoff"])
+
+
+def d_ndcg(run: AlignedRun, k: int | None) -> Floats:
+    """D_nDCG@k of all queries, shape ``(Q,)``."""
+    judgments = run.judgments
+    aspects = judgments.aspects
+    part = aspects.weight[aspects.aspect] * np.maximum(aspects.grade, 0)
+    g = per_query_sum(aspects.doc, part, len(judgments.query))  # per document
+    ndcg = ir_measures.nDCG if k is None else ir_measures.nDCG @ k
+    return values(ndcg, run.with_grades(g))
+
+
+class DSharp(Measure):
+    """Subtopic recall and D-nDCG, weighted by gamma and 1 - gamma.
+
+    D#-nDCG: subtopic recall and D-nDCG together, gamma StRecall@k + (1 - gamma) D_nDCG@k.
+
+    StRecall@k is the share of the subtopics with a relevant document (a grade of at least ``rel``) that one of the first k
+    documents is relevant to.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 2, "t1"), Qrel("q", "b", 1, "t2")]
+    >>> (DSharp(gamma=1) @ 1).calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    0.5
+    >>> (DSharp() @ 1).calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    0.41666...
+    """
+
+    PRETTY_NAME = "D#-nDCG"
+    RANGE = UNIT
+    FAMILY = "subtopics"
+    ABOUT = About(
+        formula=r"\gamma\, \mathrm{StRecall}@k + (1 - \gamma)\, \mathrm{D\_nDCG}@k",
+        plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
+        symbols="gamma: weight of subtopic recall",
+        values="0 to 1",
+        zero=NOTHING,
+        ties="where both parts tie, or their differences balance",
+        use="to ask for coverage of the subtopics and for relevance at once (NTCIR's D#-nDCG)",
+        example=Example(
+            "DSharp@1",
+            ((1, None), (2, 1)),
+            5 / 12,
+            "One of two subtopics: 1/2; D_nDCG@1 = (1/2)/(3/2) = 1/3; (1/2 + 1/3)/2 = 5/12.",
+        ),
+        source="sakai2011",
+        see_also=("D_nDCG", "StRecall"),
+    )
+    params = {"cutoff": cutoff(), "gamma": share("weight of subtopic recall", 0.5), "rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        gamma, k = self["gamma"], self["cutoff"]
+        recall = subtopic_recall(coverage(run, self["rel"], inf if k is None else k))
+        return gamma * recall + (1 - gamma) * d_ndcg(run, k)
+
+
+class EU(Measure):
+    """Gain over several subtopics with diminishing returns, less effort, discounted by rank.
+
+    Expected utility of reading: what is new about each subtopic, less the effort, discounted by 1 + log2 of the rank.
+
+    EU@k = sum over ranks i = 1..min(k, depth) of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i), where c is the
+    number of earlier documents with r(., t) > 0. The gain r of a grade is (2^g - 1) / 2^max_rel (``gain='exp'``) or
+    g / max_rel (``'linear'``); ``max_rel`` defaults to the largest grade of the query and aspect. Documents that are not
+    relevant only cost effort, so values may be negative.
+
+    As formulated by Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1")]
+    >>> EU(e=0, gain="linear").calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    1.25
+    """
+
+    PRETTY_NAME = "Expected Utility"
+    FAMILY = "subtopics"
+    ABOUT = About(
+        formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
+        plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
+        symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
+        f"{WEIGHTS}; {GAIN}",
+        values="below 0 (many irrelevant documents) without upper bound",
+        zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
+        ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
+        use="when repetition should still be worth something and reading costs effort",
+        example=Example(
+            "EU(e=0,gain='linear')",
+            ((1, None), (1, None)),
+            5 / 4,
+            "One subtopic, r = 1: 1/1 + (1/2)/(1 + log2 2) = 5/4.",
+        ),
+        source="yang2009",
+        see_also=("RBU", "CT", "alpha_DCG"),
+    )
+    params = {
+        "cutoff": cutoff(),
+        "alpha": alpha(),
+        "e": Param(float, "effort of reading a document", default=0.05, least=0),
+        "gain": gain(),
+        "max_rel": max_rel(required=False),
+    }
+
+    def value_range(self) -> tuple[float, float]:
+        return -inf if self["e"] else 0.0, inf
+
+    def score(self, run: AlignedRun) -> Floats:
+        judgments, k = run.judgments, self["cutoff"]
+        aspects = judgments.aspects
+        pair, rank, grade = relevant_rows(run, k)
+        r = gains.gain(grade, top_grades(self, judgments)[pair], self["gain"])
+        utility = novel_utility(
+            aspects.query[pair], pair, aspects.weight[pair] * r / (1 + np.log2(rank)), self["alpha"], len(judgments)
+        )
+        looked_at = run.depth if k is None else np.minimum(run.depth, k)
+        return np.where(judgments.has_weight, utility - self["e"] * logarithmic_effort(looked_at), 0.0)
+
+
+def novel_utility(query: Ints, aspect: Ints, worth: Floats, alpha: float, queries: int) -> Floats:
+    """Sum of worth x (1 - alpha)^c, c = number of rows of the same aspect before; rows by query, aspect and rank."""
+    return per_query_sum(query, worth * (1 - alpha) ** position_in_segment(aspect), queries)
+
+
+def logarithmic_effort(looked_at: Ints) -> Floats:
+    """Sum of 1 / (1 + log2 i) for i = 1..``looked_at``.
+
+    >>> logarithmic_effort(np.array([0, 1, 2]))
+    array([0. , 1. , 1.5])
+    """
+    rank = np.arange(1, int(looked_at.max(initial=0)) + 1)
+    up_to: Floats = np.r_[0.0, np.cumsum(1 / (1 + np.log2(rank)))]
+    return up_to[looked_at]
+
+
+class CT(Measure):
+    """Gain over several subtopics per document read, until each of them is full.
+
+    Cube test: how fast a ranking fills every subtopic with relevant material, until it is full.
+
+    CT@k = sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f, where c is the number of earlier documents with
+    r(., t) > 0, and f = 0 once the gains of the earlier documents for t have reached ``saturation`` together, else 1. Gains
+    as in ``EU``.
+
+    As formulated by Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1"), Qrel("q", "c", 1, "t1")]
+    >>> run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    >>> CT(gain="linear").calc_aggregate(qrels, run), CT(gain="linear", saturation=2).calc_aggregate(qrels, run)
+    (1.0, 1.25)
+    """
+
+    PRETTY_NAME = "Cube Test"
+    RANGE = (0.0, inf)
+    FAMILY = "subtopics"
+    ABOUT = About(
+        formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
+        plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
+        symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
+        f"alpha: what repetition loses; {WEIGHTS}; {GAIN}",
+        values="0 upwards",
+        zero=NOTHING,
+        ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic does not count",
+        use="when a subtopic needs a certain amount of material and no more, soon",
+        example=Example(
+            "CT(gain='linear',saturation=2)",
+            ((1, None), (1, None), (1, None)),
+            5 / 4,
+            "One subtopic, r = 1: 1 + (1/2)(1/2), and the third document comes when it is full: 5/4.",
+        ),
+        source="luo2013",
+        see_also=("EU", "alpha_DCG"),
+    )
+    params = {
+        "cutoff": cutoff(),
+        "alpha": alpha(),
+        "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
+        "gain": gain(),
+        "max_rel": max_rel(required=False),
+    }
+
+    def score(self, run: AlignedRun) -> Floats:
+        judgments = run.judgments
+        aspects = judgments.aspects
+        pair, rank, grade = relevant_rows(run, self["cutoff"])
+        top = top_grades(self, judgments)[pair]
+        r = gains.gain(grade, top, self["gain"])
+        # Sums of whole numbers are exact, those of quotients are not: ten gains of 1/10 must reach 1.
+        units, scale = (grade, top) if self["gain"] == "linear" else gains.in_units(grade, top)
+        full = shifted_within_segment(pair, running_sum(pair, units), 0.0) / scale >= self["saturation"]
+        worth = np.where(full, 0.0, aspects.weight[pair] * r / rank)
+        return novel_utility(aspects.query[pair], pair, worth, self["alpha"], len(judgments))
+
+
+class SRR(Measure):
+    """Reciprocal of the rank at which every subtopic has been covered.
+
+    Subtopic reciprocal rank: 1 / (rank at which every subtopic with a relevant document is covered), 0 if never.
+
+    A subtopic is covered by the first document of at least grade ``rel`` for it.
+
+    It is S-RR@100% of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+
+    >>> from ir_measures import Qrel
+    >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t2")]
+    >>> SRR().calc_aggregate(qrels, {"q": {"a": 3.0, "b": 2.0}})
+    0.5
+    """
+
+    PRETTY_NAME = "Subtopic Reciprocal Rank"
+    RANGE = UNIT
+    FAMILY = "subtopics"
+    ABOUT = About(
+        formula=r"\frac{1}{\max_t \min\{i : d_i \text{ is relevant to } t\}}",
+        plain="1 / (rank at which every subtopic is covered)",
+        symbols="t: subtopics with a relevant document",
+        values="0 to 1",
+        zero="a subtopic is never covered (down to rank k), or there is none",
+        ties="all subtopics are covered at the same rank; all rankings that miss one",
+        use="when a user needs something on every subtopic: TSE for subtopics",
+        example=Example("SRR", BOTH, 1 / 2, "t1 is covered at rank 1, t2 at rank 2: 1/2."),
+        source="zhai2003",
+        see_also=("StRecall", "TSE"),
+    )
+    params = {"cutoff": cutoff(), "rel": rel()}
+
+    def score(self, run: AlignedRun) -> Floats:
+        k = self["cutoff"]
+        covered = coverage(run, self["rel"], inf if k is None else k)
+        first = position_in_segment(covered.subtopic) == 0
+        return reciprocal_cover_rank(covered.query[first], covered.rank[first], covered.subtopics)
+
+
+def reciprocal_cover_rank(query: Ints, rank: Ints, subtopics: Ints) -> Floats:
+    """1 / (largest ``rank``) of the queries with as many rows as ``subtopics``, which has shape ``(Q,)``; 0 elsewhere.
+
+    A row is a covered subtopic and the rank at which it is covered first.
+    """
+    last = np.zeros(len(subtopics), dtype=np.int64)
+    np.maximum.at(last, query, rank)
+    all_covered = (per_query_count(query, len(subtopics)) == subtopics) & (subtopics > 0)
+    return np.divide(1.0, last, out=np.zeros(len(subtopics)), where=all_covered)

@@ -1,0 +1,233 @@
+"""What is said of each study besides what it computes, once: its headline, its picture, its command.
+
+A study is a function with the decorator ``study``; ``summary``, ``plot``, the command line and the table of studies in the
+documentation read the records that this makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
+
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.versions import versions
+from ir_lexirecall.plots.studies import Picture, draw
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.text import count, format_number, listed
+from ir_lexirecall.significance import TESTS, SignificanceTest
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_COMPUTED_BY = ("ir-lexirecall", "ir-measures", "numpy", "scipy", "pandas")
+_SUBJECTS = (("measure_a", "measure_b"), ("run", "measure"), ("measure", "target"), ("measure",), ("run",))
+
+
+# -- what is declared ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What is compared in a study: the column, its meaning, and what the largest and the smallest of it are.
+
+    Attributes:
+        rows: which rows of the table count, by default all.
+    """
+
+    column: str
+    meaning: str
+    largest: str
+    smallest: str
+    rows: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a study's command, which fills the parameter of its name; what is not given is left to the function.
+
+    Attributes:
+        kind: ``int``, ``float``, ``str``, ``bool`` (a switch), or in words what the text is: ``"value"`` (a number or a text),
+            ``"measure"``, ``"measures"``, ``"RUN=GROUP"``, ``"A:B"`` (two measures).
+        several: takes one or more, or that many.
+        shown: stands for the value in the help.
+        of_test: it belongs to the test of significance, and to it alone.
+    """
+
+    help: str
+    kind: Any = str
+    several: bool | int = False
+    required: bool = False
+    choices: tuple[str, ...] | None = None
+    shown: str | tuple[str, ...] | None = None
+    of_test: bool = False
+
+
+ON_RUNS = ("rel", "cutoff", "allow_empty")
+"""Options of the commands of most studies of runs, the same as of other commands."""
+SEED = {"seed": Option("random seed (default: 0)", int)}
+AGGREGATE = {"aggregate": Option("sums or means instead of single values", bool)}
+
+
+def significance(test: str, correction: str) -> dict[str, Option]:
+    """Options of a significance test, of which these are the defaults."""
+    return {
+        "test": Option(f"significance test (default: {test})", choices=TESTS, of_test=True),
+        "correction": Option(f"for several comparisons; 'none' for none ({correction})", shown="NAME", of_test=True),
+        "alpha": Option("significance level (default: 0.05)", float, of_test=True),
+    }
+
+
+@dataclass(frozen=True)
+class Record:
+    """A study.
+
+    Attributes:
+        name: of the function.
+        title: what it finds, in a line.
+        headline: or a function that says what the table says.
+        picture: or a function that gives the picture of a table.
+        example: arguments of its command; empty where it has none.
+        measures: the parameter that the command's ``-m`` fills.
+        runs: which of ``ON_RUNS`` the command of a study of runs takes.
+        options: of its command, by parameter.
+        test: how its command tests unless options say otherwise.
+    """
+
+    name: str
+    title: str
+    headline: Headline | Callable[[pd.DataFrame], Finding]
+    picture: Picture | Callable[[pd.DataFrame], Picture] | None = None
+    example: str = ""
+    measures: str = "measures"
+    runs: Sequence[str] = ()
+    options: Mapping[str, Option] = field(default_factory=dict)
+    test: SignificanceTest | None = None
+
+
+RECORDS: dict[str, Record] = {}
+
+
+def study(
+    title: str,
+    headline: Headline | Callable[[pd.DataFrame], Finding],
+    picture: Picture | Callable[[pd.DataFrame], Picture] | None = None,
+    **command: Any,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare that a function is a study: what is said of it is said here; ``command`` as in ``Record``."""
+
+    def declare(function: Callable[P, R]) -> Callable[P, R]:
+        name = function.__name__
+        RECORDS[name] = Record(name, title, headline, picture, **command)
+        return entry(function)
+
+    return declare
+
+
+def recorded(table: pd.DataFrame, name: str, **provenance: Any) -> pd.DataFrame:
+    """Record in ``attrs`` which study was run, its options, and versions of what computed.
+
+    >>> recorded(pd.DataFrame({"x": [1]}), "ties", rel=1).attrs["function"]
+    'ties'
+    """
+    table.attrs = {"function": name, **provenance, "versions": versions(_COMPUTED_BY)}
+    return table
+
+
+# -- what is read from it --------------------------------------------------------------------------
+
+
+def plot(table: Any, ax: Any = None) -> Any:
+    """Draw a study.
+
+    Args:
+        table: what a function of ``ir_lexirecall.meta`` or a method of ``Study`` gave, or some of its rows;
+            ``attrs["function"]`` names it.
+        ax: matplotlib axes; new ones by default.
+
+    Raises:
+        ValueError: the table is not a study.
+    """
+    function = getattr(table, "attrs", {}).get("function")
+    record = RECORDS.get(str(function))
+    if record is None or record.picture is None:
+        raise ValueError(f"plot: expected the table of a study (attrs['function'] names it), got {function!r}")
+    return draw(record.picture if isinstance(record.picture, Picture) else record.picture(table), table, ax)
+
+
+@entry
+def summary(table: pd.DataFrame) -> str:
+    """A study in a few sentences: what was studied on what, and what stands out; then the numbers, largest first.
+
+    Args:
+        table: what a function of ``ir_lexirecall.meta``, a method of ``Study``, or ``tie_audit`` gave.
+
+    Raises:
+        ValueError: the table is not a study.
+
+    >>> from ir_lexirecall import meta
+    >>> print(meta.summary(meta.tie_probabilities(n=1000, m=10)).splitlines()[0])
+    tie_probabilities: 5 measures. Probability of a tie: most R@1000 (1.0000), least LexiRecall (3.8e-24).
+    """
+    return str(finding(table))
+
+
+def finding(table: pd.DataFrame) -> Finding:
+    """What ``summary`` says, in parts."""
+    function = getattr(table, "attrs", {}).get("function")
+    if function not in RECORDS:
+        raise ValueError(f"expected the table of a study (attrs['function'] names it), got {function!r}")
+    headline = RECORDS[function].headline
+    if not isinstance(headline, Headline):
+        return headline(table)
+    rows = headline.rows(table) if headline.rows else table
+    if "minus" in rows:
+        rows = rows[rows["minus"] == ""]
+    subjects = next(list(columns) for columns in _SUBJECTS if set(columns) <= set(rows.columns))
+    groups = rows.assign(number=rows[headline.column].astype(float)).groupby(subjects, sort=False)["number"]
+    moved_only = function == "tie_audit" and "query_id" in rows  # what ties do not move has no row
+    numbers = groups.sum() / table.attrs["queries"] if moved_only else groups.mean()
+    ranking = numbers.sort_values(ascending=False, kind="stable").reset_index()
+    meaning = f"{headline.meaning[0].upper()}{headline.meaning[1:]}"
+    sentences = [introduction(table)]
+    if len(defined := ranking.dropna()):
+        said = f"{headline.largest} {_subject(defined.iloc[0], subjects)}"
+        if len(defined) > 1:
+            said += f", {headline.smallest} {_subject(defined.iloc[-1], subjects)}"
+        sentences.append(f"{meaning}: {said}.")
+    shown = ranking.rename(columns={"number": headline.column})
+    return Finding(sentences, ranking=shown, title=f"{meaning}, largest first:")
+
+
+def introduction(table: pd.DataFrame) -> str:
+    """What was studied on what."""
+    attrs, facts = table.attrs, []
+    for name, noun in (("measures", "measure"), ("runs", "run")):
+        known = attrs.get(name)
+        size = len(known) if known is not None else table[noun].nunique() if noun in table else 0
+        facts += [count(size, noun)] if size else []
+    if isinstance(attrs.get("queries"), int):
+        facts.append(count(attrs["queries"], "query"))
+    return f"{attrs['function']}: {listed(facts) or count(len(table), 'row')}."
+
+
+def rows_only(table: pd.DataFrame) -> Finding:
+    """How many rows there are, and these."""
+    return Finding([f"{table.attrs['function']}: {count(len(table), 'row')}."], ranking=table)
+
+
+def _subject(row: pd.Series, columns: list[str]) -> str:
+    joint = " with " if columns[0].endswith("_a") else " by " if columns == ["run", "measure"] else " for "
+    return f"{joint.join(str(row[column]) for column in columns)} ({format_number(float(row['number']), 4)})"
+
+
+def _range(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(range=table["highest"] - table["lowest"])
+
+
+RECORDS["tie_audit"] = Record(
+    "tie_audit",
+    "How far documents of equal score could move the values",
+    Headline("range", "how far ties can move the mean", "most", "least", _range),
+)

@@ -1,0 +1,257 @@
+"""Pictures of runs compared: forests of means and differences, all pairs, two runs query by query, one query in all runs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.errors import check_choice
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
+from ir_lexirecall.plots.axes import (
+    FIRST,
+    GREY,
+    SECOND,
+    SMALL,
+    bare,
+    colour_bar,
+    diverging,
+    finish,
+    label,
+    labels,
+    name_ticks,
+    new_axes,
+    number_cells,
+)
+from ir_lexirecall.plots.marks import MAY, REST, Mark, difference_marks, group_marks, heat_of, mean_marks
+from ir_lexirecall.present.standings import Standing
+from ir_lexirecall.present.text import confidence_words, provenance_line
+
+_LETTERS = 66  # in a line below the axes
+_MOST_NUMBERED = 60  # runs whose numbers are written into a heatmap
+_MOST_NAMED = 60  # queries of a pair that are all named; of more, the extremes
+_EXTREMES = 5  # of wins, and of losses
+
+
+def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """Means with their intervals, a row per run, best first; hollow: may be the best as well."""
+    standing = Standing(result, result.criterion(by).name)
+    marks, several = mean_marks(standing), len(standing.runs) > 1 and not standing.all_alike
+    level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
+    confidence = confidence_words(standing.ranking.attrs)
+    quantity = standing.quantity.removesuffix(standing.name)
+    ax = _forest(ax, marks, f"{quantity}{label(standing.name)}, {confidence} intervals{_cost(standing)}")
+    title = f"{label(marks[0].name)} has the best mean" if several else ""
+    title += "All runs have the same mean" if len(marks) > 1 and not several else ""
+    title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
+    title += f"; grey: not among the best ({rest})" if rest else ""
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates of all runs against the baseline, or the leader, with its interval; filled: significant.
+
+    A thin line is the interval that holds any judging of the unjudged documents, too, of criteria whose bounds are known.
+    """
+    standing = Standing(result, result.criterion(by).name)
+    marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
+    thin = "" if standing.outer is None else f"; thin: whatever unjudged documents are worth, depth {standing.outer[0]}"
+    ax = _forest(ax, marks, _estimates(standing) + thin)
+    verdicts = [mark.row.verdict for mark in marks]
+    known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]
+    hollow = ", ".join(f"{verdict} ({verdicts.count(verdict)})" for verdict in (*known, UNDECIDED))
+    title = f"Against {label(standing.reference)}: blue is significantly better, orange worse; hollow: {hollow}"
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
+    standing = Standing(result, result.criterion(by).name)
+    marks = [mark._replace(name=f"{run}, {mark.name}") for run, some in group_marks(standing).items() for mark in some]
+    ax = _forest(ax, marks, _estimates(standing))
+    title = f"In each group of queries against {label(standing.reference)}: blue is significantly better, orange worse"
+    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+
+
+def _estimates(standing: Standing) -> str:
+    """What the test estimates, in words below the axes."""
+    what = f"{standing.estimate}, by {label(standing.name)}, against {label(standing.reference)}{_cost(standing)}"
+    return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
+
+
+def _cost(standing: Standing) -> str:
+    return f"; {standing.criterion.direction}" if standing.criterion.direction else ""
+
+
+def means_size(runs: int) -> tuple[float, float]:
+    """The size of a picture of this many runs, in inches."""
+    return 7.0, max(2.2, 0.27 * runs + 1.4)
+
+
+def _forest(ax: Any, marks: Sequence[Mark], words: str) -> Any:
+    """A point with its interval for each mark, the first one on top; below, what the numbers are."""
+    ax = new_axes(ax, means_size(len(marks)))
+    place = np.arange(len(marks))
+    compared = any(mark.row is not None for mark in marks)
+    colours = [GREY if mark.kind in (REST, "undecided") else SECOND if mark.kind == WORSE else FIRST for mark in marks]
+    hollow = [mark.kind in (MAY, "undecided") for mark in marks]
+    low, high = np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float).reshape(-1, 2).T
+    known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+    ax.hlines(place[known], low[known], high[known], color=[colours[i] for i in known], linewidth=1.8, zorder=1)
+    faces = ["white" if empty else colour for colour, empty in zip(colours, hollow, strict=True)]
+    values = [mark.value for mark in marks]
+    ax.scatter(values, place, s=34, facecolors=faces, edgecolors=colours, linewidths=1.6, zorder=2)
+    if any(mark.inner for mark in marks):
+        ax.hlines(
+            place, *zip(*((mark.low, mark.high) for mark in marks), strict=True), color=GREY, linewidth=0.8, zorder=0
+        )
+    name_ticks(ax.yaxis, [mark.name for mark in marks])
+    ax.set_ylim(len(marks) - 0.4, -0.6)
+    ax.grid(axis="x", color="#e3e3e3", linewidth=0.6)
+    ax.set_axisbelow(True)
+    bare(ax)
+    if compared:
+        ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
+    return ax
+
+
+def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
+    """Mean preference (of a measure: mean difference) of the row's run over the column's; coloured where significant.
+
+    The colours are the verdicts: blue is better, orange worse, also where the smaller value of a measure is better; the deeper,
+    the larger the difference.
+    """
+    standing = Standing(result, result.criterion(by).name)
+    criterion, runs = standing.criterion, standing.runs
+    matrix, ways = heat_of(standing)
+    widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
+    size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, labels(runs)), default=0)
+    ax = new_axes(ax, (size + 1, size))
+    image = ax.imshow(ways * np.abs(matrix), cmap=diverging(), vmin=-1.25 * widest, vmax=1.25 * widest)
+    name_ticks(ax.xaxis, runs, rotation=45, ha="right", rotation_mode="anchor")
+    name_ticks(ax.yaxis, runs)
+    ax.set_xlabel("over this run")
+    ax.set_ylabel("this run")
+    if len(runs) <= _MOST_NUMBERED:
+        numbers = [
+            ["" if i == j else f"{matrix[i, j]:.2f}{'*' if ways[i, j] else ''}" for j in range(len(runs))]
+            for i in range(len(runs))
+        ]
+        number_cells(ax, image, numbers)
+    what = (
+        f"mean difference of {label(criterion.name)}"
+        if criterion.is_measure
+        else f"mean preference ({label(criterion.name)})"
+    )
+    cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
+    colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
+    title = f"* and colour: significantly better (blue), worse (orange); {standing.how}"
+    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
+    """Where two runs differ, query by query: the first one's wins by their size, then ties, then its losses.
+
+    For lexicographic preferences: the rank at which each run reaches the recall level that decided (a lost document
+    at the bottom); for the others a bar as high as the preference, or the gain by a measure. Ties are dots. Of more than
+    60 queries, those with the largest differences are named.
+    """
+    criterion, table = result.criterion(by), result.explain(a, b, by)
+    sign = np.nan_to_num(table["preference"].to_numpy())
+    height, what = sign, f"preference ({label(criterion.name)})"
+    if "value_a" in table:
+        height = criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
+        what = f"difference of {label(criterion.name)}" + (
+            ", turned: up is better" if criterion.smaller_is_better else ""
+        )
+    elif "rank_a" in table:
+        height = np.where(sign == 0, 0.0, sign * _ratio(table))
+    order = np.lexsort((-height, -np.sign(sign)))
+    height, sign, table = height[order], sign[order], table.iloc[order]
+    ax = new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
+    wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
+    for start, end, colour in ((0, wins, FIRST), (len(sign) - losses, len(sign), SECOND)):
+        if end > start:  # shade where one run wins, and where the other does
+            ax.axvspan(start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0)
+    if "rank_a" in table:
+        _dumbbells(ax, table)
+    else:
+        ax.bar(range(len(height)), height, color=np.where(sign > 0, FIRST, SECOND), width=0.8)
+        ties = np.flatnonzero(height == 0)
+        ax.plot(ties, np.zeros(len(ties)), ".", color=GREY)
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.set_ylabel(what)
+    ids = table["query_id"].tolist()
+    decided = np.flatnonzero(sign)
+    extremes = [*decided[decided < wins][:_EXTREMES], *decided[decided >= wins][-_EXTREMES:]]
+    named = list(range(len(ids))) if len(ids) <= _MOST_NAMED else extremes
+    name_ticks(ax.xaxis, [ids[i] for i in named], named, rotation=90, fontsize=SMALL)
+    ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
+    ax.set_xlabel(f"{len(height)} queries")
+    bare(ax)
+    ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
+    first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
+    title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
+    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
+
+
+def _ratio(table: Any) -> Any:
+    """How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does."""
+    a, b = (table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b"))
+    lost = np.isnan(a) != np.isnan(b)
+    return np.where(lost, np.inf, np.nan_to_num(np.fmax(a, b) / np.fmin(a, b), nan=1.0))
+
+
+def _dumbbells(ax: Any, table: Any) -> None:
+    ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
+    tie = table["winner"].isna().to_numpy()
+    deepest = np.nanmax(np.concatenate([*ranks, [1.0]]))
+    missing = 2 * deepest
+    shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
+    x = np.arange(len(table))
+    ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="#bdbdbd", linewidth=2, zorder=1)
+    for rank, colour, marker in zip(shown, (FIRST, SECOND), "oD", strict=True):
+        ax.scatter(x[~tie], rank[~tie], color=colour, marker=marker, s=16, zorder=2)
+    ax.plot(x[tie], np.ones(tie.sum()), ".", color=GREY)
+    ax.axhline(missing, color=GREY, linewidth=0.8, linestyle=":")
+    beside = ax.get_yaxis_transform()
+    ax.text(1, missing, " not retrieved", va="center", fontsize=SMALL, color=GREY, transform=beside)
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.set_ylim(1.5 * missing, 0.8)
+    ax.set_ylabel("rank at the deciding level")
+
+
+def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
+    """Where the relevant documents of a query stand in every ranking, the best run first."""
+    if result.scored is None:
+        raise ValueError("only values were given: compare runs to see ranks")
+    judgments = result.scored.judgments
+    query = judgments.query_ids.index(check_choice("query_id", str(query_id), judgments.query_ids))
+    runs = list(map(str, result.ranking()["run"]))
+    ax = new_axes(ax, means_size(len(runs)))
+    deepest = 10
+    for place, name in enumerate(runs):
+        run = result.scored.runs[name]
+        depth = int(run.depth[query])
+        deepest = max(deepest, depth)
+        if depth:
+            ax.hlines(place, 1, depth, color="#d9d9d9", linewidth=1.2, zorder=1)
+            ax.plot([depth], [place], "|", color=GREY, markersize=9, zorder=2)
+        found = run.rank[(run.query == query) & (run.grade >= judgments.threshold)].astype(float)
+        ax.plot(found, np.full(len(found), place), "o", color=FIRST, markersize=5, alpha=0.75, zorder=3)
+        words = f" {len(found)}" if depth else " no documents"
+        ax.annotate(words, (1, place), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=GREY)
+    ax.set_xscale("log")
+    ax.set_xlim(0.85, 1.2 * deepest)
+    ax.xaxis.set_major_formatter("{x:g}")
+    name_ticks(ax.yaxis, runs)
+    ax.set_ylim(len(runs) - 0.4, -0.6)
+    ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
+    bare(ax)
+    title = f"Relevant documents of query {label(str(query_id))}"
+    return finish(ax, provenance_line(result.provenance), title)

@@ -1,0 +1,114 @@
+"""What pictures of results show, without matplotlib: numbers with their intervals, and how each is drawn.
+
+Pictures and the pages of reports draw the same marks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.present.standings import MacroStanding, Standing
+
+LEADS, MAY, REST = "leads", "may", "rest"
+
+
+class Mark(NamedTuple):
+    """A number with its interval.
+
+    Attributes:
+        name: of its row: a run, a collection, a group of queries.
+        kind: how it is drawn: ``'leads'``, ``'may'`` (be the best), ``'rest'``; ``'better'``, ``'worse'``, ``'undecided'``; or plain.
+        inner: ends of a narrower interval, drawn thick.
+        row: the row of a table that it is from.
+    """
+
+    name: str
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    kind: str = ""
+    inner: tuple[float, float] | None = None
+    row: Any = None
+
+
+def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
+    """Means with their intervals, best first."""
+    several = len(standing.runs) > 1
+    leaders, best = (set(standing.leaders), set(standing.may_be_best)) if several else (set(standing.runs), set())
+    return [
+        Mark(
+            row.run,
+            row.mean,
+            row.ci_low,
+            row.ci_high,
+            LEADS if row.run in leaders else MAY if row.run in best else REST,
+        )
+        for row in standing.ranking.itertuples()
+    ]
+
+
+def difference_marks(
+    rows: Iterable[Any], name: str = "run", outer: tuple[int, dict[str, tuple[float, float]]] | None = None
+) -> list[Mark]:
+    """What a test estimates, from rows with verdicts; with ``Standing.outer`` the interval is the inner one."""
+    marks = []
+    for row in rows:
+        kind = row.verdict if row.verdict in (BETTER, WORSE) else UNDECIDED
+        mark = Mark(str(getattr(row, name)), row.estimate, row.ci_low, row.ci_high, kind, row=row)
+        if outer is not None and np.isfinite([row.ci_low, row.ci_high]).all():
+            low, high = outer[1][mark.name]
+            inner = (row.ci_low, row.ci_high)
+            mark = mark._replace(low=min(low, row.ci_low), high=max(high, row.ci_high), inner=inner)
+        marks.append(mark)
+    return marks
+
+
+def group_marks(standing: Standing) -> dict[str, list[Mark]]:
+    """What the test estimates in each group of queries, by run, best first."""
+    tables = standing.in_groups()
+    return {
+        run: [
+            mark
+            for table in tables.values()
+            for mark in difference_marks(table[table["run"] == run].itertuples(), "group")
+        ]
+        for run in standing.runs
+        if run != standing.reference
+    }
+
+
+def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:
+    """What the test estimates on each collection, by run; the last one over all, ``all``."""
+    table, standing = result.by_collection(by), MacroStanding(result, by)
+    over_all = {mark.name: mark._replace(name="all") for mark in difference_marks(standing.against.itertuples())}
+    return {
+        run: [*difference_marks(table[table["run_a"] == run].itertuples(), "collection"), mark]
+        for run, mark in over_all.items()
+    }
+
+
+def joined_ranks(ranks: Any, difference: float) -> list[tuple[int, int]]:
+    """The longest stretches of runs, by mean rank, that differ by less than a critical difference: first and last place.
+
+    >>> joined_ranks(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
+    [(0, 2), (2, 3)]
+    """
+    stretches: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.flatnonzero(ranks - ranks[first] < difference).max(initial=first))
+        if last > first and (not stretches or last > stretches[-1][1]):
+            stretches.append((first, last))
+    return stretches
+
+
+def heat_of(standing: Standing) -> tuple[Any, Any]:
+    """For every run against every other, best first: the difference, and 1 where it is significantly better, -1 worse, else 0."""
+    matrix = standing.result.matrix(standing.name).loc[standing.runs, standing.runs].to_numpy()
+    ways = {BETTER: 1.0, WORSE: -1.0}
+    verdicts = [[standing.verdicts.on(a, b) for b in standing.runs] for a in standing.runs]
+    return matrix, np.array([[ways.get(verdict or "", 0.0) for verdict in row] for row in verdicts])

@@ -1,0 +1,211 @@
+"""What a benchmark says: who leads over all collections, who may be the best as well, who differs from the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import SUM, levelled
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison.pair_tests import best_first
+from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
+from ir_lexirecall.present.comparisons import comparison_finding
+from ir_lexirecall.present.findings import Finding
+from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
+from ir_lexirecall.present.standings import (
+    MAY_BE_BEST,
+    SIGNS,
+    MacroStanding,
+    against_words,
+    directions,
+    how_resampled,
+    titled,
+)
+from ir_lexirecall.present.tables import PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.text import (
+    confidence_words,
+    count,
+    enumerated,
+    format_number,
+    format_p,
+    listed,
+    number_and_interval,
+)
+
+
+def _resampled(result: Benchmark, over: str) -> str:
+    """How means over all collections were resampled, in a few words."""
+    if over == "queries":
+        return f"stratified bootstrap over {'groups of queries' if result.cluster else 'queries'}"
+    return f"two-level bootstrap over collections{' and groups of their queries' if result.cluster else ''}"
+
+
+_PER_TASK = "A value per collection: tests and intervals are over collections, and know nothing of the queries within."
+
+
+def benchmark_caveats(result: Benchmark) -> list[Note]:
+    """What to be careful about, the gravest first; of a single collection what its comparison says."""
+    if len(result) == 1:
+        return comparison_caveats(next(iter(result.values())))
+    notes = [
+        Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
+        for run, names in result.lacking.items()
+    ]
+    if len(result) < 5:
+        notes.append(
+            Note(f"Only {count(len(result), 'collection')}: little can be said of others (over='collections').")
+        )
+    if result.per_task:
+        return gravest_first([*notes, Note(_PER_TASK)])
+    small = [name for name, comparison in result.items() if len(comparison.query_ids) < 25]
+    if small:
+        notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
+    single = [name for name, comparison in result.items() if len(comparison.query_ids) == 1]
+    if single:
+        notes.append(
+            Note(f"One query on {', '.join(single)}: it has no spread, so that intervals are missing (-).", DOUBTFUL)
+        )
+    notes += _on_leaders(result)
+    for name, comparison in result.items():
+        notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
+    return gravest_first(notes)
+
+
+def _on_leaders(result: Benchmark) -> Iterator[Note]:
+    """Notes on leaders over all collections that are behind the baseline on some."""
+    for name in result.quantities if result.baseline in result.runs else ():
+        place = result.runs.index(str(result.baseline))
+        sign = result.criterion(name).sign
+        try:
+            means = sign * levelled(np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), SUM)
+        except ValueError:  # a value that is not a number, which the finding says
+            continue
+        leader = int(best_first(means.mean(axis=1))[0])
+        behind = [collection for d, collection in enumerate(result) if means[leader, d] < means[place, d]]
+        if behind:
+            yield Note(
+                f"{result.runs[leader]} leads by {name}, but its mean is behind that of {result.baseline} on {listed(behind)}.",
+                kind="Leaders behind the baseline on some collections",
+                subject=f"{result.runs[leader]} by {name} on {listed(behind)}",
+            )
+
+
+def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
+    """What a benchmark says; on a single collection (``over`` queries) what its comparison says."""
+    over = result.sample(over)
+    if len(result) == 1 and over == "queries":
+        return comparison_finding(next(iter(result.values())))
+    notes = grouped(benchmark_caveats(result))
+    if len(result) == 1:
+        notes.append(
+            Note("One collection: nothing can be said of others, and what is over collections is missing (-).")
+        )
+    queries = sum(len(comparison.query_ids) for comparison in result.values())
+    size = "a value of each" if result.per_task else count(queries, "query")
+    by = {name: result.criterion(name) for name in result.quantities or result.criteria}
+    head = (
+        f"{count(len(result.runs), 'run')} on {count(len(result), 'collection')} ({listed(list(result))}; {size}), "
+        f"by {listed(list(by))}; each collection counts once.{directions(by)}"
+    )
+    if not result.runs:
+        return Finding([head, "No run is common to all collections."], notes)
+    try:
+        overall = result.overall(over)
+    except ValueError as error:
+        return Finding([head, f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}."], notes)
+    first, *further = standings = [MacroStanding(result, name, over) for name in result.quantities]
+    sentences = [head]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for standing in standings if len(result.runs) > 1 else ():
+        groups.setdefault(tuple(standing.may_be_best), []).append(standing.name)
+    for best, names in groups.items():
+        others = f"; {listed(best[1:])} may be the best as well" if len(best) > 1 else " all others"
+        sentences.append(f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}.")
+    confidence = confidence_words(result.provenance)
+    sentences.append(f"(Macro means; {_resampled(result, over)}; {confidence} confidence for each criterion.)")
+    if result.baseline is not None:
+        said = "; ".join(f"by {standing.name}, {against_words(standing)}" for standing in standings)
+        sentences.append(f"Against the baseline {result.baseline} ({how_resampled(result)}): {said}.")
+        sentences += _replicated(result)
+    ranking = first.ranking[["run", "mean", "ci_low", "ci_high"]].rename(columns={"mean": first.name})
+    ranking["rank"] = ranks_of(first.ranking)
+    for standing in further:
+        ranking[standing.name] = standing.ranking.set_index("run")["mean"].reindex(ranking["run"]).to_numpy()
+    ranking.attrs = dict(overall.attrs)
+    marks = ["", *(MAY_BE_BEST if run in first.may_be_best else "" for run in first.runs[1:])]
+    legend = f" ({MAY_BE_BEST} may be the best as well)" if any(marks) else ""
+    title = f"Ranking by macro {titled(first.criterion)}, best first{legend}:"
+    return Finding(sentences, notes, ranking, marks, title, result.quantities)
+
+
+def ranks_of(table: pd.DataFrame) -> list[str]:
+    """Intervals of ranks, in words."""
+    return [f"{low} to {high}" for low, high in zip(table["rank_low"], table["rank_high"], strict=True)]
+
+
+def _replicated(result: Benchmark) -> list[str]:
+    """On how many collections runs are better than the baseline, at least, in a sentence."""
+    if len(result) < 2 or len(result.runs) < 2 or result.per_task:
+        return []
+    parts: dict[str, list[str]] = {}
+    for name in result.quantities:
+        table = result.replicated(name).sort_values("better_on_at_least", ascending=False, kind="stable")
+        runs: dict[int, list[str]] = {}
+        for run, least in zip(table["run"], table["better_on_at_least"], strict=True):
+            runs.setdefault(int(least), []).append(str(run))
+        none = runs.pop(0, [])
+        facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
+        facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
+        facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
+        parts.setdefault(enumerated(facts), []).append(name)
+    said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in parts.items())
+    confidence = confidence_words(result.provenance)
+    return [
+        f"Better than {result.baseline} on single collections ({confidence} confidence for all runs by one criterion): {said}."
+    ]
+
+
+def wilcoxon_words(test: Mapping[str, Any]) -> str:
+    """How many pairs differ by Wilcoxon's test over collections, of what ``Benchmark.friedman`` gave."""
+    p = test["p_wilcoxon"].to_numpy()
+    pairs = p[np.triu_indices(len(p), 1)]
+    differ = int((pairs <= test["alpha"]).sum())
+    return f"Wilcoxon's signed ranks over collections with Holm's correction: {differ:,} of {count(len(pairs), 'pair')} differ"
+
+
+def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES) -> Shown:
+    """``overall`` for a paper: numbers with their intervals in one cell, the best mean of a criterion bold."""
+    over = result.sample(over)
+    parts = [MacroStanding(result, name, over).ranking for name in result.quantities]
+    table = pd.concat(parts, ignore_index=True)
+
+    def cells(value: str, low: str, high: str) -> list[str]:
+        rows = zip(table[value], table[low], table[high], strict=True)
+        return [number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows]
+
+    best: list[str] = []
+    for name, part in zip(result.quantities, parts, strict=True):
+        best += best_marks(part["mean"], smaller_is_better=result.criterion(name).smaller_is_better)
+    columns = [
+        Column("criterion", list(map(str, table["criterion"]))),
+        Column("run", list(map(str, table["run"]))),
+        Column("mean (interval)", cells("mean", "ci_low", "ci_high"), True, best if any(best) else ()),
+        Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
+        Column("rank", ranks_of(table)),
+    ]
+    if "difference" in table:
+        signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
+        differences = cells("difference", "difference_low", "difference_high")
+        columns.append(Column(f"difference to {result.baseline}", differences, True, signs if any(signs) else ()))
+        columns.append(Column("p corrected", [format_p(float(p)) for p in table["p_corrected"]], True))
+    if "effect" in table:
+        columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
+        columns.append(Column("I2", [format_number(float(value), 2) for value in table["i2"]], True))
+    confidence = confidence_words(result.provenance)
+    notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
+    if result.baseline is not None:
+        notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
+    return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)

@@ -1,0 +1,202 @@
+"""The tables of a page: what a result has, as far as there is room, with all digits of numbers and what columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.present.standings import standings_of
+from ir_lexirecall.present.tables import PLACES, cells_of, plain
+from ir_lexirecall.present.text import format_number, format_p
+from ir_lexirecall.significance.draws import OVER
+
+_RESAMPLED = {
+    "queries": "queries resampled within each collection",
+    "collections": "collections resampled, then the queries of each",
+}
+_MEANINGS = {
+    "wins": "queries on which run_a is better (losses: run_b, ties: neither, incomparable: a partial order does not say)",
+    "net_wins": "(wins - losses) / queries",
+    "difference": "of the means (of a preference: the mean preference); over collections, to the baseline",
+    "estimate": "what the test estimates: see the test",
+    "ci_low": "interval, at 1 - alpha, of the mean, or of the estimate: then it leaves out 0 exactly where p is at most alpha",
+    "p": "of the test, for this pair alone",
+    "p_corrected": "for all pairs together",
+    "worse_p": "one-sided, of no loss, for all criteria and pairs together",
+    "better_p": "one-sided, of no gain, for all criteria and pairs together",
+    "within_p": "one-sided, of a loss or a gain of at least the margin, for all pairs together",
+    "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
+    "effect_size": "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
+    "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
+    "p_best": "of the hypothesis that no run has a better mean",
+    "rank_low": "interval of the rank by the macro mean, which holds for all runs at once and where many are nearly equal",
+    "rank_from": "where 1 - alpha of the resamples put the run",
+    "effect": "random-effects mean of the differences over collections",
+    "tau2": "variance of the true differences between collections",
+    "i2": "share of the variance not explained by sampling queries",
+    "p_heterogeneity": "of the test that the difference is the same on all collections",
+}
+"""What columns mean, where that needs words."""
+
+
+class Column(NamedTuple):
+    """A column of a table: its name, whether it names its row, whether it holds numbers."""
+
+    name: str
+    is_key: bool
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page: rows of cells, each its text and all digits of its number (None: no number)."""
+
+    columns: list[Column]
+    rows: list[tuple[tuple[str, str | None], ...]]
+
+    @classmethod
+    def from_frame(cls, table: pd.DataFrame, keys: int = 1) -> Table:
+        """A data frame as a table; its first columns, ``keys`` of them, name a row.
+
+        >>> import pandas as pd
+        >>> Table.from_frame(pd.DataFrame({"run": ["a-b"], "AP": [1 / 3], "p": [1e-7], "wins": [2]})).rows
+        [(('a-b', None), ('0.3333', '0.3333333333333333'), ('< 1e−4', '1e-07'), ('2', '2'))]
+        """
+        columns, cells = [], []
+        for place, name in enumerate(map(str, table.columns)):
+            values = table.iloc[:, place]
+            is_number = getattr(values.dtype, "kind", "O") in "iuf"
+            columns.append(Column(name, place < keys, is_number))
+            exact = [plain(value) for value in values.tolist()]
+            texts = zip(cells_of(name, values, PLACES), exact, strict=True)
+            shown = [minus(text) if is_number or value is None else text for text, value in texts]
+            digits = [repr(value) if is_number and value is not None else None for value in exact]
+            cells.append(list(zip(shown, digits, strict=True)))
+        return cls(columns, list(zip(*cells, strict=True)))
+
+    def cells(self) -> Iterator[Iterator[tuple[Column, tuple[str, str | None]]]]:
+        return (zip(self.columns, row, strict=True) for row in self.rows)
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What columns mean, as far as that needs words."""
+        return {column.name: _MEANINGS[column.name] for column in self.columns if column.name in _MEANINGS}
+
+
+def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple[dict[str, Table], str]:
+    """The tables that fit a page with a limit on cells, in order, and a sentence on those that do not; empty where all do.
+
+    ``tables`` are the name of each, the table, and how many of its columns name a row; ``room`` is the cells of all together.
+    """
+    shown, left_out = {}, []
+    for name, table, keys in tables:
+        room -= table.size
+        if room >= 0:
+            shown[name] = Table.from_frame(table, keys)
+        else:
+            left_out.append(f"{name} ({table.size:,} cells)")
+    return shown, f"Left out, as too large for one page: {'; '.join(left_out)}." if left_out else ""
+
+
+# -- which tables there are ------------------------------------------------------------------------
+
+
+def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
+    """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
+    if isinstance(result, Benchmark):
+        tables = []
+        for over in OVER if can_be_summed_up(result) else ():
+            if over == "queries" and result.per_task:
+                continue
+            what = _RESAMPLED[over].replace("queries", "groups of queries" if result.cluster else "queries")
+            tables.append((f"Over collections, {what}", result.overall(over), 2))
+        tables.append(("Means on each collection", result.means(), 3))
+        for name, comparison in result.items():
+            pairs = [comparison.table(by) for by in _defined(comparison)]
+            tables += [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)] if pairs else []
+        defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
+        return tables + _in_groups(result, defined)
+    names = _defined(result)
+    tables = [("Means, a row per criterion and run", result.means(), 2)]
+    best = [result.best_set(by).assign(criterion=by) for by in names]
+    if best:
+        tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_best", "may_be_best"]], 2))
+    for by in names:
+        pairs = result.table(by).drop(
+            columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])
+        )
+        tables.append((f"Differences by {by}, a row per pair of runs", pairs, 2))
+    return tables + _in_groups(result, names == result.criteria)
+
+
+def can_be_summed_up(result: Benchmark) -> bool:
+    """Whether something can be said over collections; if not, the finding says why."""
+    try:
+        result.overall()
+    except ValueError:
+        return False
+    return True
+
+
+def _in_groups(result: Comparison | Benchmark, defined: bool) -> list[tuple[str, pd.DataFrame, int]]:
+    """The tables of groups of queries, if there are any: of differences where all criteria are defined."""
+    if not result.grouped:
+        return []
+    rows = 3 if isinstance(result, Benchmark) else 2
+    tables = [("Means in groups of queries", result.group_means(), rows)]
+    return tables + ([("Differences in groups of queries", result.group_table(), rows)] if defined else [])
+
+
+def _defined(result: Comparison) -> list[str]:
+    """The criteria by which there are pairs to compare."""
+    return [standing.name for standing in standings_of(result)] if len(result.runs) > 1 else []
+
+
+def values_by_query(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
+    if isinstance(result, Benchmark):
+        return []
+    return [(f"{by} by query, a column per run", result.per_query(by).reset_index(), 1) for by in result.criteria]
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def number(value: float) -> str:
+    """A number with four decimal places; one that would read as 0 but is not keeps its magnitude.
+
+    >>> number(-0.5), number(0.00001), number(float("nan"))
+    ('−0.5000', '1.0e−05', '–')
+    """
+    return minus(format_number(value, PLACES))
+
+
+def signed(value: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.5), signed(-0.0), signed(-0.00001), signed(float("nan"))
+    ('+0.5000', '+0.0000', '−1.0e−05', '–')
+    """
+    shown = number(value + 0.0)
+    return shown if shown.startswith(("−", "–")) else f"+{shown}"
+
+
+def p_value(p: float) -> str:
+    """A p-value as texts show it.
+
+    >>> p_value(0.5), p_value(1e-9), p_value(float("nan"))
+    ('0.500', '< 1e−4', '–')
+    """
+    return minus(format_p(p))
+
+
+def minus(text: str) -> str:
+    """The text of a number with the minus sign of typography; what is missing as a dash.
+
+    >>> minus("-1.0e-05"), minus("-")
+    ('−1.0e−05', '–')
+    """
+    return "–" if text == "-" else text.replace("-", "−")

@@ -1,0 +1,319 @@
+"""The sections of a page: how runs stand by each criterion, over collections, in groups of queries, and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from ir_measures.measures.base import Measure as IRMeasure
+
+from ir_lexirecall.benchmarks import Benchmark
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
+from ir_lexirecall.descriptions import Description, describe
+from ir_lexirecall.measures.parsing import known_measure
+from ir_lexirecall.plots.marks import (
+    Mark,
+    collection_marks,
+    difference_marks,
+    group_marks,
+    heat_of,
+    joined_ranks,
+    mean_marks,
+)
+from ir_lexirecall.present.macro_means import ranks_of, wilcoxon_words
+from ir_lexirecall.present.notes import Note, notes_of_run
+from ir_lexirecall.present.standings import VERDICTS, MacroStanding, Standing, standings_of, verdict_words
+from ir_lexirecall.present.text import confidence_words, count, estimate_words, p_words
+from ir_lexirecall.reports.report_tables import can_be_summed_up, minus, p_value
+from ir_lexirecall.reports.svg import Reward, Scale, reward
+
+LEADS, MAY_BE_BEST = "leads", "may be the best"
+_WITH_MARGIN = {BETTER: "better_p", WORSE: "worse_p", WITHIN: "within_p", NOT_WORSE: "not_worse_p"}
+_MOST_RUNS = 40  # in a heatmap
+_SHADES = 10  # of a colour of the heatmap
+
+
+class RankedRun(NamedTuple):
+    """A run in a ranking.
+
+    Attributes:
+        group: ``'leads'``, ``'may be the best'``, or empty.
+        rank: over collections, the interval of its rank in words, and its mark.
+        difference: to the reference; None of the reference itself.
+        p: that its verdict rests on; not a number where a margin leaves the difference undecided.
+        others: means by the other criteria, and whether the run leads by them.
+    """
+
+    place: int
+    run: str
+    mean: float
+    mark: Mark
+    group: str
+    rank: tuple[str, Mark] | None
+    difference: Mark | None
+    p: float
+    others: Sequence[tuple[float, bool]]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The runs by one criterion, best first.
+
+    Attributes:
+        is_baseline: whether the others are compared with a baseline; ``compared``: whether with any run.
+    """
+
+    standing: Standing | MacroStanding
+    is_baseline: bool
+    compared: bool
+    has_margin: bool
+    scale: Scale
+    difference_scale: Scale
+    rank_scale: Scale | None
+    rows: Sequence[RankedRun]
+    others: Sequence[str]
+    confidence: str
+    said: Description | None
+    picture: Reward | None
+
+
+def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[Ranking]:
+    """The rankings by all criteria; none over collections where nothing can be said (the finding says why)."""
+    standings: Sequence[Standing | MacroStanding]
+    if isinstance(result, Benchmark):
+        standings = [MacroStanding(result, name) for name in result.quantities] if can_be_summed_up(result) else []
+    else:
+        standings = standings_of(result)
+    by_run = {run: notes_of_run(run, notes) for run in result.runs}
+    return [_ranking(result, standing, standings, by_run) for standing in standings]
+
+
+def _ranking(
+    result: Comparison | Benchmark,
+    standing: Standing | MacroStanding,
+    all_of_them: Sequence[Standing | MacroStanding],
+    notes: Mapping[str, Sequence[str]],
+) -> Ranking:
+    table, several = standing.ranking, len(standing.runs) > 1
+    compared = several and bool(standing.reference)
+    drawn = difference_marks(standing.against.itertuples(), outer=standing.outer) if compared else []
+    differences = {mark.name: mark for mark in drawn}
+    has_margin = compared and "better_p" in standing.against
+    p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
+    over_all = "rank_low" in table
+    ranks = ranks_of(table) if over_all else []
+    others = [
+        (other, dict(zip(other.ranking["run"], other.ranking["mean"].tolist(), strict=True)))
+        for other in all_of_them
+        if other is not standing
+    ]
+    rows = []
+    for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
+        run = str(row.run)
+        leads = run in standing.leaders and several and not standing.all_alike
+        group = LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
+        kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
+        if result.baseline is not None:
+            kind = differences[run].kind if run in differences else ""
+        ranked = Mark(run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to)) if over_all else None
+        rows.append(
+            RankedRun(
+                place,
+                run,
+                float(row.mean),
+                mark._replace(kind=kind),
+                group,
+                None if ranked is None else (ranks[place - 1], ranked),
+                differences.get(run),
+                float(getattr(differences[run].row, p_of.get(differences[run].row.verdict, ""), np.nan))
+                if run in differences
+                else np.nan,
+                [(means[run], run in other.leaders and not other.all_alike) for other, means in others],
+                notes.get(run, []),
+            )
+        )
+    scored = (next(iter(result.values())) if isinstance(result, Benchmark) else result).scored
+    measure: IRMeasure | None = known_measure(standing.name) if scored is None else scored.measures.get(standing.name)
+    what = measure or getattr(standing.criterion, "preference", None)
+    return Ranking(
+        standing=standing,
+        is_baseline=result.baseline is not None,
+        compared=compared,
+        has_margin=has_margin,
+        scale=Scale.of(row.mark for row in rows),
+        difference_scale=Scale.of(drawn, include=[0]),
+        rank_scale=Scale.around([1, len(table)]) if over_all else None,
+        rows=rows,
+        others=[other.name for other, _ in others],
+        confidence=confidence_words(result.provenance),
+        said=describe(what) if what else None,
+        picture=reward(measure) if measure else None,
+    )
+
+
+def best_sets(rankings: Sequence[Ranking]) -> list[tuple[str, list[str]]]:
+    """Runs that may be the best by some criterion, their groups by each; none of one ranking, or fewer than three runs."""
+    if len(rankings) < 2 or len(rankings[0].rows) < 3:
+        return []
+    groups = [{row.run: row.group for row in ranking.rows} for ranking in rankings]
+    rows = [(row.run, [by[row.run] for by in groups]) for row in rankings[0].rows if any(by[row.run] for by in groups)]
+    return sorted(rows, key=lambda row: -sum(map(bool, row[1])))
+
+
+# -- over collections, and in groups of queries ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forest:
+    """What is estimated on each collection, or in each group, by one criterion: marks by run, best first."""
+
+    standing: Standing | MacroStanding
+    marks: Mapping[str, Sequence[Mark]]
+    scale: Scale
+    estimate: str
+    confidence: str
+
+
+def groups_of(result: Comparison) -> list[Forest]:
+    """A forest for each criterion; none where there are no groups to compare."""
+    found = []
+    for standing in standings_of(result) if result.grouped and len(result.runs) > 1 else ():
+        marks = group_marks(standing)
+        scale = Scale.of((mark for some in marks.values() for mark in some), include=[0])
+        found.append(Forest(standing, marks, scale, standing.estimate, confidence_words(result.provenance)))
+    return found
+
+
+@dataclass(frozen=True)
+class Overall:
+    """What holds over collections by one criterion.
+
+    Attributes:
+        friedman: Friedman's test and Nemenyi's critical difference in words; empty with fewer than three runs.
+        mean_ranks: the mark of each run's mean rank, and for each bar whether it passes the run.
+        forest: with a baseline, what is estimated against it on each collection, and over all.
+    """
+
+    ranking: Ranking
+    friedman: str
+    mean_ranks: Sequence[tuple[Mark, Sequence[bool]]]
+    forest: Forest | None
+
+
+def overall_of(result: Benchmark, rankings: Sequence[Ranking]) -> list[Overall]:
+    """What holds over collections by each criterion; nothing of a single run."""
+    return [_overall(result, ranking) for ranking in rankings] if len(result.runs) > 1 else []
+
+
+def _overall(result: Benchmark, ranking: Ranking) -> Overall:
+    name = ranking.standing.name
+    test = result.friedman(name)
+    bars = joined_ranks(test["mean_rank"].to_numpy(), test["critical_difference"])
+    said = ""
+    if not np.isnan(test["p"]):
+        said = (
+            f"Friedman's test that all runs rank alike: chi-squared {test['chi2']:.3f}, p {p_value(test['p'])}; critical "
+            f"difference {test['critical_difference']:.2f} (Nemenyi, which depends on all runs that are there): runs beside one bar do "
+            f"not differ significantly. {wilcoxon_words(test)}"
+        )
+    mean_ranks = [
+        (Mark(str(run), float(value)), [first <= place <= last for first, last in bars])
+        for place, (run, value) in enumerate(test["mean_rank"].items())
+    ]
+    forest = None
+    if result.baseline is not None:
+        marks = collection_marks(result, name)
+        scale = Scale.of((mark for some in marks.values() for mark in some), include=[0])
+        estimate = estimate_words(next(iter(result.values())).test_of(name))
+        forest = Forest(ranking.standing, marks, scale, estimate, ranking.confidence)
+    return Overall(ranking, said, mean_ranks, forest)
+
+
+# -- run against run -------------------------------------------------------------------------------
+
+
+class HeatmapCell(NamedTuple):
+    """A pair of runs in a heatmap: its number, its text, its shade, what it says in full."""
+
+    value: float
+    text: str
+    shade: str
+    words: str
+    run_a: str
+    run_b: str
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Every run against every other by one criterion, the colours the verdicts.
+
+    Attributes:
+        rows: a row per run, best first, a cell per run, None on the diagonal; None where there are too many runs.
+    """
+
+    name: str
+    quantity: str
+    said: str
+    runs: Sequence[str]
+    rows: Sequence[Sequence[HeatmapCell | None]] | None
+
+
+def heatmaps_of(result: Comparison) -> list[Heatmap]:
+    found = []
+    for standing in standings_of(result) if len(result.runs) > 1 else ():
+        cost = ", of which the smaller is better" if standing.criterion.smaller_is_better else ""
+        powered = "" if result.predicted is None else ", prediction-powered"
+        what = "Mean preference of the row's run over the column's, from −1 to 1"
+        if standing.criterion.is_measure:
+            what = f"Difference of the means of the row's run and the column's{powered}{cost}"
+        differ = f"{standing.verdicts.decided:,} of {count(len(result.pairs), 'pair')} differ significantly"
+        rows = _cells(standing) if len(standing.runs) <= _MOST_RUNS else None
+        found.append(Heatmap(standing.name, what, f"{differ} ({standing.how}).", standing.runs, rows))
+    return found
+
+
+def _cells(standing: Standing) -> list[list[HeatmapCell | None]]:
+    """The cells: coloured where the verdict is better or worse, the deeper the larger the difference."""
+    matrix, _ = heat_of(standing)
+    largest = float(np.abs(matrix).max(initial=0.0)) or 1.0
+    widest = largest if standing.criterion.is_measure else 1.0
+    facts = {}
+    for row in standing.result.table(standing.name).itertuples():
+        p = p_words(float(row.p_corrected))
+        facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}"
+        facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}"
+
+    def cell(a: str, b: str, difference: float) -> HeatmapCell:
+        verdict = standing.verdicts.on(a, b)
+        decided = verdict in (BETTER, WORSE)
+        shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}"
+        said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b))]))
+        return HeatmapCell(
+            value=difference,
+            text=_short(difference, largest) + ("*" if decided else ""),
+            shade=shade if decided else "none" if verdict is None else "",
+            words=f"{a} beside {b}: {said}",
+            run_a=a,
+            run_b=b,
+        )
+
+    return [
+        [None if a == b else cell(a, b, difference) for b, difference in zip(standing.runs, line, strict=True)]
+        for a, line in zip(standing.runs, matrix.tolist(), strict=True)
+    ]
+
+
+def _short(difference: float, largest: float) -> str:
+    """A difference with as few places as tell it from 0, by the size of the largest.
+
+    >>> _short(-0.25, 0.5), _short(0.012, 0.03), _short(-42207.6, 50000.0)
+    ('−.25', '+.012', '−42208')
+    """
+    if largest >= 10:
+        return minus(f"{difference:+.0f}")
+    places = 2 if largest >= 0.1 else 3 if largest >= 0.01 else 4
+    return minus(f"{difference:+.{places}f}".replace("+0.", "+.").replace("-0.", "-."))

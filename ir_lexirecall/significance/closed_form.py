@@ -1,0 +1,258 @@
+"""Tests in closed form: of signs, of differences of one magnitude, of means by t, with queries or groups of queries as units.
+
+Differences of one magnitude are 0, c or -c: wins, losses and ties, as preferences and binary measures have. Their sum is c times a
+count, so the exact randomisation test of their mean is the binomial test of wins against losses. The t-test and the bootstrap have
+nothing to judge the spread by where all differences are equal, and reject too often where they are few (with 8 of +-c in 8.5% of
+samples at level 5%, with 2 in half of them).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall.significance.outcomes import Kernel, Sides, TestResult, mean_and_deviation, moved, two_sided
+
+# -- signs -----------------------------------------------------------------------------------------
+
+
+def sign_test(x: Floats, alpha: float = 0.05) -> TestResult:
+    """Exact two-sided binomial test of wins (x > 0) against losses, ties left out, with the interval of Clopper and Pearson.
+
+    The estimate is the effect (wins - losses) / (wins + losses), in [-1, 1]. Both tails of the test and of the interval
+    hold at most alpha / 2, so they agree. Without a win or a loss, p is 1, the estimate 0 and the interval [-1, 1].
+
+    Source: Clopper, Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the Binomial,
+    Biometrika 1934, doi 10.1093/biomet/26.4.404.
+
+    >>> result = sign_test(np.array([[1.0, 1.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0, 0.0]]))
+    >>> result.p, result.estimate
+    (array([0.625, 1.   ]), array([0.5, 0. ]))
+    >>> result.low.round(4), result.high.round(4)
+    (array([-0.6118, -1.    ]), array([0.9874, 1.    ]))
+    """
+    wins, losses = np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1)
+    decided = wins + losses
+    effect = np.divide(wins - losses, decided, out=np.zeros(len(x)), where=decided > 0)
+    # Lower limits of the shares of wins and of losses; the beta distribution degenerates where there are none.
+    least_wins = np.where(wins > 0, special.betaincinv(np.maximum(wins, 1), losses + 1, alpha / 2), 0.0)
+    least_losses = np.where(losses > 0, special.betaincinv(np.maximum(losses, 1), wins + 1, alpha / 2), 0.0)
+    p = two_sided(_tail(wins, losses, 0.0), _tail(losses, wins, 0.0))
+    return TestResult(effect, 2 * least_wins - 1, 1 - 2 * least_losses, p, effect)
+
+
+def sign_p(x: Floats, shifts: Floats) -> Floats:
+    """p of the sign test of effects (wins - losses) / (wins + losses) of at most -shift, shape ``(K, P)``.
+
+    That many wins or more when each decided query is won with a probability of (1 - shift) / 2. An effect is never below -1.
+
+    >>> sign_p(np.array([[1.0, 1.0, 1.0, 0.0, -1.0]]), np.array([[0.0], [0.5]])).round(4)
+    array([[0.3125],
+           [0.0508]])
+    """
+    return _tail(np.count_nonzero(x > 0, axis=1), np.count_nonzero(x < 0, axis=1), shifts)
+
+
+def _tail(wins: Ints, losses: Ints, shifts: Floats | float) -> Floats:
+    p = special.bdtr(losses, np.maximum(wins + losses, 1), (1 + np.minimum(shifts, 1)) / 2)
+    return np.where(np.asarray(shifts) > 1, 0.0, np.where(wins == 0, 1.0, p))
+
+
+# -- differences of one magnitude ------------------------------------------------------------------
+
+
+def of_one_magnitude(x: Floats) -> Bools:
+    """Which rows hold only 0, c and -c, but for rounding: shape ``(P,)``.
+
+    >>> of_one_magnitude(np.array([[0.1, 0.0, -0.1], [0.1, 0.2, 0.0], [0.0, 0.0, 0.0]]))
+    array([ True, False,  True])
+    """
+    magnitude = np.abs(x)
+    largest = magnitude.max(axis=1, initial=0, keepdims=True)
+    return np.all((magnitude >= largest * (1 - DIFFERENCE)) | (magnitude == 0), axis=1)
+
+
+def preference_interval(x: Floats, alpha: float = 0.05) -> tuple[Floats, Floats]:
+    """Interval of mean preferences in [-1, 1]: low and high ends, shape ``(S,)`` each; never a point.
+
+    The t interval of the Q preferences and two more, a win and a loss, cut at -1 and 1. In simulations 95% intervals
+    hold the true mean in 93 to 100% for 5 to 250 queries, whether it is 0 or .98; the plain t interval in 5 to 99%.
+
+    Args:
+        x: preferences of S runs on Q queries (against one run, or averaged over several), shape ``(S, Q)``.
+        alpha: 1 - confidence.
+
+    Source: Bonett, Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data,
+    Journal of Educational and Behavioral Statistics 2012, doi 10.3102/1076998611411915, of preferences -1, 0 and 1.
+
+    >>> low, high = preference_interval(np.array([[1.0] * 10, [1.0] * 5 + [-0.5] * 5]))
+    >>> low.round(3), high.round(3)
+    (array([ 0.467, -0.324]), array([1.   , 0.741]))
+    """
+    middle, error = _with_a_win_and_a_loss(x)
+    half = -special.stdtrit(x.shape[1] + 1, alpha / 2) * error
+    return np.clip(middle - half, -1, 1), np.clip(middle + half, -1, 1)
+
+
+def _with_a_win_and_a_loss(x: Floats) -> tuple[Floats, Floats]:
+    """Mean and its standard error with 1 and -1 added to each row; they have Q + 1 degrees of freedom."""
+    n = x.shape[1] + 2
+    middle = x.sum(axis=1) / n
+    return middle, np.sqrt(((x**2).sum(axis=1) + 2 - n * middle**2) / (n - 1) / n)
+
+
+def by_counts(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+    """Exact randomisation test of the mean of differences that are 0, c and -c, with ``c preference_interval(x / c)``.
+
+    The interval is widened to hold 0 where the test does not reject, and cut at 0 where it does. One query says nothing of
+    the spread: the interval has no ends.
+
+    >>> found = by_counts(np.array([[0.2, 0.2], [0.2, -0.2], [0.0, 0.0]]), np.zeros((1, 3)), 0.05)
+    >>> found.p, found.mean, found.low.round(3), found.high.round(3)
+    (array([0.5, 1. , 1. ]), array([0.2, 0. , 0. ]), array([-0.2, -0.2,  0. ]), array([0.2, 0.2, 0. ]))
+    """
+    above, below = counts_p(x, shifts), counts_p(-x, shifts)
+    p, mean = two_sided(above[0], below[0]), np.where(np.sign(x).sum(axis=1) == 0, 0.0, mean_and_deviation(x)[0])
+    if alpha is None or x.shape[1] < 2:
+        nothing = np.full(len(x), np.inf)
+        return Sides(above, below, p, mean, -nothing, nothing)
+    c = np.abs(x).max(axis=1, initial=0)
+    low, high = preference_interval(np.sign(x), alpha)
+    low, high = np.minimum(c * low, mean), np.maximum(c * high, mean)
+    reject = p <= alpha
+    low = np.where(reject & (mean > 0), np.maximum(low, 0), np.where(reject, low, np.minimum(low, 0)))
+    high = np.where(reject & (mean < 0), np.minimum(high, 0), np.where(reject, high, np.maximum(high, 0)))
+    return Sides(above, below, p, mean, low, high)
+
+
+def counts_p(x: Floats, shifts: Floats) -> Floats:
+    """p of means of at most -shift, of differences of one magnitude c, shape ``(K, P)``.
+
+    For a shift of 0 the exact randomisation test, one-sided. For a larger one the t of ``preference_interval(x / c)``, but
+    never above that exact p, nor below 2^-Q, the exact p of Q wins: little is known from few queries that are all alike; and
+    not below 1/2 where the mean itself is at most -shift.
+
+    >>> counts_p(np.array([[0.01, 0.0, -0.01] * 5]), np.array([[0.0], [0.005], [0.5]])).round(4)
+    array([[0.623],
+           [0.015],
+           [0.   ]])
+    """
+    queries = x.shape[1]
+    exact = sign_p(x, np.zeros_like(shifts))
+    if not shifts.any():
+        return exact
+    c = np.abs(x).max(axis=1, initial=0)
+    middle, error = _with_a_win_and_a_loss(np.sign(x))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = special.stdtr(queries + 1, -(middle + shifts / c) / error)
+    within = np.stack([moved(mean_and_deviation(x)[0][:, None], shift)[:, 0] > 0 for shift in shifts])
+    p = np.clip(np.where(c == 0, 0.0, p), np.where(within, 2.0**-queries, 0.5), exact)
+    return np.where(shifts > 0, p, exact)
+
+
+# -- means -----------------------------------------------------------------------------------------
+
+
+def of_means(x: Floats, shifts: Floats, alpha: float | None, test: Kernel) -> Sides:
+    """A test of means: ``by_counts`` of rows of one magnitude, ``test`` of the others.
+
+    Of these, p of a larger shift (the first one is 0) is exact, too, where the differences with the shift added are of one
+    magnitude; what rejects a mean of at most 0 rejects one of at most -shift, so it is never above that of the shift 0.
+    """
+    is_exact = of_one_magnitude(x)
+    if is_exact.all():
+        return by_counts(x, shifts, alpha)
+    if not is_exact.any():
+        found = test(x, shifts, alpha)
+    else:
+        found = Sides(*np.empty((2, *shifts.shape)), *np.empty((4, len(x))))
+        for rows, kernel in ((is_exact, by_counts), (~is_exact, test)):
+            for array, part in zip(found.arrays, kernel(x[rows], shifts[:, rows], alpha).arrays, strict=True):
+                array[..., rows] = part
+    for side, signed in ((found.above, x), (found.below, -x)) if len(shifts) > 1 else ():
+        for p, shift in zip(side[1:], shifts[1:], strict=True):
+            total = moved(signed, shift)
+            rows = of_one_magnitude(total) & ~is_exact
+            p[rows] = np.minimum(counts_p(total[rows], np.zeros((1, np.count_nonzero(rows))))[0], side[0, rows])
+    return found
+
+
+def by_t(x: Floats, shifts: Floats, alpha: float | None, degrees: float) -> Sides:
+    """Student's paired t-test, of rows of at least two units that are not of one magnitude.
+
+    Source: Student, The Probable Error of a Mean, Biometrika 1908, doi 10.1093/biomet/6.1.1.
+
+    >>> found = by_t(np.array([[0.1, 0.3, 0.2, 0.0]]), np.array([[0.0], [0.1]]), 0.05, 3)
+    >>> found.above.round(4), found.p.round(4), found.low.round(4)
+    (array([[0.0514],
+           [0.0152]]), array([0.1027]), array([-0.0554]))
+    """
+    mean, deviation = mean_and_deviation(x)
+    error = deviation / np.sqrt(x.shape[1])
+    above, below = (
+        special.stdtr(
+            degrees,
+            -np.stack([sign * mean if not s.any() else mean_and_deviation(moved(sign * x, s))[0] for s in shifts])
+            / error,
+        )
+        for sign in (1, -1)
+    )
+    half = -special.stdtrit(degrees, 0.5 if alpha is None else alpha / 2) * error
+    return Sides(above, below, two_sided(above[0], below[0]), mean, mean - half, mean + half)
+
+
+# -- groups of queries -----------------------------------------------------------------------------
+
+
+@entry
+def group_units(x: Floats, groups: ArrayLike, *, resampled: bool = False) -> Floats:
+    """One number per group in place of those of its queries, with the same mean: jackknife pseudo-values, shape ``(P, G)``.
+
+    With n_g of the Q queries in group g, their sum X_g, and the mean m over all queries, it is
+    m + (G - 1) (X_g - n_g m) / (Q - n_g), moved such that the mean is m. For groups of one size, that is the group's mean.
+    Whatever takes differences or values of queries takes these: tests, their intervals, intervals of means.
+
+    Args:
+        x: differences or values of P pairs or runs on Q queries, shape ``(P, Q)``.
+        groups: a label per query, shape ``(Q,)``.
+        resampled: for the bootstrap, which knows no degrees of freedom: where sizes differ, spread about the mean as as many
+            equal groups would be that weigh the same, n = Q^2 / sum_g n_g^2: wider by sqrt(n / (n - 1) (G - 1) / G).
+
+    Raises:
+        ValueError: another number of labels than of queries.
+
+    >>> group_units(np.array([[0.2, 0.4, 0.1, 0.3]]), ["a", "a", "b", "b"])
+    array([[0.3, 0.2]])
+    """
+    labels, group = np.unique(np.asarray(groups), return_inverse=True)
+    if group.shape != (x.shape[1],):
+        raise ValueError(f"expected a group for each of {x.shape[1]} queries, got {np.size(groups)} labels")
+    member = np.zeros((len(group), len(labels)))  # 1 where a query is in a group
+    member[np.arange(len(group)), group] = 1
+    size, count = member.sum(axis=0), len(labels)
+    mean = mean_and_deviation(x)[0][:, None]
+    if count < 2:
+        return mean
+    further = (count - 1) * ((x - mean) @ member) / (x.shape[1] - size)
+    further -= further.mean(axis=1, keepdims=True)
+    degrees = degrees_of_groups(groups)
+    if resampled and degrees < count - 1:
+        further *= np.sqrt((1 + 1 / degrees) * (1 - 1 / count))
+    return np.stack([moved(row[None], m)[0] for row, m in zip(further, mean, strict=True)]) if len(x) else further
+
+
+def degrees_of_groups(groups: ArrayLike) -> float:
+    """Degrees of freedom of groups: of as many equal ones as weigh the same, Q^2 / sum_g n_g^2, less 1.
+
+    In simulations with 5 to 100 groups, 95% intervals by t hold the true mean of symmetric differences in 94 to 96% (with G - 1
+    degrees of freedom in 90 to 96%; intervals that ignore groups in 58 to 85%); those of the bootstrap of 5 to 30 groups in 94 to 98%.
+
+    >>> degrees_of_groups(["a", "a", "b", "b"]), degrees_of_groups(["a", "a", "a", "b"])
+    (1.0, 0.6000000000000001)
+    """
+    size = np.unique(np.asarray(groups), return_counts=True)[1].astype(np.float64)
+    return float(size.sum() ** 2 / (size**2).sum()) - 1

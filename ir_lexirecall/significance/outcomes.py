@@ -1,0 +1,322 @@
+"""What tests give: intervals that agree with p, corrections for several comparisons, verdicts with a margin."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.errors import entry, needs
+from ir_lexirecall._util.rounding import same, settled
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """Estimates with their intervals, p-values and effect sizes: arrays of one shape, a number per pair.
+
+    Attributes:
+        estimate: of the difference; its kind depends on the test (see ``SignificanceTest``).
+        low, high: ends of its interval at confidence 1 - alpha. It leaves out 0 exactly where p <= alpha.
+        p: p-value, before any correction.
+        effect_size: of no unit: (wins - losses) / (wins + losses) for the sign test, the matched-pairs rank-biserial
+            correlation for Wilcoxon's, else mean / standard deviation of the differences (Cohen's d_z).
+
+    An index selects the same pairs of all arrays.
+
+    >>> result = TestResult(*np.arange(15).reshape(5, 3))
+    >>> result[1:].p
+    array([10, 11])
+    """
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    effect_size: Floats
+
+    __test__ = False  # not one of pytest's
+
+    def __getitem__(self, index: Any) -> TestResult:
+        return TestResult(*(array[index] for array in self.arrays))
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """The five arrays in the order of the attributes."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    @staticmethod
+    def concatenate(results: Sequence[TestResult]) -> TestResult:
+        """One result of the pairs of several, in order."""
+        return TestResult(*(np.concatenate(arrays) for arrays in zip(*(r.arrays for r in results), strict=True)))
+
+
+@dataclass(frozen=True)
+class Sides:
+    """What a test says of P pairs, at K shifts: arrays that may be written to.
+
+    Attributes:
+        above, below: p of theta <= -shift, and of theta >= shift, shape ``(K, P)``.
+        p: two-sided, of theta = 0, shape ``(P,)``.
+        mean: of the differences; exactly 0 where wins and losses of one magnitude balance.
+        low, high: ends of the interval, where a level was given, shape ``(P,)``.
+    """
+
+    above: Floats
+    below: Floats
+    p: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """The arrays in the order of the attributes."""
+        return list(vars(self).values())
+
+
+Kernel = Callable[[Floats, Floats, float | None], Sides]
+"""A test of differences, shape ``(P, Q)``, at shifts, shape ``(K, P)``, the first of which is 0; with an interval at 1 - alpha, or none."""
+
+
+def two_sided(above: Floats, below: Floats) -> Floats:
+    """Two-sided p from both one-sided ones: twice the smaller.
+
+    >>> two_sided(np.array([0.01, 0.6]), np.array([0.995, 0.7]))
+    array([0.02, 1.  ])
+    """
+    return np.minimum(1, 2 * np.minimum(above, below))
+
+
+def kth_largest(values: Floats, k: int) -> Floats:
+    """Of each row.
+
+    >>> kth_largest(np.array([[3.0, 1.0, 2.0]]), 2)
+    array([2.])
+    """
+    place = values.shape[1] - k
+    return np.partition(values, place, axis=1)[:, place]
+
+
+def scaled(x: Floats) -> tuple[Floats, Ints]:
+    """Each row of ``x`` times the power of two that brings its largest magnitude into [1/2, 1), and its exponent.
+
+    Multiplying by a power of two rounds nothing: what follows neither over- nor underflows, and every threshold below it
+    is relative to the row.
+
+    >>> scaled(np.array([[3.0, -4.0], [0.0, 0.0]]))
+    (array([[ 0.375, -0.5  ],
+           [ 0.   ,  0.   ]]), array([[3],
+           [0]]...))
+    """
+    exponent = np.frexp(np.abs(x).max(axis=1, initial=0, keepdims=True))[1]
+    return np.ldexp(x, -exponent), exponent
+
+
+def moved(x: Floats, shift: Floats) -> Floats:
+    """``x`` plus a shift of each row, and 0 where only rounding is left.
+
+    >>> moved(np.array([[0.79 - 0.8, 0.02]]), np.array([0.01]))
+    array([[0.  , 0.03]])
+    """
+    return settled(x + shift[:, None], np.maximum(np.abs(x), np.abs(shift[:, None])))
+
+
+def effect_of_mean(x: Floats) -> Floats:
+    """Cohen's d_z of each row of differences, shape ``(P, Q)``: mean / standard deviation; 0 for fewer than 2 queries.
+
+    >>> effect_of_mean(np.array([[1.0, 3.0, 2.0], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]))
+    array([ 2., inf,  0.])
+    """
+    mean, deviation = mean_and_deviation(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where((mean == 0) | np.isnan(deviation), 0.0, mean / deviation)
+
+
+def mean_and_deviation(x: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation (ddof 1) of each row; rows of one number have exactly that and 0; NaN for one query."""
+    constant = np.all(x == x[:, :1], axis=1)
+    mean = np.where(constant, x[:, 0], x.mean(axis=1))
+    if x.shape[1] < 2:
+        return mean, np.full(len(x), np.nan)
+    return mean, np.where(constant, 0.0, x.std(axis=1, ddof=1))
+
+
+def most_extreme(n_resamples: int, alpha: float) -> int:
+    """How many of the resamples, the observed sample counted with them, may be as extreme where p <= alpha.
+
+    With p = (1 + count) / (1 + n_resamples), a test rejects where count is below this number k, and so the k-th most
+    extreme resample is where its interval ends; 0: no p is that small, and the interval has no ends.
+
+    >>> most_extreme(9999, 0.05), most_extreme(19, 0.05), most_extreme(18, 0.05)
+    (500, 1, 0)
+    """
+    k = int(alpha * (n_resamples + 1))
+    while (k + 1) / (n_resamples + 1) <= alpha:  # the very division that gives p
+        k += 1
+    while k and k / (n_resamples + 1) > alpha:
+        k -= 1
+    return k
+
+
+def agreeing(result: TestResult, alpha: float, bounds: Bounds | None) -> TestResult:
+    """The result with intervals cut at ``bounds``, and with ends that leave out 0 exactly where p <= alpha.
+
+    Test and interval agree by construction. What is mended here is rounding, and the case p = alpha, which rejects, while
+    the end of a closed interval is 0: it becomes the next number.
+    """
+    low, high = result.low, result.high
+    if bounds is not None:
+        low, high = np.clip(low, *bounds), np.clip(high, *bounds)
+    reject, above = result.p <= alpha, result.estimate > 0
+    smallest = np.nextafter(0.0, 1.0)
+    low = np.where(reject & above, np.maximum(low, smallest), low)
+    high = np.where(reject & ~above, np.minimum(high, -smallest), high)
+    low, high = np.where(reject, low, np.minimum(low, 0.0)), np.where(reject, high, np.maximum(high, 0.0))
+    return TestResult(result.estimate, low, high, result.p, result.effect_size)
+
+
+# -- several comparisons ---------------------------------------------------------------------------
+
+_COMMON = ("holm", "bonferroni", "fdr_bh")
+
+
+def check_correction(method: str | None) -> None:
+    """Require None, 'holm', or a method of statsmodels' ``multipletests``; without statsmodels, its methods are not known.
+
+    Raises:
+        ValueError: unknown correction.
+
+    >>> check_correction("bonferoni")
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown correction 'bonferoni'; did you mean 'bonferroni'? Choose from holm, bonferroni, ...
+    """
+    if method is None or method == "holm":
+        return
+    try:
+        from statsmodels.stats.multitest import multitest_alias, multitest_methods_names
+    except ModuleNotFoundError:
+        if isinstance(method, str):
+            return
+        multitest_methods_names = multitest_alias = {}
+    names = [*_COMMON, *(name for name in multitest_methods_names if len(name) > 2 and name not in _COMMON)]
+    if not isinstance(method, str) or method not in {*multitest_methods_names, *multitest_alias}:
+        raise ValueError(f"unknown correction {method!r}{choices(method, names)} (None: no correction)")
+
+
+def choices(name: object, known: list[str]) -> str:
+    """The end of a sentence about an unknown name: what may have been meant, and what there is.
+
+    >>> choices("ho1m", ["holm", "bonferroni"]), choices("x", ["holm", "bonferroni"])
+    ("; did you mean 'holm'? Choose from holm, bonferroni", '; choose from holm, bonferroni')
+    """
+    close = difflib.get_close_matches(name.lower(), known, 1) if isinstance(name, str) else []
+    return (f"; did you mean {close[0]!r}? Choose" if close else "; choose") + f" from {', '.join(known)}"
+
+
+@entry
+def corrected(p: Floats, method: str | None, alpha: float) -> tuple[Floats, Bools]:
+    """p-values adjusted for the family of comparisons, and which are rejected, by statsmodels' ``multipletests``.
+
+    Only the default, Holm's, needs no statsmodels.
+
+    Args:
+        p: p-values of one family, shape ``(P,)``.
+        method: ``'holm'``, another name that ``multipletests`` knows, or None: p as it is.
+        alpha: level of the family (or false discovery rate).
+
+    Raises:
+        ValueError: unknown correction.
+        ModuleNotFoundError: statsmodels is not installed.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 1979.
+
+    >>> corrected(np.array([0.04, 0.01]), "holm", 0.05)
+    (array([0.04, 0.02]), array([ True,  True]))
+    """
+    if method is None or len(p) == 0:
+        return p, p <= alpha
+    if method == "holm":
+        return _holm(p, alpha)
+    check_correction(method)
+    try:
+        from statsmodels.stats.multitest import multipletests
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            needs(f"the correction {method!r}", "statsmodels", "compare") + "; or choose 'holm' or None"
+        ) from None
+    reject, adjusted, *_ = multipletests(p, alpha=alpha, method=method)
+    return adjusted, reject & ~np.isnan(p)
+
+
+def _holm(p: Floats, alpha: float) -> tuple[Floats, Bools]:
+    """Step down from the smallest p-value: it counts against all comparisons, the next one against the rest, ..."""
+    order = np.argsort(p)
+    left = np.arange(len(p), 0, -1)
+    adjusted, reject = np.empty(len(p)), np.empty(len(p), dtype=bool)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * left), 1)
+    reject[order] = np.logical_and.accumulate(p[order] <= alpha / left)
+    return adjusted, reject
+
+
+# -- margins ---------------------------------------------------------------------------------------
+
+VERDICTS = ("worse", "better", "within margin", "not worse", "undecided")
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """One-sided p-values of pairs, arrays of one shape, before any correction."""
+
+    better: Floats  # of no improvement
+    worse: Floats  # of no loss
+    not_worse: Floats  # of a loss of at least the margin
+    within: Floats  # of a loss or a gain of at least the margin, the larger of both p
+
+
+def margin_verdicts(tested: MarginTest, alpha: float) -> NDArray[np.str_]:
+    """Verdicts with a margin, the first that holds.
+
+    A margin D > 0 is a difference that does not matter, in the unit of the test's estimate. For differences turned such that
+    positive is better, and theta what the test estimates:
+
+    ==============  =================  ======================================================
+    verdict         what is rejected   one-sided bounds at 1 - alpha
+    ==============  =================  ======================================================
+    worse           theta >= 0         upper bound < 0
+    better          theta <= 0         lower bound > 0
+    within margin   |theta| >= D       both inside -D ... D (two one-sided tests)
+    not worse       theta <= -D        lower bound > -D (non-inferior)
+    undecided       nothing
+    ==============  =================  ======================================================
+
+    A loss that is surely there is *worse*, also where it is surely less than D.
+
+    Args:
+        tested: p-values; correct those that are to hold for a family (``worse``, over all criteria) before, with
+            ``dataclasses.replace``. ``not_worse`` needs no correction where all criteria must pass.
+        alpha: level of each.
+
+    >>> p = np.array([[0.9, 0.6, 0.9, 0.01], [0.01, 0.4, 0.5, 0.99], [1.0, 0.01, 0.01, 0.0], [1.0, 0.03, 0.2, 0.3]])
+    >>> margin_verdicts(MarginTest(*p), 0.05).tolist()
+    ['worse', 'within margin', 'not worse', 'better']
+    """
+    p = [tested.worse, tested.better, tested.within, tested.not_worse]
+    return np.select([np.asarray(one) <= alpha for one in p], VERDICTS[:4], VERDICTS[4])
+
+
+def falls_by_more(difference: Floats, margin: float | Floats, scale: float | Floats) -> Bools:
+    """Whether a difference is below -margin by more than rounding of values of such a scale: no test, a point.
+
+    >>> falls_by_more(np.array([0.79 - 0.8, 0.7899 - 0.8]), 0.01, 0.8).tolist()
+    [False, True]
+    """
+    fall = -np.asarray(difference)
+    return (fall > margin) & ~same(fall, margin, np.maximum(np.abs(scale), margin))

@@ -1,0 +1,242 @@
+"""What sentences, caveats, pictures and pages say of unjudged documents: what every judging says."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ir_lexirecall
+from ir_lexirecall import compare, demo
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.data.judgments import load
+from ir_lexirecall.significance import SignificanceTest
+from ir_lexirecall.significance.closed_form import sign_test
+from judging.every_judging import every_preference, every_value, small_collections
+
+QRELS = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
+BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
+
+
+@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
+@given(data=st.data())
+def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:
+    small = data.draw(small_collections())
+    deep = type(small)(small.qrels, small.rankings, small.max_rel, 100, 0)
+    result = compare(deep.qrels, deep.runs, name, allow_empty=True)
+    left = result.undecided(name)
+    criterion = result.by[name]
+    if left is None:
+        assert not criterion.query_ids or not any(deep.open_docs(q) for q in deep.qrels)
+        return
+    if criterion.is_measure:
+        top = max(1, max(g for grades in deep.qrels.values() for g in grades.values()))
+        cutoff = criterion_cutoff(name)
+        within = type(small)(deep.qrels, deep.rankings, top, cutoff, 0)
+        every = {q: a - b for q, (a, b) in every_value(within, ir_measures.parse_measure(name)).items()}
+    else:
+        every = every_preference(deep, name, None)
+    assert left.query_ids == list(deep.qrels)
+    for q, differences in every.items():
+        wins, loses = (differences > 1e-12).any(), (differences < -1e-12).any()
+        unknown = not criterion.is_measure and max(deep.qrels[q].values()) < 1
+        assert left.is_open[0, left.query_ids.index(q)] == ((wins or loses) if unknown else (wins and loses))
+
+
+WITHOUT_RELEVANT = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
+
+
+@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
+@pytest.mark.parametrize("name", WITHOUT_RELEVANT)
+@given(data=st.data())
+def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data: st.DataObject) -> None:
+    """Also those without a known relevant document; and what there is to judge on them is asked for."""
+    small = data.draw(small_collections())
+    nothing = {q: {doc: min(grade, 0) for doc, grade in small.qrels[q].items()} for q in list(small.qrels)[1:]}
+    deep = type(small)({**small.qrels, **nothing}, small.rankings, small.max_rel, 100, 0)
+    result = compare(deep.qrels, deep.runs, name, allow_empty=True)
+    row = result.bounds().iloc[0]
+    asked = set(result.to_judge(999)["query_id"])
+    counts = dict.fromkeys(["certain_wins", "certain_losses", "open", "certain_ties"], 0)
+    for q, preferences in every_preference(deep, name, None).items():
+        wins, loses = (preferences > 0).any(), (preferences < 0).any()
+        if max(deep.qrels[q].values()) < 1 and (wins or loses):
+            counts["open"] += 1
+            assert q in asked
+        else:
+            counts[
+                "open" if wins and loses else "certain_wins" if wins else "certain_losses" if loses else "certain_ties"
+            ] += 1
+    assert {kind: row[kind] for kind in counts} == counts
+
+
+@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
+@pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rpp", "RR@4"])
+@given(data=st.data())
+def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str, data: st.DataObject) -> None:
+    small = data.draw(
+        small_collections(most_open=3).filter(lambda s: max(map(max, map(dict.values, s.qrels.values()))) > 0)
+    )
+    top = max(g for grades in small.qrels.values() for g in grades.values())
+    deep = type(small)(small.qrels, small.rankings, top, 4 if name == "RR@4" else 100, 0)
+    result = compare(deep.qrels, deep.runs, name, test="sign", allow_empty=True)
+    left = result.undecided(name)
+    if left is None:
+        return
+    if name == "RR@4":
+        every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
+    else:
+        every = list(every_preference(deep, name, None).values())
+    outcomes = product(*(np.unique(np.sign(differences)) for differences in every))
+    tests = sign_test(np.array(list(outcomes)), 0.05)
+    assert left.outer is not None
+    ends = [left.low[0], left.high[0], left.outer[0][0], left.outer[1][0]]
+    known = [tests.estimate.min(), tests.estimate.max(), tests.low.min(), tests.high.max()]
+    if name == "rpp":  # a tie may be too much
+        assert (np.array([1, -1, 1, -1]) * (np.array(ends) - known) <= 1e-12).all()
+    else:
+        np.testing.assert_allclose(ends, known, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:run .y. retrieves nothing")
+def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+    runs = {"x": {q: {"a": 2.0} for q in qrels}, "y": {q: {"u": 2.0} for q in qrels}}
+    result = compare(qrels, runs, "lexirecall", allow_empty=True)
+    left = result.undecided("lexirecall")
+    assert left is not None
+    assert not left.is_open.any()
+    assert (left.low, left.high) == (0, 1)
+    assert any("unjudged documents could undo it" in note for note in result.diagnostics)
+    sure = compare(qrels, {**runs, "y": {q: {"b": 2.0, "u": 1.0} for q in qrels}}, "lexiprecision")
+    assert not sure.undecided("lexiprecision").holds_zero.any()
+
+
+@pytest.mark.slow
+def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) -> None:
+    runs = {path.stem: path for path in sorted(Path(data.path("robust2003/runs")).iterdir())}
+    result = compare(data.path("robust2003/qrels.txt.gz"), runs, ["lexirecall", "AP", "RR"])
+    bounds = result.bounds("lexirecall", depth=100)
+    closed = len(result.query_ids) - bounds["open"].to_numpy()
+    leaders = set(result.ranking("AP")["run"][:2])
+    between = [set(pair) == leaders for pair in result.pairs]
+    assert result.scored is not None
+    pool = result.scored.pool(100)
+    unjudged = np.sum(~pool.is_judged & pool.within(100)) / len(result.query_ids)
+    cells = [f"{unjudged:.0f}", f"{closed.mean():.1f}", str(closed[between].item())]
+    for name in result.criteria:
+        left, verdicts = result.undecided(name), result.verdicts(name)["verdict"]
+        assert left is not None
+        significant = verdicts.isin(["better", "worse"]).to_numpy()
+        cells.append(f"{np.sum(significant & left.holds_zero)} of {significant.sum()}")
+    page = (Path(ir_lexirecall.__file__).parent / "pt_docs" / "missing_judgments.rst").read_text()
+    assert re.findall("- (.+)", page.partition("   * - 100\n")[2].partition("   * -")[0]) == cells
+
+
+def criterion_cutoff(name: str) -> int:
+    return int(ir_measures.parse_measure(name)["cutoff"])
+
+
+def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
+    two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary()
+    assert (
+        "With the unjudged documents judged, the winner could change on 8 of 8 queries by lexirecall (depth 100) and on "
+        "0 of 8 queries by P@1 (depth 1)." in two
+    )
+    several = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="ql")
+    left = several.undecided("lexirecall")
+    assert left is not None
+    number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
+    assert f"the winner between tfidf and ql could change on {number} of 16 queries (depth 100)." in several.summary()
+
+
+def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
+    result = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "RR", "P@1"])
+    assert [row["verdict"] for row in result.verdicts().to_dict("records")] == ["better"] * 3
+    notes = [note for note in result.diagnostics if "unjudged documents could undo it" in note]
+    assert [note.partition(",")[0] for note in notes] == ["lexirecall", "RR", "P@1"]
+    assert "(from 0.0000 to 1.0000 as they are judged, depth 1; see bounds)" in notes[2]
+
+
+def test_predictions_do_not_mend_what_people_left_unjudged() -> None:
+    queries = [f"q{i}" for i in range(16)]
+    predicted = dict.fromkeys(queries, QRELS["q0"])
+    people = dict.fromkeys(queries[:12], QRELS["q0"])
+    runs = {"good": dict.fromkeys(queries, GOOD["q0"]), "bad": dict.fromkeys(queries, BAD["q0"])}
+    for result in (compare(people, runs, "RR"), compare(people, runs, "RR", predicted=predicted)):
+        assert result.verdicts()["verdict"].tolist() == ["better"]
+        assert any("unjudged documents could undo it" in note for note in result.diagnostics)
+        assert any("12 queries judged by people" in note for note in result.diagnostics) == bool(result.predicted)
+    left = result.undecided("RR")
+    assert left is not None
+    assert left.outer is None
+
+
+@pytest.mark.parametrize("test", ["t", "sign", "bootstrap", "wilcoxon", "tukey"])
+def test_intervals_of_bounds_hold_those_of_the_table(test: str) -> None:
+    sure = compare(
+        QRELS,
+        {"good": GOOD, "bad": {q: {"b": 1.0} for q in QRELS}},
+        "P@1",
+        test=SignificanceTest(test, n_resamples=199),
+    )
+    bounds, table = sure.bounds().iloc[0], sure.table().iloc[0]
+    if test in ("sign", "wilcoxon"):  # these estimate something else
+        table = sure.with_test("t").table().iloc[0]
+    assert (bounds["low"], bounds["high"]) == (1, 1)
+    assert (bounds["ci_low"], bounds["ci_high"]) == (table["ci_low"], table["ci_high"])
+    many = compare(
+        "lexirecall/demo", demo.runs(), ["nDCG@10", "AP", "P@5"], test=SignificanceTest(test, n_resamples=199)
+    )
+    bounds, table = many.bounds(), many.table()
+    if test in ("sign", "wilcoxon"):
+        table = many.with_test("t").table()
+    assert ((bounds["ci_low"] <= table["ci_low"]) & (bounds["ci_high"] >= table["ci_high"])).all()
+    for name in many.criteria if test not in ("wilcoxon", "tukey") else ():
+        left, table = many.undecided(name), many.table(name)
+        assert left is not None
+        assert left.outer is not None
+        assert ((left.outer[0] <= table["ci_low"]) & (left.outer[1] >= table["ci_high"])).all()
+
+
+def known(result: Comparison) -> bool:
+    return any(result.undecided(name) is not None for name in result.criteria)
+
+
+def test_nothing_is_said_where_nothing_is_known() -> None:
+    runs = {"good": GOOD, "bad": BAD}
+    assert known(compare(QRELS, runs, "AP"))
+    assert not known(compare(QRELS, runs, ["Bpref", "dominance"]))
+    assert not known(compare(load(QRELS, judged_only=True), runs, "AP"))
+    everything = {q: {**dict.fromkeys("uvw", 0), **grades} for q, grades in QRELS.items()}
+    result = compare(everything, runs, ["AP", "lexirecall"])
+    assert not known(result)
+    assert "unjudged" not in result.summary()
+
+
+@pytest.mark.parametrize("name", ["AP", "lexirecall"])
+def test_forests_have_an_outer_interval(name: str) -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    result = compare("lexirecall/demo", demo.runs(), name, baseline="bm25")
+    left = result.undecided(name)
+    assert left is not None
+    assert left.outer is not None
+    ax = result.plot_differences(name)
+    thin = ax.collections[2].get_segments()
+    place = {text.get_text(): int(y) for y, text in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    for pair, low, high in zip(result.pairs, *left.outer, strict=True):
+        np.testing.assert_allclose(thin[place[pair[0]]][:, 0], [low, high])
+    assert "depth 100" in ax.get_xlabel().replace("\n", " ")
+    table = result.table()
+    assert (left.outer[0] <= table["ci_low"] + 1e-9).all()
+    assert (left.outer[1] >= table["ci_high"] - 1e-9).all()
+    plt.close("all")
