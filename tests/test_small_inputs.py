@@ -21,7 +21,6 @@ import ir_lexirecall as irl
 from ir_lexirecall.data import alignment
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import small_tables
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 
@@ -38,7 +37,7 @@ MEASURES = [
 
 @contextmanager
 def the_general_way() -> Iterator[None]:
-    names = [(alignment, "_FEW_QUERIES", -1), (small_tables, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
+    names = [(alignment, "_FEW_QUERIES", -1), (objects, "_FEW_ROWS", 0), (cwl, "FEW", 0), (rbu, "FEW", 0)]
     with ExitStack() as patches:
         for module, name, none in names:
             patches.enter_context(mock.patch.object(module, name, none))

@@ -19,7 +19,7 @@ from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
 from ir_lexirecall.comparison.margins import MarginLike
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.groups import GroupsLike
-from ir_lexirecall.io.small_tables import id_string
+from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from lenskit_lexirecall.lists import check_ranking, grades

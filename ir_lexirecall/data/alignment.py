@@ -22,9 +22,8 @@ from ir_lexirecall.data.lookup import repetitions
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
 from ir_lexirecall.io.columns import changes, run_table
 from ir_lexirecall.io.files import rereadable
-from ir_lexirecall.io.objects import readable
+from ir_lexirecall.io.objects import RUN_COLUMNS, TableLike, nested_dicts, packed_numbers, readable
 from ir_lexirecall.io.readers import run_batches
-from ir_lexirecall.io.small_tables import RUN_COLUMNS, TableLike, nested_dicts, packed_numbers
 
 RunLike: TypeAlias = TableLike
 """A run in any form: a path, a DataFrame (pandas, Polars, Arrow), a dict of dicts, or an iterable of named tuples."""

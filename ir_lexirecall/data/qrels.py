@@ -14,7 +14,7 @@ from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.io.columns import changes, qrel_columns
-from ir_lexirecall.io.small_tables import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
+from ir_lexirecall.io.objects import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts

@@ -15,7 +15,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import top_grades
-from ir_lexirecall.io.small_tables import id_string
+from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures

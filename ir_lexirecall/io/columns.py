@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -22,18 +23,32 @@ from ir_lexirecall._util.arrays import Bools, Ints
 from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
-from ir_lexirecall.io.column_names import renaming, theirs, with_our_names
 from ir_lexirecall.io.files import STDIN, parquet_parts
-from ir_lexirecall.io.objects import readable
-from ir_lexirecall.io.small_tables import (
+from ir_lexirecall.io.objects import (
+    PYTERRIER,
     QREL_COLUMNS,
     RUN_COLUMNS,
     TableLike,
     id_string,
     is_plain_number,
-    rows_of_dicts,
+    readable,
+    renaming,
     with_string_keys,
 )
+
+_OTHER_NAMES = {
+    **PYTERRIER,
+    "query-id": "query_id",  # BEIR
+    "corpus-id": "doc_id",
+    "q_id": "query_id",  # ranx
+}
+"""What other programs call the columns of runs and qrels."""
+_GRADES_ARE_SCORES = ("query-id", "q_id")  # whose tables call the grades of qrels scores
+_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
+_LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
+    ("score", "score", True, False): "; this looks like qrels, not a run",
+    ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
+}
 
 
 def is_file(source: Any) -> bool:
@@ -72,9 +87,6 @@ def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:
 
 def qrel_table(qrels: TableLike) -> pl.DataFrame:
     return pl.DataFrame(qrel_columns(qrels))
-
-
-_MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
 
 
 def _as_float(value: Any) -> float:
@@ -126,25 +138,41 @@ def _table(
     """``data`` as a table whose values are still unchecked: the columns that are needed, or ``everything`` that it has."""
     table: dict[str, pl.Series]
     if isinstance(data, (str, os.PathLike)):
-        table = _columns(read_path(os.fspath(data)))
+        table = read_path(os.fspath(data)).to_dict()
     elif isinstance(data, Mapping):
-        table = _series(rows_of_dicts(with_string_keys(data, what), needed[-1]), what)
+        nested = with_string_keys(data, what)
+        columns = {
+            "query_id": list(chain.from_iterable([q] * len(docs) for q, docs in nested.items())),
+            "doc_id": list(chain.from_iterable(nested.values())),
+            needed[-1]: list(chain.from_iterable(docs.values() for docs in nested.values())),
+        }
+        table = _series(columns, what)
     elif isinstance(data, pl.DataFrame):
-        table = _columns(data)
+        table = data.to_dict()
     elif isinstance(data, pl.LazyFrame):
         if not engine.computes():
             raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.where()}; collect it before")
-        table = _columns(data.collect())
+        table = data.collect().to_dict()
     elif hasattr(data, "itertuples"):
         table = _series(_pandas_columns(data, what, needed, everything), what)
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
-        table = _arrow_columns(data, what, needed)
+        if engine.computes():
+            try:
+                table = pl.DataFrame(data).to_dict()
+            except (TypeError, ValueError, pl.exceptions.PolarsError):
+                raise _unreadable(data, what, needed) from None
+        elif hasattr(data, "column_names"):
+            table = _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
+        else:
+            raise ValueError(
+                f"{what}: a {type(data).__name__} cannot be read {engine.where()}; give a pandas DataFrame"
+            )
     elif isinstance(data, Iterable) and not hasattr(data, "dtype"):
         table = _series(_fields(data, what, needed), what)
     else:
         raise _unreadable(data, what, needed)
     names = list(table)
-    table = with_our_names(table, needed)
+    table = _with_our_names(table, needed)
     if missing := [name for name in needed if name not in table]:
         hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
         raise ValueError(
@@ -153,10 +181,18 @@ def _table(
     return table
 
 
-_LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
-    ("score", "score", True, False): "; this looks like qrels, not a run",
-    ("relevance", "relevance", False, True): "; this looks like a run, not qrels",
-}
+def _with_our_names(table: dict[str, pl.Series], needed: tuple[str, ...]) -> dict[str, pl.Series]:
+    """A table with our names for the columns that are needed and that it has under another one."""
+    names = {name: _OTHER_NAMES[name] for name in table if _OTHER_NAMES.get(name) in needed}
+    names = {name: ours for name, ours in names.items() if ours not in table}
+    grades_lack = "relevance" in needed and not {"relevance", "label"} & table.keys()
+    if grades_lack and "score" in table and any(name in table for name in _GRADES_ARE_SCORES):
+        score = table["score"]
+        values = score.to_numpy() if score.dtype.is_float() else None
+        # With fractions among the scores, it is a run.
+        if score.dtype.is_integer() if values is None else (values == values.round()).all():
+            names["score"] = "relevance"
+    return {names.get(name, name): values.alias(names.get(name, name)) for name, values in table.items()}
 
 
 def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
@@ -171,27 +207,13 @@ def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
 def _pandas_columns(table: Any, what: str, needed: tuple[str, ...], everything: bool) -> dict[str, Any]:
     """The columns of a pandas table by the texts of their labels: those that are needed, under either name, or all."""
     names = [check_text(str(label), f"{what}: names of columns") for label in table.columns]
-    lacks_one = any(theirs((name,)).isdisjoint(names) for name in needed)
-    wanted = set(names) if everything or lacks_one else theirs(needed)
+    aliases = {name: {name, *(other for other, ours in _OTHER_NAMES.items() if ours == name)} for name in needed}
+    lacks_one = any(known.isdisjoint(names) for known in aliases.values())
+    wanted = set(names) if everything or lacks_one else set[str]().union(*aliases.values())
     twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
     if twice:
         raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
     return {name: table.iloc[:, place] for place, name in enumerate(names) if name in wanted}
-
-
-def _arrow_columns(data: Any, what: str, needed: tuple[str, ...]) -> dict[str, pl.Series]:
-    if engine.computes():
-        try:
-            return _columns(pl.DataFrame(data))
-        except (TypeError, ValueError, pl.exceptions.PolarsError):
-            raise _unreadable(data, what, needed) from None
-    if not hasattr(data, "column_names"):
-        raise ValueError(f"{what}: a {type(data).__name__} cannot be read {engine.where()}; give a pandas DataFrame")
-    return _series({name: data.column(name).to_pylist() for name in data.column_names}, what)
-
-
-def _columns(table: pl.DataFrame) -> dict[str, pl.Series]:
-    return {series.name: series for series in table}
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -200,21 +222,17 @@ def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[st
     if not rows:
         return {name: [] for name in needed}
     if isinstance(rows[0], Mapping):
-        return _fields_of_dicts(rows, what)
+        keys = set(rows[0])
+        odd = next((n for n, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != keys), None)
+        if odd is not None:
+            wanted = ", ".join(map(str, rows[0]))
+            raise ValueError(f"{what}: row {odd + 1} is {shown(rows[odd])}, not a dict with {wanted}")
+        return {str(name): [row[name] for row in rows] for name in rows[0]}
     names = getattr(rows[0], "_fields", None)
     if names is None or any(getattr(kind, "_fields", None) != names for kind in set(map(type, rows))):
         odd = next(row for row in rows if names is None or getattr(row, "_fields", None) != names)
         raise ValueError(f"{what}: {shown(odd)} is not a named tuple with the fields {', '.join(names or needed)}")
     return {name: list(map(itemgetter(i), rows)) for i, name in enumerate(names)}
-
-
-def _fields_of_dicts(rows: Sequence[Any], what: str) -> dict[str, list[Any]]:
-    """The columns of rows that are dicts with the same keys."""
-    names = set(rows[0])
-    odd = next((n for n, row in enumerate(rows) if not isinstance(row, Mapping) or set(row) != names), None)
-    if odd is not None:
-        raise ValueError(f"{what}: row {odd + 1} is {shown(rows[odd])}, not a dict with {', '.join(map(str, rows[0]))}")
-    return {str(name): [row[name] for row in rows] for name in rows[0]}
 
 
 def _series(columns: Mapping[str, Any], what: str) -> dict[str, pl.Series]:
@@ -228,7 +246,12 @@ def _one_series(name: str, values: Any) -> pl.Series:
     if hasattr(values, "to_numpy"):
         dtype = getattr(values, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-            return pl.Series(name, _plain_array(values.to_numpy()))
+            numbers = values.to_numpy()
+            if dtype.kind == "f" and dtype.itemsize not in (4, 8):  # Polars knows none of 16 or 128 bits,
+                numbers = numbers.astype(np.float64)
+            if not numbers.dtype.isnative:  # nor those of another machine's order of bytes
+                numbers = numbers.astype(numbers.dtype.newbyteorder("="))
+            return pl.Series(name, numbers)
         try:
             if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
                 arrow = getattr(values.array, "__arrow_array__", None)  # strings come over without a copy
@@ -251,27 +274,21 @@ def _one_series(name: str, values: Any) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Object)
 
 
-def _plain_array(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Numbers in a type that Polars knows: not of 16 or 128 bits, and in this machine's order of bytes."""
-    if numbers.dtype.kind == "f" and numbers.dtype.itemsize not in (4, 8):
-        return numbers.astype(np.float64)
-    return numbers if numbers.dtype.isnative else numbers.astype(numbers.dtype.newbyteorder("="))
-
-
 def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
     """Ids as strings: strings stay, integers become decimal strings, everything else is refused."""
-    if values.dtype == pl.String and not values.null_count():
-        return values
-    if values.dtype.is_integer() and not values.null_count():
-        return _decimal(values)
-    if values.dtype.is_integer() or values.dtype in (pl.Categorical, pl.Enum):
-        strings = values.cast(pl.String)
-    elif len(values) == 0:
+    if len(values) == 0:
         return pl.Series(values.name, [], dtype=pl.String)
-    else:
-        strings = values
-    if strings.dtype == pl.String and not strings.null_count():
-        return strings
+    if not values.null_count():
+        if values.dtype == pl.String:
+            return values
+        if values.dtype.is_integer():
+            new = changes(values)
+            if 4 * np.count_nonzero(new) > len(values):
+                return values.cast(pl.String)
+            # Where ids repeat, as queries do, each stretch is printed once.
+            return values.filter(pl.Series(new)).cast(pl.String)[np.cumsum(new) - 1]
+        if values.dtype in (pl.Categorical, pl.Enum):
+            return values.cast(pl.String)
     texts = []
     for row, value in enumerate(values.to_list(), start=first_row):
         try:
@@ -279,14 +296,6 @@ def _ids(values: pl.Series, what: str, first_row: int = 1) -> pl.Series:
         except ValueError as error:
             raise ValueError(f"{what}: row {row} has no usable {values.name}: {error}") from None
     return pl.Series(values.name, texts, dtype=pl.String)
-
-
-def _decimal(values: pl.Series) -> pl.Series:
-    """Integers as decimal strings; where they repeat, as queries do, each stretch is printed once."""
-    new = changes(values)
-    if 4 * np.count_nonzero(new) > len(values):
-        return values.cast(pl.String)
-    return values.filter(pl.Series(new)).cast(pl.String)[np.cumsum(new) - 1]
 
 
 def _numbers(values: pl.Series, name: str, what: str, ids: Mapping[str, pl.Series]) -> pl.Series:

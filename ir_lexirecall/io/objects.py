@@ -1,16 +1,38 @@
-"""What other programs hold in memory (rankings of ranx, hits of Pyserini, data sets of Hugging Face), as ``columns`` reads it."""
+"""Runs and qrels in memory: what other programs hold (rankings of ranx, hits of Pyserini, data sets of Hugging Face), as ``columns`` reads it.
+
+Small ones become plain lists, without a query engine.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import numbers
+import os
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import check_text, is_number, naming, shown
 from ir_lexirecall._util.lazy import pandas as pd
 
+TableLike: TypeAlias = str | os.PathLike[str] | Mapping[Any, Mapping[Any, Any]] | Iterable[Any]
+"""A path, a pandas, Polars or Arrow table, a dict of dicts, an iterable of named tuples or of dicts, or an object that holds
+one of these (DuckDB, Hugging Face, ranx, trectools, Pyserini's hits)."""
+RUN_COLUMNS = ("query_id", "doc_id", "score")
+QREL_COLUMNS = ("query_id", "doc_id", "relevance")
+PYTERRIER = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
+"""PyTerrier's names of columns, and ours."""
+_RECOMMENDERS = {
+    "user": "query_id",
+    "user_id": "query_id",
+    "item": "doc_id",
+    "item_id": "doc_id",
+    "rating": "relevance",
+}
 _REFUSED = {
     "dask": "a Dask table is not computed yet; give its .compute()",
     "lenskit": "LensKit's lists are compared by lenskit_lexirecall.compare and measured by its metrics; or give their .to_df()",
@@ -18,6 +40,30 @@ _REFUSED = {
 }
 _TRECTOOLS = {"query": "query_id", "docid": "doc_id", "rel": "relevance", "score": "score"}
 _CHECKED = 3  # rankings in which hits are looked for
+_TOP_K = "ir_lexirecall.io.objects.top_k"
+_FEW_ROWS = 4096  # of a table that is read without a query engine
+
+
+def our_names(names: Sequence[str]) -> list[str]:
+    """The names of a table's columns, PyTerrier's as ours.
+
+    >>> our_names(["qid", "docno", "score"]), our_names(["query_id", "qid"])
+    (['query_id', 'doc_id', 'score'], ['query_id', 'qid'])
+    """
+    return [ours if (ours := PYTERRIER.get(name, name)) == name or ours not in names else name for name in names]
+
+
+def renaming(names: Sequence[str]) -> str:
+    """A hint at what columns should be called here that recommender systems call otherwise; empty for others.
+
+    >>> renaming(["user", "item", "rating"])
+    '; rename user to query_id, item to doc_id, rating to relevance'
+    """
+    known = [f"{name} to {_RECOMMENDERS[name]}" for name in names if name in _RECOMMENDERS]
+    return f"; rename {', '.join(known)}" if len(known) > 1 else ""
+
+
+# -- what other programs hold --------------------------------------------------------------------------------------
 
 
 def readable(data: Any, what: str) -> Any:
@@ -39,38 +85,29 @@ def readable(data: Any, what: str) -> Any:
         table = data.qrels_data if hasattr(data, "qrels_data") else data.run_data
         return table[[name for name in _TRECTOOLS if name in table]].rename(columns=_TRECTOOLS)
     if package == "datasets":
-        return _of_hugging_face(data, what)
+        if isinstance(data, Mapping):  # a DatasetDict
+            splits = ", ".join(map(repr, data))
+            raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
+        return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
     if package == "pyarrow" and hasattr(data, "to_table"):  # a data set of files, or a scanner of one
         return data.to_table()
     if package in _REFUSED and not hasattr(data, "_fields"):
         raise ValueError(f"{what} of type {type(data).__name__}: {_REFUSED[package]}")
     if isinstance(data, np.ndarray):
-        return _of_array(data, what)
+        if data.dtype.names is None:
+            kind = f"an array of shape {data.shape}, without ids; for the k best documents of each query, use {_TOP_K}"
+            kind = "a single column, without ids" if data.ndim == 1 else kind
+            raise ValueError(f"{what} of type {type(data).__name__} cannot be read: it is {kind}")
+        fields = {name: data[name].ravel() for name in data.dtype.names}
+        return pd.DataFrame(
+            {name: np.char.decode(x, "utf-8") if x.dtype.kind == "S" else x for name, x in fields.items()}
+        )
     if what == "run" and isinstance(data, Mapping) and _has_hits(data):
-        return {query_id: _scores(query_id, hits) for query_id, hits in data.items()}
-    return data
-
-
-def _of_hugging_face(data: Any, what: str) -> Any:
-    if isinstance(data, Mapping):  # a DatasetDict
-        splits = ", ".join(map(repr, data))
-        raise ValueError(f"{what}: a {type(data).__name__} has splits ({splits}); give one of them")
-    return data.with_format("arrow")[:] if hasattr(data, "num_rows") else data
-
-
-def _of_array(array: Any, what: str) -> Any:
-    """A structured array as a table."""
-    if array.dtype.names is None:
-        more = "" if array.ndim == 1 else "; for the k best documents of each query, use ir_lexirecall.io.objects.top_k"
-        kind = "a single column" if array.ndim == 1 else f"an array of shape {array.shape}"
-        raise ValueError(f"{what} of type {type(array).__name__} cannot be read: it is {kind}, without ids{more}")
-    columns = {name: array[name].ravel() for name in array.dtype.names}
-    return pd.DataFrame(
-        {
-            name: np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
-            for name, values in columns.items()
+        return {
+            query_id: _scores(query_id, hits) if isinstance(hits, (list, tuple)) else hits
+            for query_id, hits in data.items()
         }
-    )
+    return data
 
 
 def _has_hits(data: Any) -> bool:
@@ -88,10 +125,9 @@ def _hit(hit: Any) -> tuple[Any, Any] | None:
     return (hit[0], hit[1]) if isinstance(hit, (tuple, list)) and len(hit) == 2 else None
 
 
-def _scores(query_id: Any, hits: Any) -> Any:
-    if not isinstance(hits, (list, tuple)):
-        return hits
-    scores = {}
+def _scores(query_id: Any, hits: Sequence[Any]) -> dict[Any, Any]:
+    """Scores by document, of a query's hits."""
+    scores: dict[Any, Any] = {}
     for hit in hits:
         pair = _hit(hit)
         if pair is None:
@@ -139,3 +175,118 @@ def top_k(query_ids: Sequence[Any], documents: Any, scores: Any, *, names: Seque
     found = docs[kept] if names is None else np.asarray(names)[docs[kept]]
     queries = np.repeat(np.asarray(query_ids), kept.sum(axis=1))
     return pd.DataFrame({"query_id": queries, "doc_id": found, "score": values[kept]})
+
+
+# -- small ones as plain lists ------------------------------------------------------------------------------------
+
+
+def is_plain_number(value: Any) -> bool:
+    """Whether a value is a number, or a decimal."""
+    return is_number(value) or isinstance(value, Decimal)
+
+
+def id_string(value: Any) -> str:
+    """A query or document id as a string; an integer means its decimal string.
+
+    >>> id_string(7), id_string("d7")
+    ('7', 'd7')
+    """
+    if isinstance(value, str):
+        return check_text(str(value), "ids")
+    if isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_)):
+        return str(int(value))
+    raise ValueError(f"ids must be strings or integers, but one is {shown(value)} ({type(value).__name__})")
+
+
+def with_string_keys(outer: Mapping[Any, Mapping[Any, Any]], what: str) -> Mapping[str, Mapping[str, Any]]:
+    """The same dict of dicts if all ids are strings already, else a copy with integer ids as decimal strings."""
+    for query_id, docs in outer.items():
+        if not isinstance(docs, Mapping):
+            hint = " (several runs by name are for compare)" if what == "run" and not is_number(docs) else ""
+            raise ValueError(f"{what}: query {shown(query_id)} maps to {shown(docs)}, not to a dict of documents{hint}")
+    try:
+        for keys in (outer, *outer.values()):
+            text = "".join(keys)  # the quickest way to learn that all are strings
+            if not text.isascii():
+                text.encode("utf-8")
+        return outer
+    except (TypeError, UnicodeEncodeError):
+        pass
+    with naming(what):
+        copy = {id_string(q): {id_string(d): value for d, value in docs.items()} for q, docs in outer.items()}
+    if len(copy) < len(outer) or any(len(a) < len(b) for a, b in zip(copy.values(), outer.values(), strict=True)):
+        raise ValueError(f"{what}: an id occurs as a string and as an integer; use one of the two")
+    return copy
+
+
+def nested_dicts(data: TableLike, what: str, needed: tuple[str, str, str]) -> Mapping[str, Mapping[str, Any]] | None:
+    """A dict of dicts with strings as keys, of a dict of dicts or of a small plain table; None for any other input.
+
+    A table is plain if it has no other columns, ids that are all strings or all integers, and no row twice. So small inputs
+    need no query engine, whose start would take longer than their evaluation; whatever is odd is left to the general way,
+    which names the offender.
+    """
+    if isinstance(data, Mapping):
+        return with_string_keys(data, what)
+    columns = few_columns(data, needed)
+    if columns is None:
+        return None
+    nested: dict[str, dict[str, Any]] = {}
+    query, doc, value = (columns[name] for name in needed)
+    for query_id, doc_id, number in zip(query, doc, value, strict=True):
+        ranking = nested.get(query_id)
+        if ranking is None:
+            ranking = nested[query_id] = {}
+        ranking[doc_id] = number
+    return nested if sum(map(len, nested.values())) == len(doc) else None
+
+
+def few_columns(data: Any, needed: tuple[str, str, str], texts: tuple[str, ...] = ()) -> dict[str, list[Any]] | None:
+    """The columns of a small table or of few named tuples: those that are needed, and all ``texts``.
+
+    None for anything larger, or not plain: with other columns, ids that are neither all strings nor all integers, or texts that
+    are no strings.
+    """
+    if isinstance(data, list):
+        if (
+            not 0 < len(data) <= _FEW_ROWS
+            or getattr(data[0], "_fields", None) is None
+            or set(map(type, data)) != {type(data[0])}
+        ):
+            return None
+        names, lists = data[0]._fields, list(map(list, zip(*data, strict=True)))
+        if needed[2] == "relevance" and not texts and names[3:] == ("iteration",) and set(lists[3]) == {"0"}:
+            names, lists = names[:3], lists[:3]  # ir_measures.Qrel
+    else:
+        if not hasattr(data, "itertuples") or len(data) > _FEW_ROWS:
+            return None
+        names, lists = tuple(data.columns), []
+    wanted = {*needed, *texts}
+    renamed = [PYTERRIER.get(name, name) if name not in wanted else name for name in names]
+    if len(renamed) != len(wanted) or set(renamed) != wanted:
+        return None
+    columns = dict(zip(renamed, lists or [data[name].tolist() for name in names], strict=True))
+    for name in (*needed[:2], *texts):
+        kinds = set(map(type, columns[name]))
+        if kinds == {int} and name not in texts:
+            columns[name] = list(map(str, columns[name]))
+        elif kinds != {str} or not "".join(columns[name]).isascii():
+            return None
+    return columns
+
+
+def packed_numbers(rows: Iterable[Sequence[Any]]) -> NDArray[np.float64] | None:
+    """All numbers of several sequences, one after the other, as float64; None if a value is not a number.
+
+    Sequences that are made on the way are checked and packed while the processor's cache still has them.
+    """
+    packed = []
+    for row in rows:
+        kinds = list(map(type, row))
+        if kinds.count(float) < len(row) and not set(kinds) <= {float, int} and not all(map(is_plain_number, row)):
+            return None
+        try:
+            packed.append(struct.pack(f"{len(row)}d", *row))
+        except (struct.error, OverflowError, ValueError):
+            return None
+    return np.frombuffer(b"".join(packed))

@@ -15,7 +15,6 @@ import numpy as np
 
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io.column_names import our_names, renaming
 from ir_lexirecall.io.content import (
     blocks_of_file,
     check_names,
@@ -27,6 +26,7 @@ from ir_lexirecall.io.content import (
 )
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.io.lines import TEXTS, columns_of_lines, columns_of_table, header_of
+from ir_lexirecall.io.objects import our_names, renaming
 from ir_lexirecall.io.parquet import parquet_batches
 
 RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
