@@ -20,7 +20,7 @@ from ir_measures import AP, Compat, Qrel, ScoredDoc, nDCG, parse_measure
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import content
+from ir_lexirecall.io import files as content
 from ir_lexirecall.measures import REGISTRY
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}

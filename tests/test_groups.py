@@ -103,7 +103,7 @@ def test_groups_may_have_commas_and_quotes(tmp_path: Path) -> None:
     path.write_text('# types\nquery_id,group\nq1,"who, where"\nq2,"""how"""\nq3, why\n')
     assert read_groups(path, ["q1", "q2", "q3"]).names == ['"how"', "who, where", "why"]
     path.write_text('query_id,group\nq1,"who\n')
-    with pytest.raises(ValueError, match=f"^read_groups: {path}, line 2: unexpected end of data"):
+    with pytest.raises(ValueError, match=f"^read_groups: {path}, line 2: a quotation mark is not closed"):
         read_groups(path, ["q1"])
 
 

@@ -40,7 +40,7 @@ from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io import content
+from ir_lexirecall.io import files as content
 from ir_lexirecall.measures.parsing import parse_measures
 
 pytestmark = [

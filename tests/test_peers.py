@@ -15,7 +15,7 @@ from ir_measures import AP, ERR, ERR_IA, NERR8, NERR9, NERR10, NERR11, NRBP, RR,
 from ir_lexirecall import RBU, TOMA
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import trec
+from ir_lexirecall.io import readers
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import collections, cwl_values, judged, retrieved, values
 
@@ -145,7 +145,7 @@ def test_err_equals_gdeval_to_the_digits_it_prints(data, run, k):
 @pytest.fixture(scope="module")
 def diversity(data):
     """Binary judgments of the subtopics of TREC 2014's topics, and a run without ties: ndeval's rule is another."""
-    qrels = trec.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
+    qrels = readers.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
     scores = pd.DataFrame(ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz")))
     rankings = {
         query_id: reference.order(dict(zip(rows["doc_id"], rows["score"], strict=True)))

@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import content, readers, trec
-from ir_lexirecall.io.nuggets import nugget_qrels
+from ir_lexirecall.io import files as content
+from ir_lexirecall.io import readers
+from ir_lexirecall.io.json_runs import nugget_qrels
 
 FILES = Path(__file__).parent / "files" / "frameworks"
 MTEB = FILES / "TinyArguments_predictions.json"
@@ -336,12 +337,12 @@ def test_comments_in_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     lines = [f"q{i // 20} Q0 d{i} 1 {-i} tag\n" for i in range(200)]
     (tmp_path / "plain").write_text("".join(lines))
     (tmp_path / "comments").write_text("".join(line + "# and\n" * (i % 3) for i, line in enumerate(lines)))
-    assert trec.read_run(str(tmp_path / "comments")).equals(trec.read_run(str(tmp_path / "plain")))
+    assert readers.read_run(str(tmp_path / "comments")).equals(readers.read_run(str(tmp_path / "plain")))
 
 
 def test_a_file_of_comments_only(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("# nothing\n# at all")
-    assert len(trec.read_run(str(tmp_path / "file"))) == 0
+    assert len(readers.read_run(str(tmp_path / "file"))) == 0
     with pytest.raises(ValueError, match="there are no judgments in it"):
         irl.evaluate("LR", tmp_path / "file", {"q": {"d": 1.0}})
 

@@ -221,7 +221,7 @@ def test_lists_of_the_workbench(tmp_path: Path) -> None:
         ("query,docid,rating\nq,d,1\nq,d,2\n", "line 3: document 'd' is rated twice for query 'q'"),
         ("query,docid,rating\nq,d,good\n", "line 2: the rating of document 'd' for query 'q' is 'good', not a number"),
         ("query,docid,rating\nq,,1\n", "line 2: there is no document"),
-        ('query,docid,rating\n"q,d,1\n', "line 2: unexpected end of data"),
+        ('query,docid,rating\n"q,d,1\n', "line 2: a quotation mark is not closed"),
         ('{"ratings": []}', "no judgment list: it has ratings, but no judgmentRatings"),
         ('{"judgmentRatings": [{"query": "q"}]}', "expected query and ratings"),
         ('{"judgmentRatings": [{"query": "q", "ratings": [{"rating": 1}]}]}', "without docId and rating"),

@@ -21,6 +21,7 @@ import ir_lexirecall as irl
 from ir_lexirecall.data import alignment
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io import objects
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 

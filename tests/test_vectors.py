@@ -12,7 +12,7 @@ import pytest
 
 from ir_lexirecall import CAM, LR, MM, TOMA
 from ir_lexirecall._util.measure_strings import parse_measure
-from ir_lexirecall.io import trec
+from ir_lexirecall.io import readers
 from tests.conftest import PROVIDER, cwl_values, values
 
 
@@ -75,7 +75,9 @@ def test_rbu_on_web_2014(data, measure):
 def test_toma_on_clef_ehealth_2016(data, run, distance):
     names = ("relevance", "trustworthiness", "understandability")
     labels = [
-        trec.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz")).drop("iteration").rename({"relevance": name})
+        readers.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
+        .drop("iteration")
+        .rename({"relevance": name})
         for name in names
     ]
     qrels = reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)

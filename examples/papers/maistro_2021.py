@@ -35,7 +35,7 @@ from ir_lexirecall import SignificanceTest, evaluate
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import trec
+from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures.multi_aspect import label_weights
 from ir_lexirecall.meta import Study, plot, reachable_maximum
 
@@ -281,7 +281,7 @@ def read(folder: Path, *, gated: bool = False) -> tuple[Judgments, dict[str, Ali
         gated: a document that is not relevant has the lowest label of every aspect.
     """
     labels = [
-        trec.read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name}) for name in CLEF
+        read_qrels(str(folder / f"{name}.qrels.gz")).drop("iteration").rename({"relevance": name}) for name in CLEF
     ]
     joined = reduce(lambda left, right: left.join(right, on=["query_id", "doc_id"], how="left"), labels)
     if gated:

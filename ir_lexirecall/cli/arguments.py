@@ -23,7 +23,7 @@ from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
-from ir_lexirecall.io.trec import read_qrels
+from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.present.text import printable
 
 merging: Any = LazyModule("ir_lexirecall.judging.files")

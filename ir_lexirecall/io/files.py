@@ -1,18 +1,306 @@
-"""Files that are written whole or not at all, and files that can be read only once."""
+"""Files: their bytes, compressed or not, read more than once, whole or in blocks of lines; and files that are written whole or not at all."""
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import errno
+import gzip
+import importlib
+import json
+import lzma
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
+from typing import Any, BinaryIO
+
+from ir_lexirecall._util.errors import needs
 
 STDIN = "-"  # how standard input is called where a path is expected
+LONGEST = 2**20
+"""Bytes of a line: what is longer is refused."""
+_BLOCK = 8 * 2**20  # bytes
+_METADATA_START = b"# ir_metadata.start"
+_METADATA_END = b"\n# ir_metadata.end"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_HARMLESS = 2**28  # bytes
+_MOST_PACKED = 200  # times the size of a compressed file
+_MOST_DIGITS = 300
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class Spooled(str):
+    """The name of something that can be read only once (a pipe, standard input), with a copy of its content."""
+
+    copy: str
+
+
+@contextlib.contextmanager
+def rereadable(path: str) -> Iterator[str]:
+    """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
+    try:
+        mode = os.stat(path).st_mode
+        once = not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    except (OSError, ValueError):
+        once = path == STDIN
+    if isinstance(path, Spooled) or not once:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
+        spooled = Spooled(path)
+        spooled.copy = os.path.join(folder, "content")
+        with open(spooled.copy, "wb") as copy:
+            if path == STDIN:
+                if sys.stdin is None:
+                    raise ValueError(f"{path}: standard input is closed")
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+            else:
+                with open(path, "rb") as stream:
+                    shutil.copyfileobj(stream, copy)
+        yield spooled
+
+
+def content_path(path: str) -> str:
+    """Where the content of a file is read: its path, or that of the copy in the meantime."""
+    return path.copy if isinstance(path, Spooled) else path
+
+
+def parquet_parts(folder: str | os.PathLike[str]) -> list[str]:
+    """The Parquet files in a folder as one table, as Spark writes it; none if there is something else that is not hidden."""
+    if not os.path.isdir(folder):
+        return []
+    parts = sorted(file for file in Path(folder).iterdir() if not file.name.startswith((".", "_")))
+    return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a file is read as Parquet: by its name, or by its content."""
+    if kind_of_file(path) == ".parquet":
+        return True
+    content = content_path(path)
+    if not os.path.isfile(content) or os.path.getsize(content) < 12:
+        return False
+    with open(content, "rb") as stream:
+        if stream.read(4) != b"PAR1":
+            return False
+        stream.seek(-4, os.SEEK_END)
+        return stream.read() == b"PAR1"
+
+
+def first_line(path: str) -> str:
+    """The first line of a text file that is neither empty nor a comment, as far as it is not very long; or the first comment."""
+    lines = [line for line in first_text(path, 2**16).split("\n") if line.strip()]
+    return next((line for line in lines if not line.lstrip().startswith("#")), lines[0] if lines else "")
+
+
+def first_text(path: str, size: int = 4096) -> str:
+    """The beginning of a text file, however it is compressed."""
+    with _open(path) as stream:
+        return _read(stream, path, size).decode("utf-8-sig", "replace")
+
+
+def whole_content(path: str) -> bytes:
+    """All bytes of a text file, however it is compressed."""
+    size = os.path.getsize(existing_file(path))
+    blocks, read = [], 0
+    with _open(path) as stream:
+        while block := _read(stream, path, _BLOCK):
+            blocks.append(block)
+            read += len(block)
+            if read > _HARMLESS and read > _MOST_PACKED * size:
+                raise ValueError(f"{path}: {size:,} bytes hold more than {read:,}; this looks like an attack, not data")
+    return b"".join(blocks)
+
+
+def text_of_file(path: str) -> str:
+    """All of a text file, without a byte order mark; a ``ValueError`` where it is not UTF-8."""
+    try:
+        return whole_content(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        raise ValueError(f"{path}, line {line}: not UTF-8 ({error.reason})") from None
+
+
+def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
+    """What a JSON text that begins in a line of a file holds.
+
+    Raises:
+        ValueError: it is no JSON, nested too deeply, or an object names something twice, which would be lost.
+    """
+    try:
+        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
+        if _SURROGATE.search(text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path}, line {first_line + error.lineno - 1}: taken for JSON, but {error.msg}") from None
+    except RecursionError:
+        raise ValueError(f"{path}: taken for JSON, but nested too deeply") from None
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
+        raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
+    return content
+
+
+def _integer(digits: str) -> int | float:
+    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
+    """A JSON object; what it names twice would be lost."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
+    return content
+
+
+def metadata_header(path: str) -> str:
+    """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
+    if not first_text(path, len(_BYTE_ORDER_MARK) + len(_METADATA_START)).startswith(_METADATA_START.decode()):
+        return ""
+    block = next(blocks_of_file(path))
+    end = block.find(_METADATA_END)
+    return block[: block.find(b"\n", end + 1) + 1].decode("utf-8", "replace") if end >= 0 else ""
+
+
+def kind_of_file(path: str) -> str:
+    """The ending that tells a file's format, without that of the compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _OPENERS:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _open_gzip(path: str) -> Any:
+    try:
+        return importlib.import_module("isal.igzip").open(path, "rb")  # several times faster, where it is installed
+    except ModuleNotFoundError:
+        return gzip.open(path, "rb")
+
+
+def _open_zstd(path: str) -> Any:
+    for name in ("compression.zstd", "backports.zstd"):
+        try:
+            return importlib.import_module(name).open(path, "rb")
+        except ModuleNotFoundError:
+            continue
+    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
+
+
+_OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
+_BEGINNINGS = {
+    ".gz": (b"\x1f\x8b",),
+    ".bz2": (b"BZh",),
+    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
+    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
+}
+_NO_TEXT = {  # beginnings that no text has
+    b"\x1f\x8b": ".gz",
+    **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+
+
+_FEATHER = "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it"
+_FOREIGN = {
+    b"ARROW1": _FEATHER,
+    b"FEA1": _FEATHER,
+    b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
+    b"PK\x03\x04": "a zip archive; unpack it",
+}
+
+
+def _open(path: str) -> BinaryIO:
+    """Open a text file; a compressed one is known by its ending, or by its content."""
+    content = existing_file(path)
+    with open(content, "rb") as stream:
+        beginning = stream.read(16)
+    for start, kind in _FOREIGN.items():
+        if beginning.startswith(start):
+            raise ValueError(f"{path} cannot be read: it is {kind}")
+    ending = Path(path).suffix.lower()
+    if ending not in _OPENERS:
+        ending = next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
+    elif beginning and not beginning.startswith(_BEGINNINGS[ending]):
+        raise ValueError(f"{path} cannot be read: it is not compressed, in spite of its ending {ending}")
+    opener: Any = _OPENERS.get(ending)
+    opened: BinaryIO = opener(content) if opener else open(content, "rb")  # noqa: SIM115
+    return opened
+
+
+def existing_file(path: str) -> str:
+    """Where to read a file."""
+    content = content_path(path)
+    if Path(content).is_dir():
+        raise ValueError(f"{path} is a directory, not a file")
+    if not Path(content).exists():
+        raise ValueError(f"{path}: there is no such file")
+    return content
+
+
+def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> bytes:
+    """Read ``size`` bytes, at most; with ``line``, to the end of the line."""
+    try:
+        return stream.readline(size) if line else stream.read(size)
+    except MemoryError:
+        raise
+    except Exception as error:  # each compression has errors of its own
+        raise ValueError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
+
+
+def blocks_of_file(path: str) -> Iterator[bytes]:
+    """A text file's content in blocks of whole lines (no longer than ``LONGEST``), without a byte order mark."""
+    position = 0
+    with _open(path) as stream:
+        block = _read(stream, path, _size_of_block(stream))
+        if block.startswith(_BYTE_ORDER_MARK):
+            block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
+        while block:
+            if not block.endswith(b"\n"):
+                block += _read(stream, path, LONGEST + 1, line=True)
+            if not block.endswith(b"\n"):
+                block += b"\n"
+            end = 0
+            while end < len(block):
+                start, end = end, block.rfind(b"\n", end, end + LONGEST + 1) + 1
+                if not end:
+                    line = _lines_before(path, position + start) + 1
+                    raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
+            yield block
+            position += len(block)
+            block = _read(stream, path, _size_of_block(stream))
+
+
+def _size_of_block(stream: BinaryIO) -> int:
+    """Bytes to read so that the last line is whole, if that is cheap to know: it saves a copy of the block."""
+    if not isinstance(stream, BufferedReader):
+        return _BLOCK
+    start = stream.tell()
+    stream.seek(start + _BLOCK)
+    rest = len(stream.readline(LONGEST + 1))
+    stream.seek(start)
+    return _BLOCK + rest
+
+
+def _lines_before(path: str, position: int) -> int:
+    """How many lines end before a position in a text file."""
+    lines = 0
+    with _open(path) as stream:
+        if not stream.read(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
+            stream.seek(0)
+        while position > 0 and (block := stream.read(min(position, _BLOCK))):
+            lines += block.count(b"\n")
+            position -= len(block)
+    return lines
 
 
 @contextlib.contextmanager
@@ -63,50 +351,3 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()  # unless it has replaced the target
-
-
-class Spooled(str):
-    """The name of something that can be read only once (a pipe, standard input), with a copy of its content."""
-
-    copy: str
-
-
-@contextlib.contextmanager
-def rereadable(path: str) -> Iterator[str]:
-    """Make a file readable more than once: pipes and standard input (``-``) are copied to a private temporary file."""
-    if isinstance(path, Spooled) or not _reads_once(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="ir-lexirecall-") as folder:
-        spooled = Spooled(path)
-        spooled.copy = os.path.join(folder, "content")
-        with open(spooled.copy, "wb") as copy:
-            if path == STDIN:
-                if sys.stdin is None:
-                    raise ValueError(f"{path}: standard input is closed")
-                shutil.copyfileobj(sys.stdin.buffer, copy)
-            else:
-                with open(path, "rb") as stream:
-                    shutil.copyfileobj(stream, copy)
-        yield spooled
-
-
-def content_path(path: str) -> str:
-    """Where the content of a file is read: its path, or that of the copy in the meantime."""
-    return path.copy if isinstance(path, Spooled) else path
-
-
-def parquet_parts(folder: str | os.PathLike[str]) -> list[str]:
-    """The Parquet files in a folder as one table, as Spark writes it; none if there is something else that is not hidden."""
-    if not os.path.isdir(folder):
-        return []
-    parts = sorted(file for file in Path(folder).iterdir() if not file.name.startswith((".", "_")))
-    return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
-
-
-def _reads_once(path: str) -> bool:
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return path == STDIN
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
-from ir_lexirecall.io import trec
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.content import is_parquet, whole_content
-from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.files import is_parquet, rereadable, whole_content
 from ir_lexirecall.io.lines import csv_rows, text_of
-from ir_lexirecall.io.parquet import parquet_batches
+from ir_lexirecall.io.readers import parquet_table
 from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, id_text
 from ir_lexirecall.io.values.frames import columns_of_frame
 
@@ -174,7 +172,7 @@ def _of_columns(
 def _of_file(path: str, column: str | None, collection: str | None) -> list[_Pair]:
     with rereadable(path) as file:
         if is_parquet(file):
-            table = trec.stacked([*parquet_batches(file)])
+            table = parquet_table(file)
             columns = {name: table[name].to_list() for name in table.columns}
             return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}", collection)
         text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
@@ -200,7 +198,11 @@ def _rows(text: str, path: str) -> list[tuple[int, list[str]]]:
     first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
     separator = next((mark for mark in ("\t", ",", ";") if mark in first), None)
     lines: Iterable[tuple[int, list[str]]] = ((n, line.split()) for n, line in enumerate(text.split("\n"), start=1))
-    found = lines if separator is None else csv_rows(text, path, separator, skipinitialspace=True)
+    found = (
+        lines
+        if separator is None
+        else csv_rows(text, lambda line: f"{path}, line {line}", separator, skipinitialspace=True)
+    )
     return [(n, row) for n, row in found if any(row) and not row[0].startswith("#")]
 
 

@@ -1,26 +1,25 @@
-"""Runs and qrels in JSON: predictions of MTEB and sentence-transformers, and dicts of dicts."""
+"""JSON: runs and qrels (predictions of MTEB and sentence-transformers, dicts of dicts), and assignments of nuggets as qrels with subtopics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ir_lexirecall._util.errors import and_more, is_number, naming
+from ir_lexirecall._util.errors import and_more, entry, is_number, naming
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import search_engines, trec
-from ir_lexirecall.io.content import first_line, first_text, is_parquet, parsed_json, text_of_file
+from ir_lexirecall.io import search_engines
+from ir_lexirecall.io.files import parsed_json, text_of_file
 
 _MTEB = "mteb_model_meta"
+_GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
 
 
-def is_json(path: str) -> bool:
-    """Whether a file starts as JSON does; a line of six fields is TREC's whatever it starts with."""
-    if is_parquet(path):
-        return False
-    line = first_line(path).lstrip("\ufeff \t\r\n")
-    if not line:  # blank lines first, or an empty file
-        line = first_text(path).lstrip()
-    return line.startswith(("{", "[")) and (len(line.split()) != len(trec.RUN_FIELDS) or '"' in line)
+def is_json(first_line: str) -> bool:
+    """Whether a file whose first line this is starts as JSON does; a line of six fields is TREC's whatever it starts with."""
+    line = first_line.lstrip("\ufeff \t\r\n")
+    return line.startswith(("{", "[")) and (len(line.split()) != 6 or '"' in line)
 
 
 def json_run(path: str) -> pl.DataFrame:
@@ -172,3 +171,89 @@ def id_in_json(value: Any, name: str, place: str) -> str:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return str(value)
     raise ValueError(f"{place}: {name} is {shown_json(value)}, not a string or an integer")
+
+
+# -- assignments of nuggets ---------------------------------------------------------------------------------
+
+
+@entry
+def nugget_qrels(
+    assignments: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, vital: float = 1.0, okay: float = 0.5
+) -> pd.DataFrame:
+    """Qrels with weighted subtopics out of assignments of nuggets (TREC RAG, AutoNuggetizer).
+
+    A record says which nuggets of a query a text supports: ``{"qid", "nuggets": [{"text", "importance", "assignment"}]}``. The
+    text is called by ``docid`` (or ``doc_id``, ``docno``), and where the record is of a whole answer by ``run_id``.
+
+    Args:
+        assignments: records, or the path of a file with one per line (JSON lines).
+        vital, okay: weights of nuggets of this importance.
+
+    Returns:
+        ``query_id``, ``doc_id``, ``subtopic_id`` (the nugget's text), ``relevance`` (2 support, 1 partial support, 0 none) and
+        ``weight``: for RBU, ``D_nDCG``, ``IA`` and the other measures of diversity.
+
+    Raises:
+        ValueError: a record or nugget lacks a field, or one has an unknown value; the message names it.
+
+    >>> record = {"qid": "1", "docid": "d7", "nuggets": [
+    ...     {"text": "Rome was founded", "importance": "vital", "assignment": "support"},
+    ...     {"text": "by twins", "importance": "okay", "assignment": "partial_support"}]}
+    >>> nugget_qrels([record])
+      query_id doc_id       subtopic_id  relevance  weight
+    0        1     d7  Rome was founded          2     1.0
+    1        1     d7          by twins          1     0.5
+    """
+    weights = {"vital": vital, "okay": okay}
+    for name, weight in weights.items():
+        if not is_number(weight) or not 0 <= weight < float("inf"):
+            raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
+    rows = []
+    for place, record in _records(assignments):
+        query_id = _field(record, ("qid", "query_id"), place)
+        doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), place)
+        nuggets = record.get("nuggets")
+        if not isinstance(nuggets, list):
+            raise ValueError(f"{place}: no list of nuggets for query {query_id!r}")
+        for nugget in nuggets:
+            if not isinstance(nugget, Mapping):
+                raise ValueError(f"{place}: a nugget of query {query_id!r} is {shown_json(nugget)}")
+            text = _field(nugget, ("text",), place)
+            weight = _choice(nugget, "importance", weights, place, text)
+            grade = _choice(nugget, "assignment", _GRADES, place, text)
+            rows.append((query_id, doc_id, text, grade, weight))
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
+
+
+def _records(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        items: Iterable[tuple[str, Any]] = (
+            (f"{path}, line {n}", parsed_json(line, path, n))
+            for n, line in enumerate(text_of_file(path).split("\n"), start=1)
+            if line.strip()
+        )
+    else:
+        items = ((f"record {n}", record) for n, record in enumerate(source, start=1))
+    for place, record in items:
+        if not isinstance(record, Mapping):
+            raise ValueError(f"{place}: expected an assignment of nuggets, got {shown_json(record)}")
+        yield place, record
+
+
+def _field(record: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:
+    name = next((name for name in names if name in record), None)
+    if name is None:
+        raise ValueError(
+            f"{place}: there is no {' or '.join(names)}; it has {', '.join(map(str, record)) or 'nothing'}"
+        )
+    return id_in_json(record[name], name, place)
+
+
+def _choice(nugget: Mapping[str, Any], name: str, choices: Mapping[str, Any], place: str, text: str) -> Any:
+    value = nugget.get(name)
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(
+            f"{place}: nugget {shown_json(text)} has the {name} {shown_json(value)}; expected one of {', '.join(choices)}"
+        )
+    return choices[value]

@@ -1,31 +1,45 @@
-"""Files that benchmarks and frameworks write, read as runs and qrels: recognised by their content, not by their names.
+"""Runs and qrels from files, recognised by their content, not by their names.
 
-Beyond TREC's formats and tables (``trec``): predictions of MTEB (JSON) and sentence-transformers (JSON lines), dicts of dicts as
-JSON, BEIR's qrels (TSV), folders of runs as SuiteEval and TIREx write them, metadata on top of a run, and assignments of nuggets.
+TREC's formats and tables with a header (``lines``), Parquet, predictions of MTEB (JSON) and sentence-transformers (JSON lines), dicts of dicts as
+JSON, BEIR's qrels (TSV), folders of runs as SuiteEval and TIREx write them, and metadata on top of a run.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
+import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from ir_lexirecall._util import engine
+from ir_lexirecall._util.errors import needs
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.io import search_engines, trec
-from ir_lexirecall.io.content import first_line, is_parquet, metadata_header, parsed_json, text_of_file
-from ir_lexirecall.io.files import content_path, parquet_parts, rereadable
-from ir_lexirecall.io.json_runs import (
-    is_json,
-    is_mteb,
-    json_qrels,
-    json_run,
-    mteb_run,
-    table_of_dicts,
+from ir_lexirecall.io import search_engines
+from ir_lexirecall.io.files import (
+    content_path,
+    existing_file,
+    first_line,
+    is_parquet,
+    metadata_header,
+    parquet_parts,
+    parsed_json,
+    rereadable,
+    text_of_file,
 )
+from ir_lexirecall.io.json_runs import is_json, is_mteb, json_qrels, json_run, mteb_run, table_of_dicts
+from ir_lexirecall.io.lines import TEXTS, check_names, has_header, line_batches, read_lines, stacked, table_batches
+from ir_lexirecall.io.objects import QREL_COLUMNS, RUN_COLUMNS
 
+_RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
+_QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _RANKED = ("query_id", "doc_id", "position")
 _BEIR = ("query-id", "corpus-id", "score")
+_ROWS = 2**21  # of a Parquet file at a time
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
 _NO_RUNS = frozenset(
@@ -40,41 +54,88 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
     """A run's ``query_id``, ``doc_id`` and ``score``, some million rows at a time, in the file's order.
 
     Args:
-        path: what ``trec.run_batches`` reads, or JSON: predictions of MTEB with a single subset and split, lines of predictions
-            as sentence-transformers writes them, or a dict of dicts; or lines ``query document rank`` (MS MARCO, Pyserini); or a
-            folder of Parquet files.
+        path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
+            (``.parquet``, ``.csv``, ``.tsv``); JSON: predictions of MTEB with a single subset and split, lines of predictions
+            as sentence-transformers writes them, or a dict of dicts; lines ``query document rank`` (MS MARCO, Pyserini); or a
+            folder of Parquet files. Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``,
+            standard input, are copied to a temporary file first.
+
+    Raises:
+        ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
     """
     for part in parquet_parts(path) or [path]:
         with rereadable(part) as file:
-            if is_json(file):
+            if is_parquet(file):
+                yield from parquet_batches(file, RUN_COLUMNS)
+                continue
+            line = first_line(file)
+            fields = line.split()
+            if is_json(line):
                 yield json_run(file)
-            elif _has_ranks_only(file):
+            elif len(fields) == len(_RANKED) and fields[2].isdecimal():  # as in runs of MS MARCO
                 yield _ranked(file)
+            elif has_header(file, RUN_COLUMNS):
+                yield from table_batches(file, RUN_COLUMNS, everything=False)
             else:
-                yield from trec.run_batches(file)
+                for table in line_batches(file, _RUN_FIELDS, RUN_COLUMNS):
+                    yield pl.DataFrame([table[name] for name in RUN_COLUMNS])
 
 
 def read_run(path: str) -> pl.DataFrame:
     """A whole run, see ``run_batches``."""
     empty = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
-    return trec.stacked([*run_batches(path)], empty)
+    return stacked([*run_batches(path)], empty)
 
 
-def read_qrels(path: str) -> pl.DataFrame:
-    """Qrels: what ``trec.read_qrels`` reads, BEIR's TSV (``query-id``, ``corpus-id``, ``score``), or a dict of dicts as JSON."""
+def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """Qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
+
+    Args:
+        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``, or a folder of Parquet files. A text
+            file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header; further columns are subtopics,
+            weights or aspects.
+        columns: names of the columns of a text file without a header.
+
+    Raises:
+        ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
+    """
     if parts := parquet_parts(path):
-        return trec.stacked([*map(read_qrels, parts)])
+        return stacked([*map(read_qrels, parts)])
     with rereadable(path) as file:
-        if is_json(file):
-            return table_of_dicts(json_qrels(file), "relevance")
-        if not is_parquet(file) and search_engines.is_judgment_list(first_line(file)):
-            return table_of_dicts(search_engines.read_judgments(file), "relevance")
-        if not is_parquet(file) and tuple(first_line(file).split()) == _BEIR:
-            return trec.read_lines(file, ("query_id", "doc_id", "relevance"), header=True)
-        table = trec.read_qrels(file)
-    if set(_BEIR) <= set(table.columns):
-        table = table.rename(dict(zip(_BEIR, ("query_id", "doc_id", "relevance"), strict=True)))
-    return table
+        if is_parquet(file):
+            table = parquet_table(file)
+        elif columns is not None:
+            if wrong := [name for name in QREL_COLUMNS if columns.count(name) != 1]:
+                raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(columns)}")
+            if len(set(columns)) < len(columns):
+                raise ValueError(f"columns: a name occurs twice in {', '.join(columns)}")
+            return read_lines(file, columns)
+        else:
+            table = _qrels_of_text(file)
+    return table.rename(dict(zip(_BEIR, QREL_COLUMNS, strict=True))) if set(_BEIR) <= set(table.columns) else table
+
+
+def _qrels_of_text(path: str) -> pl.DataFrame:
+    line = first_line(path)
+    fields = tuple(line.split())
+    if is_json(line):
+        return table_of_dicts(json_qrels(path), "relevance")
+    if search_engines.is_judgment_list(line):
+        return table_of_dicts(search_engines.read_judgments(path), "relevance")
+    if fields == _BEIR:
+        return read_lines(path, QREL_COLUMNS, header=True)
+    if has_header(path, QREL_COLUMNS):
+        table = stacked([*table_batches(path, QREL_COLUMNS, everything=True)])
+        columns = {}
+        for name, values in table.to_dict().items():  # further columns whose texts are all numbers become numbers
+            numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String else values
+            as_numbers = name not in TEXTS and numbers.null_count() == values.null_count()
+            columns[name] = numbers if as_numbers else values
+        return pl.DataFrame(columns)
+    if set(QREL_COLUMNS) <= set(fields):
+        check_names(path, fields, fields)
+        return read_lines(path, fields, header=True)
+    return read_lines(path, _QREL_FIELDS)
 
 
 def read_predictions(
@@ -98,17 +159,9 @@ def read_predictions(
     return mteb_run(content, file, subset, split)
 
 
-def _has_ranks_only(path: str) -> bool:
-    """Whether the first line is a query, a document and a whole number, as in runs of MS MARCO."""
-    if is_parquet(path):
-        return False
-    fields = first_line(path).split()
-    return len(fields) == len(_RANKED) and fields[2].isdecimal()
-
-
 def _ranked(path: str) -> pl.DataFrame:
     """A run of lines ``query document rank``: the smaller the rank, the higher the score."""
-    table = trec.read_lines(path, _RANKED, header=False)
+    table = read_lines(path, _RANKED)
     query, rank = table["query_id"].to_list(), table["position"].to_list()
     ranks: dict[str, set[float]] = {}
     for query_id, position in zip(query, rank, strict=True):
@@ -139,7 +192,16 @@ def run_files(folder: str | os.PathLike[str]) -> dict[str, str]:
             inside = [file for file in sorted(item.iterdir()) if _without_compression(file.name) == _TIREX_RUN]
             named = [(item.name, file) for file in inside]
         else:
-            named = [(name, item)] if (name := _run_name(item.name)) else []
+            plain = _without_compression(item.name)
+            ending = next((ending for ending in _RUN_ENDINGS if plain.lower().endswith(ending)), "")
+            name = (
+                plain
+                if plain != item.name and "." not in plain
+                else plain.removesuffix(plain[-len(ending) :])
+                if ending
+                else ""
+            )
+            named = [(name, item)] if name and plain.lower() not in _NO_RUNS else []
         for name, file in named:
             if name in runs:
                 raise ValueError(
@@ -176,3 +238,95 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
     if _without_compression(Path(file).name) == _TIREX_RUN and beside.is_file():
         return beside.read_text(encoding="utf-8", errors="replace").rstrip("\n")
     return None
+
+
+# -- Parquet ---------------------------------------------------------------------------------------
+
+
+def parquet_table(path: str) -> pl.DataFrame:
+    """All of a Parquet file."""
+    return stacked([*parquet_batches(path)])
+
+
+def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """The file's columns (all, or those of the given ones that it has), some rows at a time.
+
+    Read by PyArrow, which takes damaged files for what they are. Without it, another process tries Polars first: that ends
+    a process whose memory a damaged file claims.
+    """
+    content = existing_file(path)
+    try:
+        reader = importlib.import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        yield from _parquet_by_polars(path, content, columns)
+        return
+    with _reading_parquet(path), reader.ParquetFile(content) as file:
+        names = file.schema_arrow.names
+        wanted = columns if columns and set(columns) <= set(names) else names
+        check_names(path, names, wanted)
+        rows = 0
+        for batch in file.iter_batches(_ROWS, columns=wanted, use_threads=engine.computes()):
+            batch.validate(full=True)
+            rows += batch.num_rows
+            yield _of_arrow(batch)
+        if rows == 0:
+            yield _of_arrow(file.schema_arrow.empty_table().select(wanted))
+
+
+@contextmanager
+def _reading_parquet(path: str) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        if str(error).startswith(path):
+            raise
+        why = str(error).partition("\n")[0] or type(error).__name__  # without the advice for programmers that follows
+        raise ValueError(f"{path} cannot be read as Parquet: {why}") from None
+
+
+def _of_arrow(table: Any) -> pl.DataFrame:
+    if engine.computes():  # without what programs noted beside the columns: Polars panics where that is no text
+        return pl.DataFrame(type(table).from_arrays(table.columns, names=table.schema.names))
+    columns = {}
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        values = column.to_pylist()
+        try:
+            columns[name] = pl.Series(name, values, strict=True)
+        except (TypeError, OverflowError):
+            columns[name] = pl.Series(name, values, dtype=pl.Object)
+    return pl.DataFrame(columns)
+
+
+def _parquet_by_polars(path: str, content: str, columns: Sequence[str] | None) -> Iterator[pl.DataFrame]:
+    if not engine.computes():
+        raise ValueError(needs(f"{path}: reading Parquet {engine.where()}", "PyArrow", "all"))
+    with open(content, "rb") as stream:
+        if stream.read(4) != b"PAR1":
+            raise ValueError(f"{path} cannot be read as Parquet: it does not begin with PAR1")
+    if sys.executable:
+        words = [sys.executable, "-c", _TRIAL, content, str(_ROWS), *(columns or ())]
+        trial = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if trial.returncode:
+            last = trial.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise ValueError(f"{path} cannot be read as Parquet: {last or 'it is damaged'}")
+    with _reading_parquet(path):
+        rows = pl.scan_parquet(content)
+        names = rows.collect_schema().names()
+        rows = rows.select(columns if columns and set(columns) <= set(names) else names)
+        total = rows.select(pl.len()).collect().item()
+        for start in range(0, max(total, 1), _ROWS):
+            yield rows.slice(start, _ROWS).collect()
+
+
+_TRIAL = """
+import sys, polars
+path, step, *columns = sys.argv[1:]
+rows = polars.scan_parquet(path)
+names = rows.collect_schema().names()
+rows = rows.select(columns if columns and set(columns) <= set(names) else names)
+total = rows.select(polars.len()).collect().item()
+for start in range(0, max(total, 1), int(step)):
+    rows.slice(start, int(step)).collect()
+"""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, shown
-from ir_lexirecall.io.content import parsed_json
+from ir_lexirecall.io.files import parsed_json
 
 ReviewFiles: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, Any]"
 """An ``.asreview`` file, a folder of them, several, or a mapping of models' names to any of these."""

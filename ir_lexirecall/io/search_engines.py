@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ir_lexirecall._util.errors import and_more, entry, is_integer, shown, shown_names
-from ir_lexirecall.io.content import first_line, parsed_json, text_of_file
-from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.files import first_line, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows
 
 JSONLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
@@ -290,7 +289,7 @@ def _list(content: Mapping[str, Any]) -> Mapping[str, Any]:
 def _from_csv(path: str) -> list[_Row]:
     text = text_of_file(path)
     last = text.count("\n") + 1
-    lines = csv_rows(text, path)
+    lines = csv_rows(text, lambda line: f"{path}, line {line}")
     header = next(lines, None)
     if header is None:
         return []

@@ -254,7 +254,7 @@ def test_no_traceback_reaches_a_user(
 
 
 def test_too_little_memory_while_a_file_is_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_lexirecall.io.content._BLOCK", 2**43)  # bytes at a time
+    monkeypatch.setattr("ir_lexirecall.io.files._BLOCK", 2**43)  # bytes at a time
     assert cli(*EVAL) == (1, "", "ir-lexirecall: there is not enough memory\n")
 
 

@@ -95,6 +95,8 @@ def quoted_records(lines: list[str]) -> Any:
                 raise Refused("after quotes")
             elif state == "start" and character == '"':
                 state = "quoted"
+            elif character == "\r":
+                raise Refused("a carriage return without quotes")
             else:
                 field, state = field + character, "plain"
         if state != "quoted":

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli
-from ir_lexirecall.io import content as content_of
+from ir_lexirecall.io import files as content_of
 from ir_lexirecall.io.columns import qrel_table, run_table
 from tests.faults import plain_reader
 

@@ -25,7 +25,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import LR, RBU, TOMA, TSE, meta
 from ir_lexirecall._util.errors import NotText
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import parquet
+from ir_lexirecall.io import readers
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}}
 RUN = {"q1": {"a": 2.0, "x": 1.0, "c": 0.5}, "q2": {"a": 1.0}}
@@ -383,7 +383,7 @@ def test_without_pyarrow_another_process_tries_polars_first(tmp_path: Path, monk
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [0.5]
     tried = []
     monkeypatch.setattr(
-        parquet.subprocess,
+        readers.subprocess,
         "run",
         lambda words, **_: tried.append(words) or subprocess.CompletedProcess(words, -6, b"", b""),
     )
@@ -419,7 +419,7 @@ def test_a_small_file_of_an_enormous_text(byte: bytes, name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", ["bomb.gz", "bomb.json.gz"])
 def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_lexirecall.io.content._HARMLESS", 2**22)
+    monkeypatch.setattr("ir_lexirecall.io.files._HARMLESS", 2**22)
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"{" + b" " * 2**23))
     message = refusal(lambda: irl.evaluate(TSE, QRELS, path))
@@ -429,8 +429,8 @@ def test_a_small_file_of_an_enormous_document(name: str, tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("block", [100, 16 * 2**20])
 def test_the_longest_line(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_lexirecall.io.content._BLOCK", block)
-    monkeypatch.setattr("ir_lexirecall.io.content.LONGEST", 50)
+    monkeypatch.setattr("ir_lexirecall.io.files._BLOCK", block)
+    monkeypatch.setattr("ir_lexirecall.io.files.LONGEST", 50)
     path = tmp_path / "run.txt"
     line = "q1 Q0 a 1 2.5 t"
     for lines, place in (
@@ -536,6 +536,6 @@ def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         def __exit__(self, *_: object) -> None:
             pass
 
-    monkeypatch.setattr("ir_lexirecall.io.content._open", lambda _: Short())
+    monkeypatch.setattr("ir_lexirecall.io.files._open", lambda _: Short())
     with pytest.raises(MemoryError):
         irl.evaluate(TSE, QRELS, tmp_path / "run.txt")

@@ -20,7 +20,7 @@ from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import trec
+from ir_lexirecall.io import readers
 from ir_lexirecall.measures import ndeval as ndeval_measures
 from ir_lexirecall.measures.scoring import values as values_of
 from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections
@@ -190,7 +190,7 @@ def test_ndeval_measures_equal_pyndeval_where_no_scores_tie(measure, collection,
 @pytest.fixture(scope="module")
 def web2014(data) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Judgments of the subtopics of TREC 2014's topics, and a run without ties."""
-    qrels = trec.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
+    qrels = readers.read_qrels(data.path("web2014-diversity/qrels.ndeval.txt.gz")).to_pandas()
     scores = pd.DataFrame(ir_measures.read_trec_run(data.path("web2014-diversity/ql.run.gz")))
     run = {q: dict(zip(rows["doc_id"], rows["score"], strict=True)) for q, rows in scores.groupby("query_id")}
     return qrels, without_ties(run)

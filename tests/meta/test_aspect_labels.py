@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ir_lexirecall import evaluate
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import trec
+from ir_lexirecall.io import readers
 from ir_lexirecall.meta import Study, reachable_maximum
 
 ASPECTS = "aspects={'relevance':2,'quality':1,'trust':2}"
@@ -105,7 +105,9 @@ CLEF_ASPECTS = f"aspects={CLEF}".replace(" ", "")
 def clef(data: Any) -> tuple[Judgments, dict[str, Any]]:
     """CLEF eHealth 2016: judgments with a column per aspect, and the 16 runs."""
     labels = [
-        trec.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz")).drop("iteration").rename({"relevance": name})
+        readers.read_qrels(data.path(f"clef-ehealth-2016/{name}.qrels.gz"))
+        .drop("iteration")
+        .rename({"relevance": name})
         for name in CLEF
     ]
     judgments = Judgments.from_qrels(reduce(lambda a, b: a.join(b, on=["query_id", "doc_id"], how="left"), labels))

@@ -14,7 +14,7 @@ from pathlib import Path
 from ir_lexirecall._util.errors import called, check_choice
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.io.files import written_whole
-from ir_lexirecall.io.trec import read_run
+from ir_lexirecall.io.readers import read_run
 
 FOLDER = Path(__file__).parent
 GRADES = {0: "not relevant", 1: "touches the subtopic", 2: "answers it in part", 3: "answers it"}

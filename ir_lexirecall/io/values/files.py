@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from ir_lexirecall._util.errors import shown
-from ir_lexirecall.io import trec
-from ir_lexirecall.io.content import is_parquet, parsed_json, text_of_file
-from ir_lexirecall.io.files import rereadable
+from ir_lexirecall.io.files import is_parquet, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows, number
-from ir_lexirecall.io.parquet import parquet_batches
+from ir_lexirecall.io.readers import parquet_table
 from ir_lexirecall.io.values.cells import (
     QUERY_NAMES,
     RUN_NAMES,
@@ -40,7 +38,7 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
     """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
-            table = trec.stacked([*parquet_batches(file)])
+            table = parquet_table(file)
             return Table({name: table[name].to_list() for name in table.columns}, file)
         text = text_of_file(file)
         first = next((line for line in text.splitlines() if line.strip()), "")
@@ -126,7 +124,7 @@ def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | No
 
 
 def _table_of_text(text: str, separator: str, path: str) -> Table:
-    lines = csv_rows(text, path, separator)
+    lines = csv_rows(text, lambda line: f"{path}, line {line}", separator)
     _, names = next(lines)
     rows = []
     for line, row in lines:
