@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
@@ -82,8 +82,8 @@ class IA(ComposedMeasure):
     0.75
     """
 
-    PRETTY_NAME = "Intent-Aware Measure"
-    FAMILY = "subtopics"
+    PRETTY_NAME: ClassVar[str] = "Intent-Aware Measure"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_t w_t\, \mathrm{base}_t",
         plain="sum_t w_t base_t",
@@ -96,7 +96,7 @@ class IA(ComposedMeasure):
         source="agrawal2009",
         see_also=("AP_IA", "ERR_IA", "D_nDCG"),
     )
-    params = {"cutoff": cutoff(), "base": base()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "base": base()}
 
     def score(self, run: AlignedRun) -> Floats:
         base = self.base_measure()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from math import inf, pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class CWL_ERR8(_CWL):
     0.33333...
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 8)"
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 8)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = 1 - r_i \;(i < k)",
         plain="sum V(i) r_i / sum V(i), C(i) = 1 - r_i below rank k, 0 from k on",
@@ -119,7 +119,7 @@ class CWL_ERR8(_CWL):
         ),
         see_also=("CWL_ERR9", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR8"),
     )
-    params = {"cutoff": cutoff(required=True), **_GAINS}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
     def discount(self) -> Discount:
         return Uniform()
@@ -137,7 +137,7 @@ class CWL_ERR9(_CWL):
     0.4
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 9)"
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 9)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \frac{{i}}{{i + 1}} (1 - r_i) \;(i < k)",
         plain="sum V(i) r_i / sum V(i), C(i) = i/(i+1) (1 - r_i) below rank k, 0 from k on",
@@ -147,7 +147,7 @@ class CWL_ERR9(_CWL):
         ),
         see_also=("CWL_ERR8", "CWL_ERR10", "CWL_ERR11", "GERR", "NERR9"),
     )
-    params = {"cutoff": cutoff(required=True), **_GAINS}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True), **_GAINS}
 
     def discount(self) -> Discount:
         return Reciprocal()
@@ -165,7 +165,7 @@ class CWL_ERR10(_CWL):
     0.33333...
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 10)"
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 10)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \phi (1 - r_i)",
         plain="sum V(i) r_i / sum V(i), C(i) = phi (1 - r_i), without end",
@@ -179,7 +179,7 @@ class CWL_ERR10(_CWL):
         ),
         see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
     )
-    params = {"phi": _phi(0.7), **_GAINS}
+    params: dict[str, Any] = {"phi": _phi(0.7), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])
@@ -197,7 +197,7 @@ class CWL_ERR11(_CWL):
     0.0
     """
 
-    PRETTY_NAME = "C/W/L ERR (Eq. 11)"
+    PRETTY_NAME: ClassVar[str] = "C/W/L ERR (Eq. 11)"
     ABOUT = _about(
         formula=rf"{_VALUE}, \quad C(i) = \left(\frac{{i + 2T - 1}}{{i + 2T}}\right)^2 (1 - r_i)",
         plain="sum V(i) r_i / sum V(i), C(i) = ((i+2T-1)/(i+2T))^2 (1 - r_i), without end",
@@ -211,7 +211,7 @@ class CWL_ERR11(_CWL):
         ),
         see_also=("CWL_ERR8", "CWL_ERR9", "CWL_ERR10", "NERR11", "INSQ"),
     )
-    params = {
+    params: dict[str, Any] = {
         "T": Param(
             float,
             "gain the user hopes for (0: only rank 1 is looked at)",
@@ -239,7 +239,7 @@ class CWL_RBP(_CWL):
     0.25
     """
 
-    PRETTY_NAME = "C/W/L Rank-Biased Precision"
+    PRETTY_NAME: ClassVar[str] = "C/W/L Rank-Biased Precision"
     CASCADE = False
     ABOUT = _about(
         formula=r"(1 - \phi) \sum_i \phi^{i-1} r_i",
@@ -249,7 +249,7 @@ class CWL_RBP(_CWL):
         example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
         see_also=("CWL_ERR10", "RBP"),
     )
-    params = {"phi": _phi(0.6), **_GAINS}
+    params: dict[str, Any] = {"phi": _phi(0.6), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])
@@ -272,7 +272,7 @@ class GERR(Measure):
     (0.25, 0.625)
     """
 
-    PRETTY_NAME = "Expected Reciprocal Rank of Any Scale"
+    PRETTY_NAME: ClassVar[str] = "Expected Reciprocal Rank of Any Scale"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\sum_{i} \frac{r_i}{i} \prod_{j<i} (1 - r_j)",
@@ -287,7 +287,7 @@ class GERR(Measure):
         source="chapelle2009",
         see_also=("ERR", "CWL_ERR9", "RR"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "max_rel": max_rel(required=True),
         "gain": gain(),

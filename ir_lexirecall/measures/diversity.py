@@ -7,7 +7,7 @@ Aspects (subtopics) come from the qrels' ``subtopic_id`` or ``iteration``, their
 from __future__ import annotations
 
 from math import inf, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ir_measures
 import numpy as np
@@ -81,9 +81,9 @@ class D_nDCG(Measure):
     0.79670...
     """
 
-    PRETTY_NAME = "D-nDCG"
+    PRETTY_NAME: ClassVar[str] = "D-nDCG"
     RANGE = UNIT
-    FAMILY = "subtopics"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\frac{\sum_{i \le k} g(d_i) / \log_2(i + 1)}{\sum_{i \le k} g(d^*_i) / \log_2(i + 1)}, \quad "
         r"g(d) = \sum_t w_t\, \mathrm{grade}(d, t)",
@@ -102,7 +102,7 @@ class D_nDCG(Measure):
         source="sakai2011",
         see_also=("DSharp", "nDCG", "IA"),
     )
-    params = {"cutoff": cutoff()}
+    params: dict[str, Any] = {"cutoff": cutoff()}
 
     def score(self, run: AlignedRun) -> Floats:
         return d_ndcg(run, self["cutoff"])
@@ -134,9 +134,9 @@ class DSharp(Measure):
     0.41666...
     """
 
-    PRETTY_NAME = "D#-nDCG"
+    PRETTY_NAME: ClassVar[str] = "D#-nDCG"
     RANGE = UNIT
-    FAMILY = "subtopics"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\gamma\, \mathrm{StRecall}@k + (1 - \gamma)\, \mathrm{D\_nDCG}@k",
         plain="gamma StRecall@k + (1 - gamma) D_nDCG@k",
@@ -154,7 +154,7 @@ class DSharp(Measure):
         source="sakai2011",
         see_also=("D_nDCG", "StRecall"),
     )
-    params = {"cutoff": cutoff(), "gamma": share("weight of subtopic recall", 0.5), "rel": rel()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "gamma": share("weight of subtopic recall", 0.5), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         gamma, k = self["gamma"], self["cutoff"]
@@ -180,8 +180,8 @@ class EU(Measure):
     1.25
     """
 
-    PRETTY_NAME = "Expected Utility"
-    FAMILY = "subtopics"
+    PRETTY_NAME: ClassVar[str] = "Expected Utility"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
@@ -200,7 +200,7 @@ class EU(Measure):
         source="yang2009",
         see_also=("RBU", "CT", "alpha_DCG"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "alpha": alpha(),
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
@@ -257,9 +257,9 @@ class CT(Measure):
     (1.0, 1.25)
     """
 
-    PRETTY_NAME = "Cube Test"
+    PRETTY_NAME: ClassVar[str] = "Cube Test"
     RANGE = (0.0, inf)
-    FAMILY = "subtopics"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
         plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
@@ -278,7 +278,7 @@ class CT(Measure):
         source="luo2013",
         see_also=("EU", "alpha_DCG"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "alpha": alpha(),
         "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
@@ -314,9 +314,9 @@ class SRR(Measure):
     0.5
     """
 
-    PRETTY_NAME = "Subtopic Reciprocal Rank"
+    PRETTY_NAME: ClassVar[str] = "Subtopic Reciprocal Rank"
     RANGE = UNIT
-    FAMILY = "subtopics"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\frac{1}{\max_t \min\{i : d_i \text{ is relevant to } t\}}",
         plain="1 / (rank at which every subtopic is covered)",
@@ -329,7 +329,7 @@ class SRR(Measure):
         source="zhai2003",
         see_also=("StRecall", "TSE"),
     )
-    params = {"cutoff": cutoff(), "rel": rel()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]

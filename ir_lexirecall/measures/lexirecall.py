@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, perm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -42,10 +42,10 @@ class LexiRecall(Measure):
     0.93333...
     """
 
-    ALIASES = ("LR",)
-    PRETTY_NAME = "Lexicographic Recall"
+    ALIASES: ClassVar[tuple[str, ...]] = ("LR",)
+    PRETTY_NAME: ClassVar[str] = "Lexicographic Recall"
     RANGE = UNIT
-    FAMILY = "binary"
+    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\mathrm{LR} = \frac{r + r / p^*}{m + 1}, \quad p^* = (p_r - 1) + \frac{N' + 1}{\binom{p_r - 1}{r - 1}}, \quad "
         r"N' = \sum_{i<r} \binom{p_i - 1}{i}",
@@ -66,7 +66,7 @@ class LexiRecall(Measure):
         source="diaz2026",
         see_also=("TSE", "R", "SL3", "RE"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "rel": rel(),
         "form": Param(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class nDCG_JK(Measure):
     0.75
     """
 
-    PRETTY_NAME = "nDCG of Base a"
+    PRETTY_NAME: ClassVar[str] = "nDCG of Base a"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
@@ -47,7 +47,7 @@ class nDCG_JK(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "SDCG"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "a": Param(float, "base of the logarithm", default=2, above=1),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm, log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +88,8 @@ class TOMA(ComposedMeasure):
     1.0
     """
 
-    PRETTY_NAME = "Total Order Multi-Aspect"
-    FAMILY = "aspects"
+    PRETTY_NAME: ClassVar[str] = "Total Order Multi-Aspect"
+    FAMILY: ClassVar[str] = "aspects"
     ABOUT = About(
         formula=r"\mathrm{base}(w(d_1), w(d_2), \ldots), \quad w(d) = |\{\delta : \delta > \delta(d)\}|",
         plain="the base measure with w(d) for grades, w(d) = number of distinct distances above that of d's labels",
@@ -112,7 +112,7 @@ class TOMA(ComposedMeasure):
         source="maistro2021",
         see_also=("CAM", "MM", "nDCG"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
@@ -143,8 +143,8 @@ class TOMA(ComposedMeasure):
 class _MeanMeasure(ComposedMeasure, register=False):
     """What CAM and MM share: the base scores of the aspects, and their weights."""
 
-    FAMILY = "aspects"
-    params = {
+    FAMILY: ClassVar[str] = "aspects"
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "aspects": _aspects(),
         "base": base(),
@@ -206,7 +206,7 @@ class CAM(_MeanMeasure):
     0.75
     """
 
-    PRETTY_NAME = "Convex Aggregating Measure"
+    PRETTY_NAME: ClassVar[str] = "Convex Aggregating Measure"
     ABOUT = About(
         formula=r"\sum_a p_a\, \mathrm{base}_a",
         plain="sum_a p_a base_a",
@@ -245,7 +245,7 @@ class MM(_MeanMeasure):
     0.66666...
     """
 
-    PRETTY_NAME = "Multidimensional Measure"
+    PRETTY_NAME: ClassVar[str] = "Multidimensional Measure"
     ABOUT = About(
         formula=r"\frac{\sum_a p_a}{\sum_a p_a / \mathrm{base}_a}",
         plain="sum_a p_a / sum_a (p_a / base_a)",

@@ -48,6 +48,7 @@ class Param(ParamInfo):  # type: ignore[misc]
         self.check = check
         self.range: tuple[float | None, float | None, float | None, float | None] = (above, least, below, most)
         self.types: tuple[type, ...] = (dtype, *also, *((int,) if dtype is float else ()))
+        self.expects: str
         if expects:
             self.expects = expects
         elif choices:

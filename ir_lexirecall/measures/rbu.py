@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,8 +54,8 @@ class RBU(Measure):
     0.4
     """
 
-    PRETTY_NAME = "Rank-Biased Utility"
-    FAMILY = "subtopics"
+    PRETTY_NAME: ClassVar[str] = "Rank-Biased Utility"
+    FAMILY: ClassVar[str] = "subtopics"
     ABOUT = About(
         formula=r"\sum_{i \le k} p^i \left( \sum_t w_t\, r(d_i, t) \prod_{j<i} (1 - r(d_j, t)) - e \right)",
         plain="sum over ranks i <= k of p^i (sum_t w_t r(d_i, t) prod_{j<i} (1 - r(d_j, t)) - e)",
@@ -78,7 +78,7 @@ class RBU(Measure):
         source="amigo2018",
         see_also=("ERR_IA", "alpha_nDCG", "EU", "RBP"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "p": Param(float, "persistence", default=0.99, above=0, most=1),
         "e": Param(float, "effort of reading a document", default=0.05, least=0),

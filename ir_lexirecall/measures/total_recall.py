@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -81,8 +81,8 @@ class _TotalRecall(Measure, register=False):
     """What all share: the collection's size, and where its relevant documents stand."""
 
     RANGE = (0.0, inf)
-    FAMILY = "collections"
-    params = {"rel": rel(), "n": collection_sizes()}
+    FAMILY: ClassVar[str] = "collections"
+    params: dict[str, Any] = {"rel": rel(), "n": collection_sizes()}
 
     def positions(self, run: AlignedRun) -> Positions:
         """Where the relevant documents stand.
@@ -142,7 +142,7 @@ class WSS(_TotalRecall):
     0.65
     """
 
-    PRETTY_NAME = "Work Saved over Sampling"
+    PRETTY_NAME: ClassVar[str] = "Work Saved over Sampling"
     ABOUT = About(
         formula=r"\mathrm{WSS}@r = \frac{n - p_j}{n} - (1 - r), \quad j = \lceil r\, m \rceil",
         plain="WSS@r = (n - p_j) / n - (1 - r), j = ceil(r m)",
@@ -155,8 +155,8 @@ class WSS(_TotalRecall):
         source="cohen2006",
         see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
     )
-    AT_PARAM = "r"
-    params = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+    AT_PARAM: ClassVar[str] = "r"
+    params: dict[str, Any] = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
 
     def value_range(self) -> tuple[float, float]:
         return self["r"] - 1, self["r"]
@@ -185,7 +185,7 @@ class ATD(_TotalRecall):
     2.5
     """
 
-    PRETTY_NAME = "Average Time to Discovery"
+    PRETTY_NAME: ClassVar[str] = "Average Time to Discovery"
     ABOUT = About(
         formula=r"\mathrm{ATD} = \frac{1}{m} \sum_{i=1}^{m} p_i",
         plain="ATD = (1/m) sum of p_i",
@@ -198,8 +198,8 @@ class ATD(_TotalRecall):
         source="ferdinands2023",
         see_also=("RecallLoss", "RE", "LastRel"),
     )
-    SMALLER_IS_BETTER = True
-    params = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
+    SMALLER_IS_BETTER: ClassVar[bool] = True
+    params: dict[str, Any] = {**_TotalRecall.params, "normalize": Param(bool, "as a share of n", default=False)}
 
     def value_range(self) -> tuple[float, float]:
         return UNIT if self["normalize"] else self.RANGE
@@ -228,7 +228,7 @@ class RecallLoss(_TotalRecall):
     0.5
     """
 
-    PRETTY_NAME = "Loss of Recall"
+    PRETTY_NAME: ClassVar[str] = "Loss of Recall"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
@@ -247,7 +247,7 @@ class RecallLoss(_TotalRecall):
         source="ferdinands2023",
         see_also=("ATD", "RE", "WSS"),
     )
-    SMALLER_IS_BETTER = True
+    SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -273,7 +273,7 @@ class LastRel(_TotalRecall):
     4.0
     """
 
-    PRETTY_NAME = "Last Relevant Document"
+    PRETTY_NAME: ClassVar[str] = "Last Relevant Document"
     ABOUT = About(
         formula=r"\mathrm{LastRel} = p_m",
         plain="LastRel = p_m",
@@ -286,7 +286,7 @@ class LastRel(_TotalRecall):
         source="kanoulas2017",
         see_also=("TSE", "SL3", "WSS"),
     )
-    SMALLER_IS_BETTER = True
+    SMALLER_IS_BETTER: ClassVar[bool] = True
 
     def score(self, run: AlignedRun) -> Floats:
         place = self.positions(run)
@@ -310,7 +310,7 @@ class ERF(_TotalRecall):
     0.0
     """
 
-    PRETTY_NAME = "Extra Relevant Documents Found"
+    PRETTY_NAME: ClassVar[str] = "Extra Relevant Documents Found"
     ABOUT = About(
         formula=r"\mathrm{ERF}@x = \frac{|\{i : p_i \le \lfloor x\, n \rfloor\}|}{m} - x",
         plain="ERF@x = recall at rank floor(x n) - x",
@@ -323,8 +323,8 @@ class ERF(_TotalRecall):
         source="ferdinands2023",
         see_also=("WSS", "R", "RecallLoss"),
     )
-    AT_PARAM = "x"
-    params = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+    AT_PARAM: ClassVar[str] = "x"
+    params: dict[str, Any] = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
 
     def value_range(self) -> tuple[float, float]:
         return -self["x"], 1 - self["x"]

@@ -6,7 +6,7 @@ Doubles are added, multiplied and divided in the program's order, so that values
 from __future__ import annotations
 
 from math import inf, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -52,9 +52,9 @@ class IPrec_TE(Measure):
     [0.6666666666666666, 1.0]
     """
 
-    PRETTY_NAME = "Interpolated Precision of trec_eval 10"
+    PRETTY_NAME: ClassVar[str] = "Interpolated Precision of trec_eval 10"
     RANGE = UNIT
-    FAMILY = "binary"
+    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\max_{i \ge c} \frac{i}{p_i}, \quad c = \mathrm{round}(\mathrm{recall} \cdot m)",
         plain="max over i >= c of i / p_i, c = round(recall x m)",
@@ -67,8 +67,8 @@ class IPrec_TE(Measure):
         source="buckley2000",
         see_also=("IPrec", "ElevenPt", "AP"),
     )
-    AT_PARAM = "recall"
-    params = {
+    AT_PARAM: ClassVar[str] = "recall"
+    params: dict[str, Any] = {
         "recall": Param(float, "recall to be reached", required=True, least=0, most=1),
         "version": version(),
         "rel": rel(),
@@ -93,9 +93,9 @@ class ElevenPt(Measure):
     0.8636363636363636
     """
 
-    PRETTY_NAME = "Eleven-Point Average Precision"
+    PRETTY_NAME: ClassVar[str] = "Eleven-Point Average Precision"
     RANGE = UNIT
-    FAMILY = "binary"
+    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{1}{11} \sum_{i=0}^{10} \mathrm{IPrec\_TE}@\tfrac{i}{10}",
         plain="(1/11) sum over recall = 0, 0.1, ..., 1 of IPrec_TE@recall",
@@ -110,7 +110,7 @@ class ElevenPt(Measure):
         source="buckley2000",
         see_also=("AP", "IPrec_TE"),
     )
-    params = {"version": version(), "rel": rel()}
+    params: dict[str, Any] = {"version": version(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
@@ -135,7 +135,7 @@ class RBP_TE(Measure):
     0.5
     """
 
-    PRETTY_NAME = "Rank-Biased Precision of trec_eval 10"
+    PRETTY_NAME: ClassVar[str] = "Rank-Biased Precision of trec_eval 10"
     RANGE = UNIT
     ABOUT = About(
         formula=r"(1 - p) \sum_{i=1}^{k} p^{\,i-1} \frac{g_i}{\max(1, \max g)}",
@@ -149,7 +149,7 @@ class RBP_TE(Measure):
         source="moffat2008",
         see_also=("RBP", "CWL_RBP"),
     )
-    params = {"p": persistence(0.9)}
+    params: dict[str, Any] = {"p": persistence(0.9)}
 
     def score(self, run: AlignedRun) -> Floats:
         p, queries = self["p"], len(run.judgments)
@@ -176,9 +176,9 @@ class RelP(Measure):
     (0.5, 1.0)
     """
 
-    PRETTY_NAME = "Relative Precision"
+    PRETTY_NAME: ClassVar[str] = "Relative Precision"
     RANGE = UNIT
-    FAMILY = "binary"
+    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\frac{|\{i : p_i \le k\}|}{\min(k, m)}",
         plain="relevant documents among the first k, over min(k, m)",
@@ -191,7 +191,7 @@ class RelP(Measure):
         source="buckley2000",
         see_also=("P", "R", "Rprec"),
     )
-    params = {"cutoff": cutoff(), "rel": rel()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"], self["cutoff"])
@@ -215,7 +215,7 @@ class Rndcg(Measure):
     0.7451...
     """
 
-    PRETTY_NAME = "nDCG at R Levels"
+    PRETTY_NAME: ClassVar[str] = "nDCG at R Levels"
     RANGE = UNIT
     ABOUT = About(
         formula=r"\frac{1}{|D|} \sum_{d \in D} \mathrm{nDCG}@d",
@@ -234,7 +234,7 @@ class Rndcg(Measure):
         source="jarvelin2002",
         see_also=("nDCG", "nDCG_JK"),
     )
-    params = {}
+    params: dict[str, Any] = {}
 
     def score(self, run: AlignedRun) -> Floats:
         judgments, queries = run.judgments, len(run.judgments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -54,9 +54,9 @@ class TSE(Measure):
     (0.25, 0.43067...)
     """
 
-    PRETTY_NAME = "Total Search Efficiency"
+    PRETTY_NAME: ClassVar[str] = "Total Search Efficiency"
     RANGE = UNIT
-    FAMILY = "binary"
+    FAMILY: ClassVar[str] = "binary"
     ABOUT = About(
         formula=r"\mathrm{TSE}_e = e(p_m), \quad e(i) = \frac{1}{i}",
         plain="TSE = e(p_m), by default e(i) = 1/i",
@@ -70,7 +70,7 @@ class TSE(Measure):
         source="diaz2026",
         see_also=("LexiRecall", "SL3", "RE", "R", "RR"),
     )
-    params = {
+    params: dict[str, Any] = {
         "cutoff": cutoff(),
         "rel": rel(),
         "exposure": Param(
@@ -108,10 +108,10 @@ class TSE(Measure):
 class _SearchLength(Measure, register=False):
     """What both share: where the relevant documents stand, the missing ones at the end of the collection."""
 
-    SMALLER_IS_BETTER = True
+    SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = (0.0, inf)
-    FAMILY = "collections"
-    params = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
+    FAMILY: ClassVar[str] = "collections"
+    params: dict[str, Any] = {"cutoff": cutoff(), "rel": rel(), "n": collection_size()}
 
     def _relevant(self, run: AlignedRun) -> Relevant:
         found = run.relevant(self["rel"], self["cutoff"])
@@ -136,7 +136,7 @@ class SL3(_SearchLength):
     2.0
     """
 
-    PRETTY_NAME = "Search Length of the Last Relevant Document"
+    PRETTY_NAME: ClassVar[str] = "Search Length of the Last Relevant Document"
     ABOUT = About(
         formula=r"\mathrm{SL3} = p_m - m",
         plain="SL3 = p_m - m",
@@ -169,7 +169,7 @@ class RE(_SearchLength):
     1.0
     """
 
-    PRETTY_NAME = "Recall Error"
+    PRETTY_NAME: ClassVar[str] = "Recall Error"
     ABOUT = About(
         formula=r"\mathrm{RE} = \frac{1}{m} \sum_{i=1}^{m} p_i - \frac{m + 1}{2}",
         plain="RE = (1/m) sum of p_i - (m + 1)/2",

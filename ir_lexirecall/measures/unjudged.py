@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,10 +29,10 @@ class Unjudged(Measure):
     0.5
     """
 
-    PRETTY_NAME = "Unjudged Documents"
-    SMALLER_IS_BETTER = True
+    PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
+    SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = UNIT
-    FAMILY = "unjudged"
+    FAMILY: ClassVar[str] = "unjudged"
     ABOUT = About(
         formula=r"\frac{1}{k} |\{i \le k : d_i \text{ unjudged}\}|",
         plain="documents without a judgment among the first k, over k",
@@ -45,7 +45,7 @@ class Unjudged(Measure):
         source="moffat2008",
         see_also=("Judged", "P"),
     )
-    params = {"cutoff": cutoff(required=True)}
+    params: dict[str, Any] = {"cutoff": cutoff(required=True)}
 
     def score(self, run: AlignedRun) -> Floats:
         k = self["cutoff"]

@@ -10,6 +10,8 @@ as in ``ir_measures``).
 ('tie_probabilities', ['LexiRecall', 'TSE', 'RR', 'R@1000', 'Rprec'])
 """
 
+from typing import Final
+
 from ir_lexirecall.meta import (
     agreements,
     aspect_labels,
@@ -73,19 +75,19 @@ class Study(Decisions):
     [0.955, 0.955]
     """
 
-    ties = agreements.ties
-    agreement = agreements.agreement
-    unanimity = agreements.unanimity
-    correlation = correlations.correlation
-    per_query_kendall = correlations.per_query_kendall
-    fit = correlations.fit
-    discriminative_power = sensitivity.discriminative_power
-    achieved_significance = sensitivity.achieved_significance
-    split_half = sensitivity.split_half
-    degrade = degradation.degrade
-    stability = missing_labels.stability
-    left_out = missing_labels.left_out
-    judges = two_judges.judges
-    worst_case = worst_cases.worst_case
-    provider_exposure = worst_cases.provider_exposure
-    best_run_labels = aspect_labels.best_run_labels
+    ties: Final = agreements.ties
+    agreement: Final = agreements.agreement
+    unanimity: Final = agreements.unanimity
+    correlation: Final = correlations.correlation
+    per_query_kendall: Final = correlations.per_query_kendall
+    fit: Final = correlations.fit
+    discriminative_power: Final = sensitivity.discriminative_power
+    achieved_significance: Final = sensitivity.achieved_significance
+    split_half: Final = sensitivity.split_half
+    degrade: Final = degradation.degrade
+    stability: Final = missing_labels.stability
+    left_out: Final = missing_labels.left_out
+    judges: Final = two_judges.judges
+    worst_case: Final = worst_cases.worst_case
+    provider_exposure: Final = worst_cases.provider_exposure
+    best_run_labels: Final = aspect_labels.best_run_labels

@@ -54,13 +54,13 @@ class Decisions:
         progress: bool | None = None,
     ) -> None:
         check_number("rel", rel, above=0)
-        self.labels = parse_labels(measures)
+        self.labels: dict[str, IRMeasure | Preference] = parse_labels(measures)
         check_runs(runs, 1)
-        self.aligned = ScoredRuns.from_runs(
-            {}, Judgments.from_qrels(qrels), runs, allow_empty=allow_empty, progress=progress
-        )
+        judgments = Judgments.from_qrels(qrels)
+        self.aligned: ScoredRuns = ScoredRuns.from_runs({}, judgments, runs, allow_empty=allow_empty, progress=progress)
         self.aligned.warn_of_hardly_judged()
-        self.rel, self.progress = rel, progress
+        self.rel: float = rel
+        self.progress: bool | None = progress
         self._known: dict[str, Floats] = {}  # values of measures that were computed
         self._counted: dict[tuple[float, int | None, float], PreferenceCounts] = {}
 
