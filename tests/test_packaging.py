@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import sys
+import tomllib
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +23,6 @@ PACKAGES = ["ir_lexirecall", "pyterrier_lexirecall", "ir_datasets_lexirecall"]
 
 
 def pyproject() -> dict[str, Any]:
-    tomllib = pytest.importorskip("tomllib")
     content: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return content
 

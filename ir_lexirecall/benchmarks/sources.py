@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from ir_lexirecall._util.errors import did_you_mean, is_number, needs
+from ir_lexirecall._util.errors import did_you_mean, is_number
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.collection import DEMO, Collection
 from ir_lexirecall.data.judgments import Judgments, QrelsLike, load
@@ -295,15 +295,8 @@ def _id_of(place: Path) -> str:
 def _from_toml(path: Path) -> dict[str, Any]:
     """What a TOML file asks for, with paths as seen from its folder."""
     try:
-        toml = importlib.import_module("tomllib")
-    except ModuleNotFoundError:  # Python 3.10
-        try:
-            toml = importlib.import_module("tomli")
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(needs(f"{path}: a benchmark in a file", "tomli", "toml")) from None
-    try:
-        asked: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
-    except (toml.TOMLDecodeError, UnicodeDecodeError) as error:
+        asked: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {error}") from None
     for key, value in asked.items():
         if key not in _KEYS:

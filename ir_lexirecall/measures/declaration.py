@@ -30,7 +30,7 @@ from ir_lexirecall.measures.about import About
 from ir_lexirecall.measures.parameters import Param, judged_only
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from ir_lexirecall.data.aligned_run import AlignedRun
     from ir_lexirecall.data.judgments import Judgments

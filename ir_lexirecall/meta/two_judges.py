@@ -198,8 +198,8 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
     if not common:
         return dict.fromkeys([f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan)
     queries = len(common)
-    weights = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=n_resamples).T
-    weights = np.hstack([np.ones((queries, 1)), weights]) / queries
+    drawn = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=n_resamples).T
+    weights = np.hstack([np.ones((queries, 1)), drawn]) / queries
     means = a @ weights, b @ weights
     i, j = np.triu_indices(len(a), 1)
     columns: dict[str, float] = {}

@@ -101,7 +101,7 @@ class Report:
         )
         found = versions(_RELIED_ON)
         style, script = _asset("report.css"), _asset("report.js")
-        date = datetime.datetime.now(datetime.timezone.utc) if self.date is None else self.date
+        date = datetime.datetime.now(datetime.UTC) if self.date is None else self.date
         isodate = date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {}))
         return environment.get_template("report.html").render(
             title=self._default_title() if self.title is None else self.title,

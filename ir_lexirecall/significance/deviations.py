@@ -249,7 +249,7 @@ class _Sample:
         moved: Any = of_runs[:, j + 1 :] - of_runs[:, j : j + 1]
         if not self.over_collections:  # whose means may differ by rounding alone
             moved = moved.astype(self.precision)
-        weights = (1 / (np.maximum(self.sizes - 1, 1) * collections**2))[draws.drawn.T].astype(self.precision)
+        weights: Any = (1 / (np.maximum(self.sizes - 1, 1) * collections**2))[draws.drawn.T].astype(self.precision)
         of_mean = np.square(moved[0])
         of_mean *= weights[0]
         for place, weight in zip(moved[1:], weights[1:], strict=True):

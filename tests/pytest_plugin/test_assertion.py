@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
@@ -122,7 +123,6 @@ def test_pytest_starts_without_the_library(project: pytest.Pytester) -> None:
 
 
 def test_pytest_finds_the_plugin() -> None:
-    tomllib = pytest.importorskip("tomllib")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"lexirecall": "pytest_lexirecall"}
     installed = [point for point in entry_points(group="pytest11") if point.name == "lexirecall"]

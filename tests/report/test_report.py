@@ -32,7 +32,7 @@ pytest.importorskip("lxml.html")
 
 from pages import HOSTILE, browsed, root, same_numbers, shuffled, table, text_of
 
-DATE = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.timezone.utc)
+DATE = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 
 
 CRITERIA = ["nDCG@10", "LR", "lexirecall", "rpp", "AP"]
