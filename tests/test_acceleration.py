@@ -12,13 +12,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, ERR, Bpref, NumQ, NumRel, NumRet, P, Qrel, R, ScoredDoc, SetF, nDCG
+from ir_measures import AP, ERR, Bpref, NumQ, NumRel, NumRet, P, R, nDCG
 from ir_measures.measures.base import Measure
 
 import ir_lexirecall as irl
@@ -27,6 +26,7 @@ from ir_lexirecall.evaluation import acceleration
 from ir_lexirecall.measures.scoring import identical
 from tests.conftest import collections
 from tests.measures.test_standard import FIXED
+from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, RUN, VALUES, frame, rows, strings, tuples
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
 
@@ -146,27 +146,6 @@ def test_a_measure_is_worth_the_same_beside_others() -> None:
 
 # -- unusual input -----------------------------------------------------------------------------------
 
-VALUES = ("relevance", "score")
-QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"a": 1}, "q0": {"x": 0}}
-RUN = {"q2": {"a": 1.0, "b": 1.0}, "q1": {"b": 3.0, "a": 1.0, "z": 1.0}, "unjudged": {"a": 1.0}}
-NAN = float("nan")
-
-
-def rows(table: dict[Any, dict[Any, Any]]) -> list[tuple[Any, Any, Any]]:
-    return [(q, doc, value) for q, docs in table.items() for doc, value in docs.items()]
-
-
-def frame(table: dict[Any, dict[Any, Any]], value: str, **dtypes: Any) -> pd.DataFrame:
-    return pd.DataFrame(rows(table), columns=["query_id", "doc_id", value]).astype(dtypes)
-
-
-def tuples(table: dict[Any, dict[Any, Any]], value: str) -> list[Any]:
-    return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows(table)]
-
-
-def strings(table: dict[Any, dict[Any, Any]], value: str, dtype: Any) -> pd.DataFrame:
-    return frame(table, value, query_id=dtype, doc_id=dtype)
-
 
 class Wide(NamedTuple):
     """A named tuple with the fields of qrels and runs in another order, and one more."""
@@ -201,84 +180,6 @@ FORMATS: list[Callable[[Any, str], Callable[[], Any]]] = [
     lambda table, value: lambda: pd.concat([frame(table, value), frame(table, value)]),
 ]
 
-ODD_QRELS: dict[str, Callable[[], Any]] = {
-    "none": lambda: None,
-    "a number": lambda: 7,
-    "a missing path": lambda: "no/such/file",
-    "no query": lambda: {},
-    "no row": lambda: [],
-    "an empty table": lambda: frame({}, "relevance"),
-    "a query without documents": lambda: {**QRELS, "empty": {}},
-    "integer ids": lambda: {1: {2: 1}},
-    "an integer document id": lambda: {"q1": {2: 1}},
-    "ids of several types": lambda: {"q1": {"a": 1, 2: 1}},
-    "no id": lambda: {None: {"a": 1}},
-    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "relevance": [1]}),
-    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "relevance": [1]}),
-    "a missing string": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [None], "relevance": [1]}, dtype="str"),
-    "whole floats": lambda: {"q1": {"a": 1.0, "b": 0.0}},
-    "half a grade": lambda: {"q1": {"a": 1.5}},
-    "truth values": lambda: {"q1": {"a": True}},
-    "NumPy's integers": lambda: {"q1": {"a": np.int64(1), "b": np.int32(0)}},
-    "NumPy's floats": lambda: {"q1": {"a": np.float64(1)}},
-    "a string": lambda: {"q1": {"a": "1"}},
-    "no grade": lambda: {"q1": {"a": None}},
-    "a grade of NaN": lambda: {"q1": {"a": NAN}},
-    "a negative grade": lambda: {"q1": {"a": -1, "b": 1}},
-    "a float column": lambda: frame(QRELS, "relevance", relevance=float),
-    "a column of int8": lambda: frame(QRELS, "relevance", relevance="int8"),
-    "a nullable column": lambda: frame(QRELS, "relevance", relevance="Int64"),
-    "a column of truth values": lambda: frame({"q1": {"a": 1, "b": 0}}, "relevance", relevance=bool),
-    "a document judged twice": lambda: pd.concat([frame(QRELS, "relevance"), frame({"q1": {"a": 0}}, "relevance")]),
-    "a tuple judged twice": lambda: [*tuples(QRELS, "relevance"), Qrel("q1", "a", 0)],
-    "two iterations": lambda: pd.concat(
-        [frame(QRELS, "relevance").assign(iteration="1"), frame({"q1": {"a": 0}}, "relevance").assign(iteration="2")]
-    ),
-    "iterations that are named": lambda: frame(QRELS, "relevance").assign(
-        iteration=["relevance", "quality", "quality", "relevance", "quality"]
-    ),
-    "subtopics": lambda: frame(QRELS, "relevance").assign(subtopic_id="5"),
-    "a data set's id": lambda: "lexirecall/demo",
-}
-
-ODD_RUNS: dict[str, Callable[[], Any]] = {
-    "none": lambda: None,
-    "a missing path": lambda: "no/such/file",
-    "no query": lambda: {},
-    "no row": lambda: [],
-    "an empty table": lambda: frame({}, "score"),
-    "an empty ranking": lambda: {"q2": {"a": 1.0}, "q1": {}, "q0": {}},
-    "an empty ranking of a query that is not judged": lambda: {"unjudged": {}, "q2": {"a": 1.0}},
-    "a document twice": lambda: pd.concat([frame(RUN, "score"), frame({"q1": {"a": 9.0}}, "score")]),
-    "a tuple twice": lambda: [*tuples(RUN, "score"), ScoredDoc("q1", "a", 9.0)],
-    "rows of a query in several places": lambda: [
-        *(ScoredDoc("q1", "a", 1.0), ScoredDoc("q2", "a", 1.0), ScoredDoc("q1", "b", 2.0))
-    ],
-    "a score of NaN": lambda: {"q1": {"a": NAN, "b": 1.0}},
-    "a score of NaN in a table": lambda: frame({"q1": {"a": NAN, "b": 1.0}}, "score"),
-    "a score of NaN for a query that is not judged": lambda: {"q1": {"a": 1.0}, "unjudged": {"a": NAN}},
-    "no score": lambda: {"q1": {"a": None, "b": 1.0}},
-    "a string": lambda: {"q1": {"a": "1", "b": 1.0}},
-    "a column of strings": lambda: frame({"q1": {"a": "1", "b": "2"}}, "score"),
-    "infinity": lambda: {"q1": {"a": float("inf"), "b": 1.0}},
-    "integers": lambda: {"q1": {"a": 1, "b": 2}},
-    "large integers": lambda: {"q1": {"a": 2**80, "b": 2}},
-    "a column of integers": lambda: frame({"q1": {"a": 1, "b": 2}}, "score"),
-    "truth values": lambda: {"q1": {"a": True, "b": False}},
-    "NumPy's doubles": lambda: {"q1": {"a": np.float64(1), "b": np.float64(2)}},
-    "NumPy's floats": lambda: {"q1": {"a": np.float32(1), "b": np.float32(2)}},
-    "NumPy's integers": lambda: {"q1": {"a": np.int64(1), "b": np.int64(2)}},
-    "a column of float32": lambda: frame(RUN, "score", score="float32"),
-    "a nullable column": lambda: frame(RUN, "score", score="Float64"),
-    "integer ids": lambda: {1: {2: 1.0}},
-    "an integer document id": lambda: {"q1": {2: 1.0}},
-    "ids of several types": lambda: {"q1": {"a": 1.0, 2: 1.0}},
-    "an integer id of a query that is not judged": lambda: {"q1": {"a": 1.0}, 7: {"a": 1.0}},
-    "integer columns": lambda: pd.DataFrame({"query_id": [1], "doc_id": [2], "score": [1.0]}),
-    "a missing id": lambda: pd.DataFrame({"query_id": ["q1"], "doc_id": [NAN], "score": [1.0]}),
-    "tuples of two kinds": lambda: [ScoredDoc("q1", "a", 1.0), Qrel("q1", "b", 1)],
-}
-
 
 @pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS], OURS], ids=["standard", "both", "ours"])
 @pytest.mark.parametrize("name", ODD_QRELS)
@@ -300,11 +201,6 @@ def test_pytrec_eval_gets_no_empty_ranking_first(monkeypatch: pytest.MonkeyPatch
         assert values == {AP: 0.5 / 3, NumQ: 2, NumRel: 3, NumRet: 2}
         nothing = ir_measures.calc_aggregate([AP, NumQ, NumRel, NumRet], QRELS, {"q1": {}})
         assert nothing == {AP: 0, NumQ: 1, NumRel: 2, NumRet: 0}
-
-
-@pytest.mark.parametrize("measure", [P, AP(rel=1.5), nDCG(dcg="unknown"), SetF(beta=1e-9)], ids=repr)
-def test_measures_that_nobody_provides(measure: Measure) -> None:
-    check_nothing_changes([AP, measure], lambda: QRELS, lambda: RUN)
 
 
 # -- one alignment -----------------------------------------------------------------------------------
@@ -362,13 +258,6 @@ def test_blocks_nest_and_restore() -> None:
     assert repr(outer) == "accelerate: off"
 
 
-def test_an_error_within_a_block_restores() -> None:
-    before = names()
-    with pytest.raises(ZeroDivisionError), irl.accelerate():
-        _ = 1 / 0
-    assert names() == before
-
-
 def test_without_a_block() -> None:
     before = names()
     irl.accelerate()
@@ -419,29 +308,3 @@ assert ir_measures.DefaultPipeline.providers[-1].NAME == "ir_lexirecall"
 print("the same")
 """
     assert in_fresh_process(program) == "the same"
-
-
-# -- PyTerrier ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("perquery", [False, True])
-@pytest.mark.parametrize("measures", [STANDARD, [*STANDARD, *OURS]], ids=["standard", "both"])
-def test_plain_experiment(measures: list[Measure], perquery: bool) -> None:
-    pt = pytest.importorskip("pyterrier")
-    theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    topics = pd.DataFrame({"qid": ["q0", "q1", "q2"], "query": ["x", "y", "z"]})
-    qrels = frame(QRELS, "relevance").rename(columns=theirs)
-    run = frame(RUN, "score").rename(columns=theirs)
-    systems = [run.assign(rank=0), run.assign(score=-run["score"], rank=0), run.iloc[:1].assign(rank=0)]
-
-    def experiment() -> pd.DataFrame:
-        options: dict[str, Any] = {} if perquery else {"baseline": 0, "correction": "holm"}
-        return pt.Experiment(systems, topics, qrels, measures, names=list("abc"), perquery=perquery, **options)
-
-    plain = experiment()
-    with irl.accelerate():
-        fast = experiment()
-    keys = ["name", "qid", "measure"] if perquery else ["name"]
-    assert set(fast) == set(plain)  # columns come in the order of a set
-    tables = (table[list(plain)].sort_values(keys).reset_index(drop=True) for table in (plain, fast))
-    pd.testing.assert_frame_equal(*tables, check_exact=True)

@@ -176,12 +176,6 @@ def test_integers(rule: Any) -> None:
     assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude=rule), RUN), wanted, check_exact=True)
 
 
-def test_nothing() -> None:
-    wanted = irl.evaluate(MEASURES, QRELS, RUN)
-    for rule in (None, {}, {"1": []}, {"no query": ["1"]}, pd.DataFrame({"query_id": [], "doc_id": []}), []):
-        assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude=rule), RUN), wanted, check_exact=True)
-
-
 # -- subtopics and aspects ---------------------------------------------------------------------------
 
 
@@ -203,6 +197,19 @@ def test_subtopics(collection: Any, column: str, data: st.DataObject) -> None:
     assert not lost.to_numpy().any()
 
 
+OF_WEIGHTED = {
+    "q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0},
+    "r": {"d": 2.0, "a": 1.0, "z": 0.0},
+}
+TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
+
+
+ASPECTS = "{'relevance': 3, 'quality': 2}"
+OF_ASPECTS = [
+    *(f"TOMA(aspects={ASPECTS}, base='{base}')" for base in ("nDCG@3", "AP")),
+    *(f"{kind}(aspects={ASPECTS}, base='AP')" for kind in ("CAM", "MM")),
+    *("LR", "nDCG"),
+]
 WEIGHTED = pd.DataFrame(
     [
         ("q", "a", "1", 1, 0.7),
@@ -214,26 +221,8 @@ WEIGHTED = pd.DataFrame(
     ],
     columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"],
 )
-OF_WEIGHTED = {
-    "q": {"x": 5.0, "b": 4.0, "a": 3.0, "y": 3.0, "c": 3.0},
-    "r": {"d": 2.0, "a": 1.0, "z": 0.0},
-}
-TAKEN_OUT = {"q": ["x", "b", "y"], "r": ["d"]}
 
 
-def test_weighted_subtopics() -> None:
-    wanted = irl.evaluate(OF_SUBTOPICS, rows_without(WEIGHTED, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    found = irl.evaluate(OF_SUBTOPICS, irl.load(WEIGHTED, exclude=TAKEN_OUT), OF_WEIGHTED)
-    assert_frame_equal(found, wanted, check_exact=True)
-    assert not found.equals(irl.evaluate(OF_SUBTOPICS, WEIGHTED, OF_WEIGHTED))
-
-
-ASPECTS = "{'relevance': 3, 'quality': 2}"
-OF_ASPECTS = [
-    *(f"TOMA(aspects={ASPECTS}, base='{base}')" for base in ("nDCG@3", "AP")),
-    *(f"{kind}(aspects={ASPECTS}, base='AP')" for kind in ("CAM", "MM")),
-    *("LR", "nDCG"),
-]
 IN_COLUMNS = WEIGHTED[["query_id", "doc_id", "relevance"]].drop_duplicates(["query_id", "doc_id"])
 
 
@@ -248,14 +237,6 @@ def test_aspects_in_columns() -> None:
         wanted,
         check_exact=True,
     )
-
-
-def test_aspects_in_rows() -> None:
-    relevance, quality = (IN_COLUMNS.assign(relevance=grades) for grades in ([1, 3, 0, 1, 2], [2, 0, 1, 2, 1]))
-    qrels = pd.concat([relevance.assign(iteration="relevance"), quality.assign(iteration="quality")])
-    wanted = irl.evaluate(OF_ASPECTS, rows_without(qrels, TAKEN_OUT), without(OF_WEIGHTED, TAKEN_OUT))
-    found = irl.evaluate(OF_ASPECTS, irl.load(qrels, exclude=TAKEN_OUT), OF_WEIGHTED)
-    assert_frame_equal(found, wanted, check_exact=True)
 
 
 # -- comparisons, benchmarks, ties -------------------------------------------------------------------
@@ -299,28 +280,6 @@ def test_documents_of_equal_score_may_still_change_places() -> None:
     ranges = audited.set_index("query_id")[["lowest", "highest"]]
     assert ranges.loc["q1"].tolist() == [1 / 3, 1 / 2]
     assert ranges.index.tolist() == ["q1"]  # no tie is left in q2
-
-
-def test_judged_only_after_it() -> None:
-    gone = {"1": ["1"], "2": ["10"]}
-    measures = ["AP(judged_only=True)", "LR(judged_only=True)"]
-    wanted = irl.evaluate(measures, without(QRELS, gone), without(RUN, gone))
-    assert_frame_equal(irl.evaluate(measures, irl.load(QRELS, exclude=gone), RUN), wanted, check_exact=True)
-
-
-def test_judgments_are_left_as_they_were() -> None:
-    judgments = Judgments.from_qrels(QRELS)
-    before = irl.evaluate(MEASURES, judgments, RUN)
-    irl.evaluate(MEASURES, irl.load(judgments, exclude="self"), RUN)
-    assert_frame_equal(irl.evaluate(MEASURES, judgments, RUN), before, check_exact=True)
-
-
-def test_twice() -> None:
-    first, second = {"1": ["1", "40"]}, {"1": ["31"], "2": ["2"]}
-    both = {"1": ["1", "40", "31"], "2": ["2"]}
-    judgments = Judgments.from_qrels(Judgments.from_qrels(QRELS, first), second)
-    wanted = irl.evaluate(MEASURES, without(QRELS, both), without(RUN, both))
-    assert_frame_equal(irl.evaluate(MEASURES, judgments, RUN), wanted, check_exact=True)
 
 
 def test_measures_of_other_providers() -> None:

@@ -80,22 +80,6 @@ def test_a_process_that_is_killed_leaves_the_file_as_it_was(tmp_path):
     assert path.read_text() == "old"
 
 
-def test_who_reads_the_old_file_is_not_given_half_of_the_new_one(tmp_path):
-    path = tmp_path / "table.txt"
-    path.write_text("old")
-    with open(path) as reader:
-        write(path)
-        assert reader.read() == "old"
-    assert path.read_text() == "new"
-
-
-def test_the_temporary_file_stands_beside_and_has_the_ending(tmp_path):
-    with written_whole(tmp_path / "picture.svg") as temporary:
-        assert temporary.parent == tmp_path
-        assert temporary.suffix == ".svg"
-        temporary.write_bytes(b"")
-
-
 def test_permissions_stay(tmp_path):
     path = tmp_path / "private"
     path.touch(0o600)
@@ -112,12 +96,6 @@ def test_the_content_of_a_private_file_is_private_from_the_start(tmp_path):
     with written_whole(path) as temporary:
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
         temporary.write_text("secret")
-
-
-def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):
-    (tmp_path / "other").touch()
-    write(tmp_path / "new")
-    assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 def test_a_link_stays_a_link(tmp_path):
@@ -137,16 +115,6 @@ def test_errors_name_the_file(name, error, tmp_path):
     with pytest.raises(error) as caught:
         write(path)
     assert caught.value.filename == path
-
-
-def test_errors_about_other_files_keep_their_names(tmp_path):
-    def fail():
-        with written_whole(tmp_path / "new"):
-            (tmp_path / "elsewhere").read_text()
-
-    with pytest.raises(FileNotFoundError) as caught:
-        fail()
-    assert caught.value.filename == str(tmp_path / "elsewhere")
 
 
 def test_what_is_not_a_regular_file_gets_the_content(tmp_path):

@@ -32,7 +32,6 @@ from ir_datasets.formats.touche import (
     ToucheQualityQrel,
 )
 from ir_measures import AP, P, Qrel, ScoredDoc, nDCG
-from numpy.typing import NDArray
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
@@ -285,12 +284,6 @@ def test_runs_of_any_format(name: str) -> None:
     check_format(RUN_FORMATS[name], "score", name, OURS, expected()[list(map(str, [*OURS, AP]))])
 
 
-@pytest.mark.parametrize("qrels", ["dict", "pandas object", "pandas str", "Qrel list", "Qrel generator"])
-@pytest.mark.parametrize("run", ["dict", "pandas object", "pandas str", "ScoredDoc list", "ScoredDoc generator"])
-def test_beside_standard_measures_by_ir_measures(qrels: str, run: str) -> None:
-    assert_same(by_ir_measures(ALL, QREL_FORMATS[qrels](), RUN_FORMATS[run]()), expected())
-
-
 @given(st.permutations(QRELS), st.permutations(RUN))
 @settings(max_examples=30, deadline=None)
 def test_order_of_rows_does_not_matter(qrels: list[Any], run: list[Any]) -> None:
@@ -416,14 +409,6 @@ def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatc
     (tmp_path / "run.txt").write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED))
     with pytest.warns(UserWarning, match=r"run\.txt.*do not stand together"):
         irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")
-
-
-@pytest.mark.parametrize("name", ["noending", "a.run", "a.b.res", "a.tsv", "a b.txt", "ä.txt"])
-def test_trec_files_of_any_name(name: str, tmp_path: Path) -> None:
-    qrels, run = tmp_path / f"qrels {name}", tmp_path / f"run {name}"
-    qrels.write_text(qrels_text().replace(" ", "\t"))
-    run.write_text(run_text().replace(" ", "\t"))
-    assert_same(irl.evaluate(ALL, qrels, run), expected())
 
 
 def test_ids_that_look_special_in_other_file_formats(tmp_path: Path) -> None:
@@ -560,12 +545,6 @@ def test_labels_of_any_format(name: str) -> None:
     check_format(LABEL_FORMATS[name], "relevance", name, [*MULTI, TSE], wanted)
 
 
-def test_labels_in_a_wide_file(tmp_path: Path) -> None:
-    labels_in_columns().to_csv(tmp_path / "wide.tsv", sep="\t", index=False)
-    wanted = irl.evaluate([*MULTI, TSE, AP], labels_in_columns(), nested(RUN))
-    assert_same(irl.evaluate([*MULTI, TSE, AP], tmp_path / "wide.tsv", nested(RUN)), wanted)
-
-
 def test_text_in_a_further_column_of_a_wide_file_is_ignored(tmp_path: Path) -> None:
     table = labels_in_columns().assign(assessor=["A7", "B1", "A7", "C", "B1"])
     table.to_csv(tmp_path / "wide.tsv", sep="\t", index=False)
@@ -583,43 +562,6 @@ def test_a_missing_label_is_the_lowest(missing: Any) -> None:
     wanted = irl.evaluate(MULTI, lowest, nested(RUN))
     assert_same(irl.evaluate(MULTI, gap, nested(RUN)), wanted)
     assert_same(irl.evaluate(MULTI, rows, nested(RUN)), wanted)
-
-
-class WeightedQrel(NamedTuple):
-    """A judgment of a subtopic with its weight."""
-
-    query_id: str
-    doc_id: str
-    relevance: float
-    subtopic_id: str
-    weight: float
-
-
-def test_whole_and_fractional_numbers_may_mix() -> None:
-    run = {"1": {"a": 2.0, "b": 1.0}}
-    mixed = [WeightedQrel("1", "a", 1, "s", 1), WeightedQrel("1", "b", 1.0, "t", 0.5)]
-    floats = [WeightedQrel("1", "a", 1.0, "s", 1.0), WeightedQrel("1", "b", 1.0, "t", 0.5)]
-    wanted = irl.evaluate([RBU, TSE], pd.DataFrame(floats), run)
-    assert_same(irl.evaluate([RBU, TSE], floats, run), wanted)
-    assert_same(irl.evaluate([RBU, TSE], mixed, run), wanted)
-
-
-def test_fields_of_misinfo_and_touche_qrels_are_aspects() -> None:
-    run = {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}
-    grades, others = [("1", "a", 0), ("1", "b", 2), ("1", "c", 1)], [1, 0, 2]
-    wanted = irl.evaluate(
-        TOMA(aspects={"relevance": 2, "x": 2}),
-        pd.DataFrame(grades, columns=["query_id", "doc_id", "relevance"]).assign(x=others),
-        run,
-    ).iloc[0, 0]
-    qrels: dict[str, list[Any]] = {
-        "effectiveness": [MisinfoQrel(*g, x, -1) for g, x in zip(grades, others, strict=True)],
-        "redibility": [MisinfoQrel(*g, -2, x) for g, x in zip(grades, others, strict=True)],
-        "quality": [ToucheQualityQrel(*g, x, "0") for g, x in zip(grades, others, strict=True)],
-        "coherence": [ToucheQualityCoherenceQrel(*g, 1, x, "0") for g, x in zip(grades, others, strict=True)],
-    }
-    for aspect, rows in qrels.items():
-        assert irl.evaluate(TOMA(aspects={"relevance": 2, aspect: 2}), rows, run).iloc[0, 0] == wanted, aspect
 
 
 def test_base_scores_the_weights_whatever_the_base() -> None:
@@ -643,17 +585,6 @@ def test_base_takes_the_cutoff_it_requires(base: str) -> None:
     assert values.iloc[:, 0].tolist() == values.iloc[:, 1].tolist()
 
 
-def test_read_only_arrays_are_enough() -> None:
-    def frozen(values: list[Any]) -> NDArray[Any]:
-        array = np.array(values)
-        array.flags.writeable = False
-        return array
-
-    qrels = pd.DataFrame({name: frozen(data) for name, data in columns(QRELS, "relevance").items()}, copy=False)
-    run = pd.DataFrame({name: frozen(data) for name, data in columns(RUN, "score").items()}, copy=False)
-    assert_same(irl.evaluate(ALL, qrels, run), expected())
-
-
 # -- queries here and there ----------------------------------------------------------------------------
 
 
@@ -662,11 +593,6 @@ def test_a_query_the_run_lacks_counts_as_an_empty_ranking() -> None:
     assert values.loc["10", ["TSE", "LexiRecall", "AP"]].tolist() == [0, 0, 0]
     means = irl.evaluate([TSE, AP], nested(QRELS), nested(RUN), aggregate=True)
     assert means["TSE"] == (1 / 4 + 0 + 1 / 4 + 0) / 4
-
-
-def test_a_query_only_the_run_has_is_ignored() -> None:
-    assert "3" not in expected().index
-    assert_same(irl.evaluate(ALL, nested(QRELS), nested([row for row in RUN if row[0] != "3"])), expected())
 
 
 def test_a_query_without_relevant_documents_scores_0_and_counts() -> None:
@@ -774,11 +700,6 @@ def test_strings_objects_and_names_mean_the_same() -> None:
     assert named["recall, refined"].tolist() == values["LR"].tolist()
 
 
-def test_rows_come_in_the_order_of_query_ids() -> None:
-    assert expected().index.tolist() == ["1", "10", "2", "5"]
-    assert expected().index.name == "query_id"
-
-
 def test_means_are_those_of_ir_measures() -> None:
     for run in runs():
         means = irl.evaluate(ALL, nested(QRELS), run, aggregate=True)
@@ -794,14 +715,6 @@ def test_counts_are_added_up_not_averaged() -> None:
     wanted = ir_measures.calc_aggregate([ir_measures.NumQ, ir_measures.NumRet], nested(QRELS), nested(RUN))
     assert means["NumQ"] == wanted[ir_measures.NumQ]
     assert means["NumRet"] == wanted[ir_measures.NumRet]
-
-
-def test_calc_gives_means_and_values_at_once() -> None:
-    means, per_query = ir_measures.calc(ALL, nested(QRELS), nested(RUN))
-    assert {
-        (metric.query_id, str(metric.measure)): metric.value for metric in per_query
-    } == expected().stack().to_dict()
-    assert {str(m): v for m, v in means.items()} == pytest.approx(expected().mean().to_dict(), rel=1e-14)
 
 
 def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> None:

@@ -97,11 +97,6 @@ def test_queries_without_documents_stay() -> None:
     assert judgments.restricted_to(judgments.query_ids) is judgments
 
 
-def test_an_unknown_query_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown query 'q9'"):
-        Judgments.from_qrels({"q1": {"a": 1}}).restricted_to(["q1", "q9"])
-
-
 def test_grades_for_one_aspect_have_no_other_aspects() -> None:
     qrels = aspect_rows([("q1", "a", 2.0, "relevance"), ("q2", "a", 3.0, "quality")])
     part = Judgments.from_qrels(qrels).restricted_to(["q2"])

@@ -15,7 +15,6 @@ from ir_lexirecall import cli, meta
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.evaluation.evaluating import recall_curves
 
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {f"FT911-{q[1:]}{i}": i % 2 for i in range(8)} for q in QUERIES}
@@ -111,11 +110,6 @@ def test_tables_without_caveats_warn_of_them(door: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WITHOUT_CAVEATS[door]({"good": GOOD, "other": GOOD})
-
-
-def test_curves_warn_of_ids_that_match_nothing() -> None:
-    with pytest.warns(UserWarning, match="^run 'lower' retrieves nothing .* are the same in lower case$"):
-        recall_curves(QRELS, {"good": GOOD, "lower": LOWER})
 
 
 def test_a_worse_run_is_not_hardly_judged_where_only_relevant_documents_are() -> None:

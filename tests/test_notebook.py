@@ -97,18 +97,6 @@ def test_results_leave_no_figure_of_pyplot(outputs: dict[str, list[dict[str, Any
     assert shown(outputs[LEFT])["text/plain"] in ("False", "[]")
 
 
-def test_a_page_on_a_measure_is_shown(outputs: dict[str, list[dict[str, Any]]]) -> None:
-    page = shown(outputs["irl.describe('LR')"])["text/html"]
-    assert "Lexicographic Recall" in page
-    assert "$$" in page
-
-
-def test_print_and_repr(outputs: dict[str, list[dict[str, Any]]]) -> None:
-    (printed,) = outputs["print(compared)"]
-    assert printed["text"].startswith("5 runs on 16 queries of lexirecall/demo, by lexirecall and AP. ")
-    assert len(shown(outputs["repr(compared)"])["text/plain"]) < 150
-
-
 def test_bars_leave_nothing_behind(outputs: dict[str, list[dict[str, Any]]]) -> None:
     """A saved notebook has neither text nor widgets of bars that are full."""
     pytest.importorskip("ipywidgets")

@@ -283,18 +283,6 @@ def test_curves_end_where_the_measures_say() -> None:
         recall_curves(reviews.qrels, reviews.runs, n=3)
 
 
-def test_the_picture_has_a_line_per_run(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    reviews = read_reviews([FILES / f"bees-{model}-v2.asreview" for model in ("nb", "logistic")])
-    table = recall_curves(reviews.qrels, reviews.runs)
-    axes = irl.plots.recall_curves(table)
-    assert {line.get_label() for line in axes.lines[:2]} == set(reviews.runs)
-    assert axes.lines[0].get_ydata()[-1] == 1
-    assert axes.get_title(loc="left") == "Recall on bees"
-    with pytest.raises(ValueError, match="recall_curves: the table has no query 'birds'"):
-        irl.plots.recall_curves(table, "birds")
-
-
 def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     files = [

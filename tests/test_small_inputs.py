@@ -19,11 +19,11 @@ from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
 from ir_lexirecall.data import alignment
-from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import objects
 from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
+from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
@@ -43,14 +43,6 @@ def the_general_way() -> Iterator[None]:
         for module, name, none in names:
             patches.enter_context(mock.patch.object(module, name, none))
         yield
-
-
-def rows(nested: Any) -> list[tuple[Any, Any, Any]]:
-    return [(q, doc, value) for q, docs in nested.items() for doc, value in docs.items()]
-
-
-def frame(nested: Any, value: str) -> pd.DataFrame:
-    return pd.DataFrame(rows(nested), columns=["query_id", "doc_id", value])
 
 
 class Scored(NamedTuple):
@@ -100,20 +92,6 @@ def test_both_ways_agree(form: str, collection: Any) -> None:
     check_both_ways(qrels, run)
 
 
-@given(collections())
-def test_aligned_runs_agree(collection: Any) -> None:
-    qrels, run = collection
-    judgments = Judgments.from_qrels(qrels)
-    short = align(judgments, run)
-    with the_general_way():
-        general = align(judgments, run)
-    for name in ("query", "doc", "rank", "depth"):
-        assert getattr(short, name).tolist() == getattr(general, name).tolist()
-    assert [array.tolist() for array in short.tied()] == [array.tolist() for array in general.tied()]
-    # Empty rankings aside, queries come in the order of the run.
-    assert [q for q in short.ranked if short.depth[q]] == [q for q in general.ranked if general.depth[q]]
-
-
 @st.composite
 def judged_aspects(draw: st.DrawFn) -> pd.DataFrame:
     """Lines of qrels that name aspects, a few of them twice."""
@@ -147,92 +125,14 @@ def test_both_ways_agree_on_aspects(qrels: pd.DataFrame, collection: Any) -> Non
         }
 
 
-QRELS = {"q1": {"a": 1, "b": 2}, "q2": {"a": 0}}
-NAN = float("nan")
-ODD_RUNS = {
-    "no query": {},
-    "an empty ranking": {"q1": {}, "q2": {"a": 1.0}},
-    "NaN": {"q1": {"a": 1.0, "b": NAN}},
-    "NaN for a query without judgments": {"q1": {"a": 1.0}, "q9": {"b": NAN}},
-    "a text": {"q1": {"a": 1.0, "b": "2"}},
-    "a text for a query without judgments": {"q1": {"a": 1.0}, "q9": {"b": "2"}},
-    "None": {"q1": {"a": 1.0, "b": None}},
-    "a truth value": {"q1": {"a": True, "b": 0.5}},
-    "integers": {"q1": {"a": 1, "b": 2}},
-    "large integers": {"q1": {"a": 10**400, "b": 2}},
-    "infinite": {"q1": {"a": float("inf"), "b": -float("inf"), "c": 1e308}},
-    "integer ids": {1: {2: 1.0}, "q1": {"a": 1.0}},
-    "ids that are neither": {"q1": {"a": 1.0, 2.5: 2.0}},
-    "a negative zero": {"q1": {"a": 0.0, "b": -0.0}},
-    "equal as 32-bit floats": {"q1": {"a": 1.0, "b": 1 + 1e-12, "c": 0.5}},
-}
+@pytest.mark.parametrize("name", ODD_QRELS)
+def test_odd_qrels(name: str) -> None:
+    check_both_ways(ODD_QRELS[name](), {"q1": {"x": 2.0, "a": 1.0}})
 
 
 @pytest.mark.parametrize("name", ODD_RUNS)
 def test_odd_runs(name: str) -> None:
-    check_both_ways(QRELS, ODD_RUNS[name])
-
-
-@pytest.mark.parametrize(
-    "run",
-    [
-        [ScoredDoc("q1", "a", 1.0), ScoredDoc("q1", "a", 2.0)],
-        [ScoredDoc("q1", "a", 1.0), ScoredDoc("q2", "a", 2.0), ScoredDoc("q1", "b", 3.0)],
-        [ScoredDoc("q1", "a", NAN)],
-        [ScoredDoc("q1", None, 1.0)],
-        [ScoredDoc("q1", "a", 1.0), Qrel("q1", "b", 1)],
-        [("q1", "a", 1.0)],
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "score": [1.0, 1.0]}),
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", None], "score": [1.0, 1.0]}),
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", 7], "score": [1.0, 1.0]}),
-        pd.DataFrame({"query_id": [1, 2], "doc_id": [7, 8], "score": [1.0, 1.0]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": ["1"]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "rank": [1]}),
-        pd.DataFrame([["q1", "a", "b", 1.0]], columns=["query_id", "doc_id", "doc_id", "score"]),
-        pd.DataFrame({"query_id": [], "doc_id": [], "score": []}),
-        pd.DataFrame({"query_id": ["q1"], "qid": ["q2"], "doc_id": ["a"], "score": [1.0]}),
-    ],
-)
-def test_odd_tables(run: Any) -> None:
-    check_both_ways(QRELS, run)
-
-
-@pytest.mark.parametrize(
-    "qrels",
-    [
-        {"q1": {"a": 1.5}},
-        {"q1": {"a": NAN}},
-        {"q1": {"a": "1"}},
-        {"q1": {"a": float("inf")}},
-        {"q1": {}},
-        {"q1": {"a": True}},
-        [Qrel("q1", "a", 1), Qrel("q1", "a", 1)],
-        [Qrel("q1", "a", 1), Qrel("q1", "a", 2)],
-        [Qrel("q1", "a", 1, "1"), Qrel("q1", "a", 2, "2")],
-        [Qrel("q1", "a", 1), Qrel("q1", 7, 2)],
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "relevance": [1, 2]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": ["relevance"]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": [0]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": [None]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [NAN], "iteration": ["1"]}),
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["a", "a"], "relevance": [1, 2], "iteration": ["1", "1"]}),
-        pd.DataFrame({"query_id": ["q1", "q1"], "doc_id": ["ä", "a"], "relevance": [1, 2], "subtopic_id": ["ö", "1"]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "iteration": ["1"], "subtopic_id": ["2"]}),
-        pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "relevance": [1], "weight": ["1"]}),
-        [Qrel("q1", "a", 1, "1"), Qrel("q1", "a", 0, "relevance"), Qrel("q2", "a", 2, "1")],
-    ],
-)
-def test_odd_qrels(qrels: Any) -> None:
-    check_both_ways(qrels, {"q1": {"x": 2.0, "a": 1.0}})
-
-
-@pytest.mark.parametrize("queries", [alignment._FEW_QUERIES, alignment._FEW_QUERIES + 1])
-@pytest.mark.parametrize("depth", [alignment._SHORT, alignment._SHORT + 1])
-def test_where_the_ways_part(queries: int, depth: int) -> None:
-    qrels = {f"q{q}": {f"d{place}": place % 3 for place in range(0, depth, 7)} for q in range(queries)}
-    run = {q: {f"d{place}": float((place * 37) % depth) for place in range(depth)} for q in qrels}
-    for build in FORMS.values():
-        check_both_ways(*build(qrels, run))
+    check_both_ways(QRELS, ODD_RUNS[name]())
 
 
 def imported(program: str) -> set[str]:

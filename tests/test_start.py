@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall._util.lazy import exports
 
 
 def python(program: str) -> str:
@@ -87,12 +86,6 @@ def test_the_accelerated_start() -> None:
     environment = f"import os; os.environ['IR_LEXIRECALL_ACCELERATE'] = '1'; {program}"
     assert python(environment) == "ir_lexirecall_accelerated"
     assert python(program) != "ir_lexirecall_accelerated"
-
-
-def test_exports_looks_once() -> None:
-    get, names = exports("ir_lexirecall", {"plots": "ir_lexirecall.plots"})
-    assert get("plots") is irl.plots
-    assert "plots" in names()
 
 
 def test_the_version_needs_nothing() -> None:

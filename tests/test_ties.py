@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import parse_measures
 
@@ -99,18 +98,6 @@ def test_every_order_of_tied_documents_is_within_the_range(query: Any) -> None:
         assert row["tied_queries"] == (row["lowest"] < row["highest"])
 
 
-@given(queries())
-def test_where_nothing_ties_the_range_is_a_point(query: Any) -> None:
-    qrels, run = query
-    distinct = {doc: float(place) for place, doc in enumerate(run)}
-    audit = irl.tie_audit(MEASURES, {"q": qrels}, {"run": {"q": distinct}, "again": {"q": distinct}}, allow_empty=True)
-    assert (audit["lowest"] == audit["value"]).all()
-    assert (audit["highest"] == audit["value"]).all()
-    assert not audit[["tied_queries", "changed_preferences"]].to_numpy().any()
-    one = {"run": {"q": distinct}}
-    assert irl.tie_audit(MEASURES, {"q": qrels}, one, allow_empty=True, by_query=True).empty
-
-
 def test_ties_of_documents_of_equal_grade_change_nothing() -> None:
     qrels = {"q": {"a": 1, "b": 1, "c": 0}}
     audit = irl.tie_audit(MEASURES, qrels, {"run": {"q": {"a": 2.0, "b": 2.0, "c": 1.0, "x": 1.0}}})
@@ -165,12 +152,6 @@ def test_means_are_those_of_the_ranges() -> None:
     assert audit["tied_queries"].tolist() == [1, 0]
     assert audit["changed_preferences"].tolist() == [1, 1]
     assert audit.attrs["function"] == "tie_audit"
-
-
-def test_documents_that_are_taken_out_tie_with_nothing() -> None:
-    judgments = Judgments.from_qrels(QRELS, exclude={"q1": ["b", "c"]})
-    audit = irl.tie_audit("RR", judgments, RUNS)
-    assert (audit["lowest"] == audit["highest"]).all()
 
 
 def test_errors() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import json
 import re
 import types
@@ -14,8 +13,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
@@ -115,12 +112,6 @@ def test_columns_of_measures_of_no_run_are_refused(expected: ValueTable) -> None
         read_values(expected.table().drop(columns="run"))
 
 
-def test_a_folder_has_a_file_per_run(expected: ValueTable, tmp_path: Path) -> None:
-    for run in RUNS:
-        (tmp_path / run).write_bytes((FILES / f"{run}.ir_measures").read_bytes())
-    assert_same(read_values(tmp_path), expected)
-
-
 @pytest.mark.parametrize("convert", [lambda f: f, pl.DataFrame, pa.Table.from_pandas, lambda f: pl.DataFrame(f).lazy()])
 @pytest.mark.parametrize("shape", [long_frame, ValueTable.table])
 def test_frames_of_any_kind_and_shape(convert: Any, shape: Any, expected: ValueTable) -> None:
@@ -213,17 +204,6 @@ def test_several_collections(expected: ValueTable) -> None:
         assert_same(tables["two"], expected)
     with pytest.raises(ValueError, match=r"collection 'two': .*AP of run 'b' for query 'q' is missing"):
         read_collections({"one": expected, "two": {"a": {"q": {"AP": 1}, "r": {"AP": 1}}, "b": {"r": {"AP": 1}}}})
-
-
-@given(st.integers(1, 4), st.integers(1, 5), st.data())
-def test_order_of_rows_does_not_matter(runs: int, queries: int, data: st.DataObject) -> None:
-    values = data.draw(st.lists(st.floats(0, 1), min_size=runs * queries, max_size=runs * queries))
-    rows = [(f"r{i // queries}", f"q{i % queries}", "AP", value) for i, value in enumerate(values)]
-    order = data.draw(st.permutations(rows))
-    frame = pd.DataFrame(order, columns=["run", "query_id", "measure", "value"])
-    found = read_values(frame)
-    for run, query, _, value in rows:
-        assert found.values["AP"][found.runs.index(run), found.query_ids.index(query)] == value
 
 
 # -- bad input -----------------------------------------------------------------------------------------
@@ -392,26 +372,6 @@ def test_other_results_of_mteb_are_refused(content: Any, message: str, tmp_path:
         (tmp_path / "model" / "revision" / "T.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=f"^read_values: {tmp_path}.*{message}"):
         read_values(tmp_path)
-
-
-def test_truncated_files_are_errors(tmp_path: Path) -> None:
-    frame = pd.DataFrame(records())
-    frame.to_parquet(tmp_path / "whole.parquet")
-    frame.to_csv(tmp_path / "whole.csv.gz", index=False)
-    for name in ("whole.parquet", "whole.csv.gz"):
-        half = tmp_path / f"half-{name}"
-        content = (tmp_path / name).read_bytes()
-        half.write_bytes(content[: len(content) // 2])
-        with pytest.raises(ValueError, match=f"{half} cannot be read"):
-            read_values(half)
-
-
-def test_missing_numbers_of_any_frame_are_named() -> None:
-    for values in (pd.array([1, None, 1, 1], dtype="Int64"), [decimal.Decimal(1), None, 1, 1], ["1", pd.NA, "1", "1"]):
-        frame = pd.DataFrame({"run": list("abab"), "query_id": list("qqrr"), "AP": values, "RR": 0.5})
-        with pytest.raises(ValueError, match="the AP of run 'b' for query 'q' is missing"):
-            read_values(frame)
-        assert read_values(frame, missing="skip").values["AP"].tolist() == [[1], [1]]
 
 
 @pytest.mark.parametrize("empty", [{}, pd.DataFrame({"query_id": [], "AP": []}), {"all": {"AP": 0.5}}])

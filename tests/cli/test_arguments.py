@@ -8,7 +8,7 @@ import pytest
 from command_line import Cli
 
 from ir_lexirecall import demo
-from ir_lexirecall.cli.words import split_measures, with_lists
+from ir_lexirecall.cli.words import with_lists
 from ir_lexirecall.data import qrels as read_qrels_module
 
 
@@ -63,12 +63,6 @@ def test_a_misspelt_measure_is_called_a_measure(slip: str, cli: Cli) -> None:
     assert "measure" in said.err
 
 
-def test_a_missing_file_is_called_a_file(cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "-m", "LR", "nowhere.run")
-    assert (said.code, said.out) == (1, "")
-    assert "nowhere.run: there is no such file" in said.err
-
-
 def test_preferences_are_words_too(cli: Cli) -> None:
     expected = cli("compare", "qrels.txt", "bm25.run", "dph.txt", "-p", "lexirecall rpp AP", "--format", "tsv")
     assert expected.code == 0
@@ -91,11 +85,6 @@ def test_what_follows_two_dashes_is_no_option(cli: Cli) -> None:
     Path("-m").write_text(Path("bm25.run").read_text())
     said = cli("eval", "-m", "LR", "--", "qrels.txt", "-m")
     assert (said.code, said.rows[1][0]) == (0, "-m")
-
-
-def test_several_words_of_measures() -> None:
-    assert split_measures(["LR AP", "nDCG@10", "P@5;P@10"]) == ["LR", "AP", "nDCG@10", "P@5", "P@10"]
-    assert split_measures(None) == []
 
 
 # -- what is read ------------------------------------------------------------------------------------

@@ -119,24 +119,6 @@ def test_a_terminal_shows_a_table_per_measure_as_far_as_it_has_room(columns: int
         assert means == sorted(means, reverse=rising)
 
 
-def test_people_see_two_places_of_ranks_and_programs_all_digits(suite: Path, cli: Any) -> None:
-    options = (
-        "benchmark",
-        str(suite),
-        *AGAINST_BM25,
-        "--over",
-        "collections",
-    )
-    rows = json.loads(cli(*options, "--format", "json").out)
-    lines = cli(*options).out.splitlines()
-    start = lines.index("LR:")
-    assert re.split(r"\s{2,}", lines[start + 1])[-1] == "I2"
-    shown = {line.split()[0]: line.split() for line in lines[start + 2 : start + 5]}
-    for row in (row for row in rows if row["criterion"] == "LR"):
-        assert f"{row['mean_rank']:.2f}" in shown[row["run"]]
-        assert shown[row["run"]][-1] == ("-" if row["i2"] is None else f"{row['i2']:.2f}")
-
-
 def test_a_benchmark_says_what_is_corrected_and_what_is_tested(suite: Path, cli: Any) -> None:
     options = ("benchmark", str(suite), "-m", "LR", "-p", "lexirecall", "--n-resamples", "50")
     said = cli(*options, "--baseline", "bm25", "--test", "t").out
@@ -272,19 +254,6 @@ def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
     assert "By lexirecall, ql loses 7 of 16 queries (3 are shown):" in said.out
 
 
-def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
-    said = gate(cli, "ql")
-    rows = [line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)]
-    losses = [float(candidate) - float(baseline) for _, baseline, candidate in rows]
-    assert losses == sorted(losses)
-    assert losses[-1] < 0
-    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries:" in said.out
-    assert "(1 is shown):" in gate(cli, "ql", "--queries", "1").out
-    none = gate(cli, "ql", "--queries", "0").out
-    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries.\n" in none
-    assert "| query" not in none
-
-
 def test_a_gate_says_the_same_in_json(cli: Any) -> None:
     said = gate(cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json")
     assert said.code == 3
@@ -304,27 +273,10 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
         assert [lost["value_a"], lost["value_b"]] == explained.loc[lost["query_id"], ["value_a", "value_b"]].tolist()
 
 
-@pytest.mark.parametrize("preference", ["rpp", "AP", "dominance", "lexiprecision"])
-def test_a_gate_explains_other_criteria(preference: str, cli: Any) -> None:
-    found = json.loads(preferred(cli, preference, "--format", "json").out)
-    shown = preferred(cli, preference).out
-    assert found["lost"]
-    for lost in found["lost"]:
-        row = next(line for line in shown.splitlines() if line.startswith(f"| {lost['query_id']} "))
-        for key in ("level", "doc_id", "levels_b", "levels_a"):
-            assert key not in lost or str(lost[key]) in row
-    assert ("Level i is the i-th relevant document" in shown) == (preference == "lexiprecision")
-
-
 def test_a_gate_refuses_values_that_are_not_defined(cli: Any) -> None:
     said = gate(cli, "ql", "-m", "SL3")
     assert said.code == 1
     assert "SL3 is infinite for run 'bm25' on query" in said.err
-
-
-def test_the_help_of_a_gate_names_its_exit_code(cli: Any) -> None:
-    assert "3 the candidate is worse, 4 undecided, with --strict" in " ".join(cli("gate", "--help").out.split())
-    assert "3 the" not in " ".join(cli("eval", "--help").out.split())
 
 
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
@@ -363,13 +315,6 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
 def test_a_gate_refuses_options_that_are_none(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(f'gate: {said}')}$"):
         irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["ql"], "LR", **options)
-
-
-@pytest.mark.parametrize("most", [-1, "x", 1.5])
-def test_a_gate_counts_lost_queries_in_integers(most: Any) -> None:
-    found = irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["overlap"], "LR")
-    with pytest.raises(ValueError, match=f"^lost: most must be an integer of at least 0, not {most!r}$"):
-        found.lost(most)
 
 
 def test_a_gate_reads_standard_input(process: Any) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shlex
 import shutil
-import sys
 from glob import glob
 from pathlib import Path
 from typing import Any, NoReturn
 
-import ir_measures
 import pandas as pd
 import pytest
-from command_line import BM25, QRELS, QUALITY, Cli
+from command_line import QRELS, QUALITY, Cli
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.cli.arguments import run_names
 from ir_lexirecall.cli.output import EXACT, FORMATS, for_programs
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.measures import REGISTRY
@@ -29,12 +25,6 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data" / "ir_datasets_home"
 TOMA = "TOMA(aspects={'relevance':2,'quality':1})"
 
 # -- eval ----------------------------------------------------------------------------------------------
-
-
-def test_one_run(cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE")
-    assert (said.code, said.err) == (0, "")
-    assert said.rows == [["run", "TSE"], ["bm25", "0.1667"]]
 
 
 def test_several_runs_and_measures(cli: Cli) -> None:
@@ -63,19 +53,6 @@ def test_a_row_per_run_and_query(cli: Cli) -> None:
         ["dph", "q1", "0.5000", "1.0000"],
         ["dph", "q2", "0.5000", "0.5000"],
     ]
-
-
-def test_options_may_stand_anywhere(cli: Cli) -> None:
-    asked = cli("eval", "-m", "TSE", "--format", "tsv", "qrels.txt", "bm25.run")
-    assert asked == cli("eval", "qrels.txt", "--format=tsv", "bm25.run", "--measures", "TSE")
-    assert asked.code == 0
-
-
-def test_compressed_files(cli: Cli) -> None:
-    plain = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE LR")
-    Path("qrels.gz").write_bytes(gzip.compress(QRELS.encode()))
-    Path("bm25.run.gz").write_bytes(gzip.compress(BM25.encode()))
-    assert cli("eval", "qrels.gz", "bm25.run.gz", "-m", "TSE LR") == plain
 
 
 @pytest.mark.parametrize(
@@ -117,21 +94,6 @@ def test_every_measure_can_be_asked_for(name: str, cli: Cli) -> None:
 # -- names of runs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("paths", "names"),
-    [
-        (["runs/bm25.run"], ["bm25"]),
-        (["bm25.run.gz", "dph.txt.bz2", "ql.res.xz", "tfidf"], ["bm25", "dph", "ql", "tfidf"]),
-        (["a/bm25.run", "b/bm25.run"], ["a/bm25.run", "b/bm25.run"]),
-        (["bm25.run", "bm25.run.gz", "dph"], ["bm25.run", "bm25.run.gz", "dph"]),
-        (["v1.2.run", "input.first"], ["v1.2", "input.first"]),
-        ([".run", ".txt"], [".run", ".txt"]),
-    ],
-)
-def test_names_of_runs(paths: list[str], names: list[str]) -> None:
-    assert run_names(paths) == names
-
-
 def test_the_same_run_twice_is_refused(cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "bm25.run", "-m", "TSE")
     assert (said.code, said.out) == (1, "")
@@ -154,21 +116,6 @@ def test_json_has_all_digits(cli: Cli) -> None:
     assert json.loads(said.out) == [exact("bm25", "bm25.run"), exact("dph", "dph.txt")]
 
 
-def test_tsv_has_all_digits(cli: Cli) -> None:
-    said = cli(*EVAL, "--format", "tsv")
-    lines = [line.split("\t") for line in said.out.splitlines()]
-    assert lines[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
-    for line, wanted in zip(lines[1:], (exact("bm25", "bm25.run"), exact("dph", "dph.txt")), strict=True):
-        assert [line[0], *map(float, line[1:])] == list(wanted.values())
-
-
-def test_table_has_four_places(cli: Cli) -> None:
-    said = cli(*EVAL)
-    assert said == cli(*EVAL, "--format", "table", "--places", "4")
-    wanted = exact("bm25", "bm25.run")
-    assert said.rows[1] == ["bm25", *(f"{value:.4f}" for value in list(wanted.values())[1:])]
-
-
 def test_markdown(cli: Cli) -> None:
     lines = cli(*EVAL, "--format", "markdown").out.splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -187,11 +134,6 @@ def test_latex(cli: Cli) -> None:
     assert lines[-2:] == ["\\end{tabular}", "\\end{table}"]
     assert "CWL\\_ERR10" in text
     assert f"{exact('dph', 'dph.txt')['LR']:.4f}" in text
-
-
-def test_latex_of_braces(cli: Cli) -> None:
-    text = cli("eval", "qrels.txt", "bm25.run", "-m", "TOMA(aspects={'relevance':2})", "--format", "latex").out
-    assert "aspects=\\{'relevance':2\\}" in text
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -226,27 +168,6 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
             assert [(name, float(x), float(p)) for name, x, p in lines[1:]] == rows
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_every_format_by_query(form: str, cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", "TSE", "--format", form, "--by-query", "--places", "3")
-    assert said.code == 0
-    for part in ("run", "query", "TSE", "bm25", "q1", "q2", "0.333"):
-        assert part in said.out
-
-
-def test_formats_need_no_further_package(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tabulate", None)
-    assert [cli(*EVAL, "--format", form).code for form in FORMATS] == [0] * len(FORMATS)
-
-
-def test_counts_are_printed() -> None:
-    table = pd.DataFrame({"run": ["a"], "NumRet": [3.0]})
-    assert [line.split() for line in Shown.from_frame(table, places=0).text()[0].splitlines()] == [
-        ["run", "NumRet"],
-        ["a", "3"],
-    ]
-
-
 @pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
 def test_places_that_are_none(name: str, cli: Cli) -> None:
     said = cli(*EVAL, f"--places={name}")
@@ -273,23 +194,6 @@ def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
     said = cli("eval", file, *asked)
     assert (said.code, said.err) == (0, "")
     assert said == cli("eval", "qrels.txt", *asked, "--aspect", "quality=quality.txt")
-
-
-@pytest.mark.parametrize("blank", ["", " "])
-def test_wide_qrels_without_a_header(blank: str, cli: Cli) -> None:
-    Path("wide.tsv").write_text(wide("\t", header=False))
-    names = f",{blank}".join(["query_id", "iteration", "doc_id", "relevance", "quality"])
-    asked = ("bm25.run", "-m", f"TSE {TOMA} AP")
-    said = cli("eval", "wide.tsv", *asked, "--columns", names)
-    assert (said.code, said.err) == (0, "")
-    assert said == cli("eval", "qrels.txt", *asked, "--aspect", "quality=quality.txt")
-
-
-def test_wide_qrels_are_not_mistaken_for_others(cli: Cli) -> None:
-    Path("wide.tsv").write_text(wide("\t", header=False))
-    said = cli("eval", "wide.tsv", "bm25.run", "-m", "TSE")
-    assert (said.code, said.out) == (1, "")
-    assert "wide.tsv, line 1: 5 fields" in said.err
 
 
 @pytest.mark.parametrize(
@@ -331,13 +235,6 @@ def test_aspects_from_files(cli: Cli) -> None:
     ]
 
 
-def test_an_aspect_may_judge_queries_that_relevance_does_not(cli: Cli) -> None:
-    Path("more.txt").write_text(QUALITY + "q7 0 a 1\n")
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", f"TSE {TOMA} AP", "--aspect", "quality=more.txt", "--by-query")
-    assert said.code == 0
-    assert said.rows[3] == ["bm25", "q7", "0.0000", "0.0000", "0.0000"]
-
-
 @pytest.mark.parametrize(
     ("text", "offender"),
     [
@@ -371,14 +268,6 @@ def test_qrels_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: st
     assert (said.code, said.err) == (0, "")
     assert sum(row[0] == "v" for row in said.rows if row) == 93
     assert said.rows[1][:3] == ["v", "1", "1.0000"]
-
-
-def test_subtopics_of_ir_datasets(process: Cli, tmp_path: Path, ir_datasets_home: str) -> None:
-    (tmp_path / "w.run").write_text("251 Q0 clueweb12-0000wb-01-01965 1 2.0 t\n")
-    name = "clueweb12/trec-web-2014/diversity"
-    said = process("eval", name, "w.run", "-m", "RBU@20 R@20", IR_DATASETS_HOME=ir_datasets_home)
-    assert (said.code, said.err) == (0, "")  # no warning: there are subtopics
-    assert said.rows[0] == ["run", "RBU@20", "R@20"]
 
 
 # -- errors --------------------------------------------------------------------------------------------
@@ -440,40 +329,6 @@ def test_bad_input(kind: str, cli: Cli) -> None:
     assert [part for part in parts if part not in said.err] == []
 
 
-@pytest.mark.parametrize(
-    "bad", ["q1 Q0 a 1 nan t\n", "q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", "q1 Q0 a 1 high t\n", "q1 Q0 a 1 2\n"]
-)
-def test_the_bad_one_of_several_runs_is_named(bad: str, cli: Cli) -> None:
-    Path("second.run").write_text(bad)
-    said = cli("eval", "qrels.txt", "bm25.run", "second.run", "dph.txt", "-m", "TSE")
-    assert (said.code, said.out) == (1, "")
-    assert "second" in said.err
-
-
-@pytest.mark.parametrize("content", ["", "\n \n"])
-@pytest.mark.parametrize("measures", ["TSE", "AP", "TSE AP"])
-def test_qrels_without_judgments_are_refused(measures: str, content: str, cli: Cli) -> None:
-    Path("empty.txt").write_text(content)
-    for form in ("table", "json"):
-        said = cli("eval", "empty.txt", "bm25.run", "-m", measures, "--format", form)
-        assert (said.code, said.out) == (1, "")
-        assert said.err == "ir-lexirecall: eval: empty.txt: there are no judgments in it\n"
-
-
-def test_fractional_grades_of_measures_that_other_programs_compute_are_no_crash(cli: Cli) -> None:
-    Path("fractions.txt").write_text("q1 0 a 0.5\nq1 0 b 1.5\n")
-    said = cli("eval", "fractions.txt", "bm25.run", "-m", "TSE(rel=0.5) Accuracy@5")
-    assert (said.code, said.out) == (1, "")
-    assert "0.5" in said.err
-
-
-@pytest.mark.skipif(not ir_measures.gdeval.is_available(), reason="without perl, ERR comes from this library")
-def test_a_failing_provider_is_no_crash(cli: Cli) -> None:
-    """gdeval gives up on query ids that are not numbers."""
-    said = cli("eval", "qrels.txt", "bm25.run", "-m", "ERR@5")
-    assert (said.code, said.out) == (1, "") or (said.code == 0 and "ERR@5" in said.out)
-
-
 def test_a_failing_download_is_no_crash(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     import ir_datasets
 
@@ -484,19 +339,6 @@ def test_a_failing_download_is_no_crash(cli: Cli, monkeypatch: pytest.MonkeyPatc
     said = cli("eval", "vaswani", "bm25.run", "-m", "TSE")
     assert (said.code, said.out) == (1, "")
     assert "vaswani cannot be reached" in said.err
-
-
-def test_a_data_set_without_qrels(cli: Cli) -> None:
-    said = cli("eval", "msmarco-passage", "bm25.run", "-m", "TSE")
-    assert (said.code, said.out) == (1, "")
-    assert "msmarco-passage" in said.err
-    assert "no qrels" in said.err
-
-
-def test_as_a_program(process: Cli) -> None:
-    said = process("eval", "qrels.txt", "bm25.run", "-m", "TSE")
-    assert (said.code, said.err) == (0, "")  # and no progress bar
-    assert said.rows == [["run", "TSE"], ["bm25", "0.1667"]]
 
 
 def test_errors_as_a_program(process: Cli) -> None:
@@ -547,12 +389,6 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     exec(code, {})
 
 
-def test_the_help_of_the_demo_says_where_its_files_are(cli: Cli) -> None:
-    words = cli("demo", "--help").out.split()
-    files = [word.strip(",;.") for word in words if word.startswith(str(demo.FOLDER))]
-    assert {str(demo.FOLDER / "runs"), str(demo.FOLDER / "qrels.tsv")} <= set(files)
-
-
 def test_a_legend_explains_the_mark_of_the_best_once(cli: Cli) -> None:
     said = cli(
         "eval", "lexirecall/demo", *(str(path) for path in sorted((demo.FOLDER / "runs").iterdir())), "-m", "LR AP"
@@ -564,16 +400,6 @@ def test_a_legend_explains_the_mark_of_the_best_once(cli: Cli) -> None:
 
 def test_a_file_without_measures_gets_an_example(cli: Cli) -> None:
     assert 'name some with -m, as in -m "nDCG@10 AP LR"' in cli("eval", "qrels.txt", "bm25.run").err
-
-
-def test_demo_values(cli: Cli) -> None:
-    table = json.loads(cli("demo", "--format", "json").out)
-    assert [row["run"] for row in table] == list(demo.RUNS)
-    for row in table:
-        values = irl.evaluate(
-            ["TSE", "LexiRecall", "RBU@20", "nDCG@10"], demo.qrels(), demo.run(row["run"]), aggregate=True
-        )
-        assert {name: row[name] for name in values.index} == values.to_dict()
 
 
 def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli) -> None:
@@ -601,13 +427,6 @@ def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli
     assert short not in both
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_demo_formats(form: str, cli: Cli) -> None:
-    said = cli("demo", "--format", form, "--places", "2")
-    assert (said.code, said.err) == (0, "")
-    assert all(name in said.out.replace("\\_", "_") for name in demo.RUNS)
-
-
 def test_list_of_measures(cli: Cli) -> None:
     said = cli("measures")
     assert (said.code, said.err) == (0, "")
@@ -617,30 +436,12 @@ def test_list_of_measures(cli: Cli) -> None:
         assert all(param.desc in said.out for param in measure.SUPPORTED_PARAMS.values())
 
 
-def test_the_list_says_that_binarize_takes_a_word(cli: Cli) -> None:
-    lines = [line.split() for line in cli("measures").out.splitlines() if line.split()[:1] == ["binarize"]]
-    assert len(lines) == 3
-    assert all(line[1] != "number" for line in lines), lines
-
-
 def test_version_and_help(cli: Cli) -> None:
     assert cli("--version") == (0, f"ir-lexirecall {irl.__version__}\n", "")
     for arguments in (("--help",), ("eval", "--help"), ("demo", "--help"), ("measures", "--help")):
         said = cli(*arguments)
         assert (said.code, said.err) == (0, "")
         assert said.out.startswith("usage: ir-lexirecall")
-
-
-def test_a_run_of_another_collection_is_refused(cli: Cli) -> None:
-    Path("other.run").write_text("q9 Q0 a 1 1 t\n")
-    for words in (["eval", "-m", "LR"], ["compare"], ["meta", "ties", "-m", "LR"]):
-        said = cli(*words, "qrels.txt", "bm25.run", "other.run")
-        assert said.code == 1
-        assert said.out == ""
-        assert said.err.startswith(
-            f"ir-lexirecall: {words[-3 if words[0] == 'meta' else 0]}: run 'other' retrieves nothing"
-        )
-        assert cli(*words, "qrels.txt", "bm25.run", "other.run", "--allow-empty").code == 0
 
 
 # -- what is misspelt or mixed up ------------------------------------------------------------------
@@ -691,14 +492,3 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like a run, not qrels\n")
     assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
-
-
-def test_errors_name_the_command_that_was_called(cli: Cli) -> None:
-    runs = ["qrels.txt", "bm25.run", "dph.txt"]
-    said = cli("compare", *runs, "--explain", "dph", "bm52")
-    assert said.err == "ir-lexirecall: compare: unknown run 'bm52'; choose from bm25, dph; did you mean 'bm25'?\n"
-    said = cli("report", *runs, "-m", "LR", "--baseline", "bm26", "-o", "x.html")
-    assert said.err.startswith("ir-lexirecall: report: unknown baseline 'bm26'")
-    said = cli("report", *runs, "-m", "LR", "-p", "lexirecal", "-o", "x.html")
-    assert said.err.startswith("ir-lexirecall: report: ")
-    assert "benchmark" not in said.err

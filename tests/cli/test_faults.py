@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 import pytest
-from command_line import BM25, ROOT, Cli, exit_code, program
+from command_line import BM25, Cli, exit_code, program
 
 import ir_lexirecall as irl
 from ir_lexirecall.cli import evaluation, main
@@ -41,14 +41,6 @@ def test_a_directory_is_a_directory(cli: Cli) -> None:
         assert (said.code, said.out) == (1, "")
         assert "is a directory" in said.err
         assert "no such file" not in said.err
-
-
-def test_plain_text_that_is_named_gz_says_so(cli: Cli) -> None:
-    for ending in ("gz", "bz2", "xz"):
-        Path(f"plain.{ending}").write_text(BM25)
-        said = cli("eval", "qrels.txt", f"plain.{ending}", "-m", "LR")
-        assert (said.code, said.out) == (1, "")
-        assert f"plain.{ending} cannot be read: it is not compressed" in said.err
 
 
 def test_standard_input(process: Cli) -> None:
@@ -82,32 +74,12 @@ def test_process_substitution(folder: Path) -> None:
     assert [row[1:] for row in rows[:2]] == [["LR", "AP"], expected]
 
 
-def test_errors_in_standard_input_name_the_line(process: Cli) -> None:
-    said = process("eval", "qrels.txt", "-", "-m", "LR", stdin=BM25 + "q9 Q0 a 1\n")
-    assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("ir-lexirecall: eval: -, line 5: 4 fields")
-
-
 # -- interruptions -----------------------------------------------------------------------------------
 
 
 def test_an_interruption_is_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation.ScoredRuns, "from_runs", failing(KeyboardInterrupt()))
     assert cli(*EVAL) == (130, "", "ir-lexirecall: interrupted\n")
-
-
-def test_ctrl_c_while_it_starts() -> None:
-    program = (
-        "import sys\n"
-        "class Interrupting:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if name == 'ir_lexirecall.cli.about': raise KeyboardInterrupt\n"
-        "from ir_lexirecall.__main__ import main\n"
-        "sys.meta_path.insert(0, Interrupting())\n"
-        "sys.exit(main())"
-    )
-    done = subprocess.run([sys.executable, "-c", program, "measures"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ir-lexirecall: interrupted\n")
 
 
 def test_ctrl_c_while_it_reads(folder: Path) -> None:
@@ -159,25 +131,6 @@ def test_ctrl_c_before_the_command_line_is_loaded(closed: str, said: str) -> Non
     command = ["bash", "-c", f'exec "$@" {closed}', "bash", sys.executable, "-c", program, "measures"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
-
-
-def test_ctrl_c_means_nothing_to_what_runs_in_the_background(tmp_path: Path) -> None:
-    package = tmp_path / "ir_lexirecall"
-    (package / "_util").mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "cli.py").write_text(
-        "import os, signal\ndef main():\n    os.kill(os.getpid(), signal.SIGINT)\n    return 0"
-    )
-    for name in ("__main__.py", "_util/lazy.py"):
-        (package / name).write_text((ROOT / "ir_lexirecall" / name).read_text())
-    done = subprocess.run(
-        ["bash", "-c", "trap '' INT; exec \"$@\"", "bash", sys.executable, "-m", "ir_lexirecall"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 # -- output ------------------------------------------------------------------------------------------
@@ -319,14 +272,6 @@ def test_a_picture_that_cannot_be_written_is_an_error(path: str, cli: Cli) -> No
     assert set(os.listdir()) == before
 
 
-@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf", ""])
-def test_pictures_are_written(ending: str, cli: Cli) -> None:
-    pytest.importorskip("matplotlib")
-    assert cli("compare", *EVAL[1:4], "--plot", f"heatmap{ending}").code == 0
-    beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[ending]
-    assert Path(f"heatmap{ending}").read_bytes().startswith(beginning)
-
-
 # -- strict JSON -------------------------------------------------------------------------------------
 
 
@@ -348,65 +293,7 @@ def test_json_has_no_numbers_that_json_does_not_know() -> None:
         ]
 
 
-@pytest.mark.parametrize("test", ["sign", "t", "wilcoxon", "bootstrap"])
-@pytest.mark.parametrize("explain", [(), ("--explain", "bm25", "dph")])
-def test_comparisons_of_one_query_are_strict_json(test: str, explain: tuple[str, ...], cli: Cli) -> None:
-    Path("one.txt").write_text("q1 0 a 1\nq1 0 c 1\n")
-    words = ("-p", "lexirecall", "AP", "--test", test, "--n-resamples", "10", "--format", "json")
-    said = cli("compare", "one.txt", "bm25.run", "dph.txt", *words, *explain)
-    assert said.code == 0
-    documents = said.out.split("]\n[") if explain else [said.out]
-    assert len(documents) == (2 if explain else 1)
-    assert strict("[" + said.out.replace("]\n[", "],[") + "]")
-
-
 # -- names -------------------------------------------------------------------------------------------
-
-NAMES = [
-    "\x1b[31mred",
-    "a\tb",
-    "a\nb",
-    "=cmd()",
-    "a|b",
-    "a,b",
-    '"q',
-    "文書",
-    "\\input{x}",
-    "<b>",
-    "&amp",
-    "_x_",
-    "\udcff",
-]
-
-
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("name", NAMES)
-def test_names_are_data(name: str, form: str, cli: Cli) -> None:
-    for path in (f"{name}.run", "other.run"):
-        Path(path).write_text(BM25)
-    said = cli("eval", "qrels.txt", f"{name}.run", "other.run", "-m", "LR", "--format", form)
-    assert (said.code, said.err) == (0, "")
-    assert not set(said.out) & {"\x1b", "\r", "\x9b", "\udcff"}
-    if form == "json":
-        assert strict(said.out)[0]["run"] == name.replace("\udcff", "\\xff")
-        return
-    lines = said.out.splitlines()
-    row = lines[{"table": 1, "tsv": 1, "csv": 1, "latex": 9, "markdown": 2}[form]]
-    assert len(lines) == {"table": 3, "tsv": 3, "csv": 3, "latex": 14, "markdown": 4}[form]
-    if form == "tsv":
-        assert row.count("\t") == 1
-    if form == "csv":
-        assert not row.startswith(("=", '"=', "+", "-", "@"))
-    if form == "markdown":
-        assert row.replace("\\|", "").count("|") == 3
-    if form == "latex":
-        assert row.count("&") - row.count("\\&") == 1
-
-
-def test_bad_usage_shows_names_only(cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "--\x1b[31mred")
-    assert said.code == 2
-    assert "\x1b" not in said.err
 
 
 def test_the_exit_codes_are_documented(cli: Cli) -> None:

@@ -324,42 +324,6 @@ def test_a_study_is_drawn_into_a_file(name: str, meta: Meta, tmp_path: Path) -> 
     assert picture.read_text().lstrip().startswith("<?xml")
 
 
-def test_a_picture_that_cannot_be_written_is_an_error(meta: Meta, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    said = meta("unanimity", *ON_RUNS, "-m", "LR AP", "--plot", str(tmp_path / "none" / "x.svg"))
-    assert (said.code, said.out) == (1, "")
-    assert said.err == f"ir-lexirecall: {tmp_path / 'none' / 'x.svg'}: No such file or directory\n"
-
-
-def test_exact_fractions_are_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    for form in ("table", "latex", "markdown", "json", "tsv", "csv"):
-        assert main(["meta", "tie-probabilities", "--n", "3", "--m", "1", "--k", "2", "--format", form]) == 0
-        printed = capsys.readouterr().out
-        assert ("1/3" in printed) == (form in ("json", "tsv", "csv"))
-        assert "0.333" in printed
-
-
-def test_two_judges_are_shown_with_their_confusion(
-    meta: Meta, files: tuple[str, dict[str, str]], tmp_path: Path
-) -> None:
-    rows = pd.read_csv(files[0], sep=" ", names=["query_id", "iteration", "doc_id", "relevance"])
-    stricter = rows.assign(relevance=(rows["relevance"] - 1).clip(lower=0))
-    other = tmp_path / "other.txt"
-    stricter.to_csv(other, sep=" ", header=False, index=False)
-    said = meta("judges", *ON_RUNS, "-m", "AP", "--qrels-b", str(other), "--n-resamples", "20")
-    cells = [line.split() for line in said.out.splitlines()]
-    assert ["AP", "1", "16"] in [line[:3] for line in cells]
-    count = rows["relevance"].value_counts()
-    assert cells[-5:] == [
-        ["grade", "0", "1", "2", "3"],
-        ["0", str(count[0]), "0", "0", "0"],
-        ["1", str(count[1]), "0", "0", "0"],
-        ["2", "0", str(count[2]), "0", "0"],
-        ["3", "0", "0", str(count[3]), "0"],
-    ]
-    assert "weighted kappa 0." in said.out
-
-
 def test_judges_take_a_run_without_judged_documents_where_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

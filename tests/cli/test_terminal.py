@@ -8,14 +8,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from command_line import BM25, DPH, Cli, Said
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.tables import Shown, best_marks
+from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import width
 
 Terminal = Callable[..., Said]
@@ -107,10 +106,6 @@ def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folde
     assert marked == [bool(mark) for mark in finding.marks]
 
 
-def test_programs_get_the_pairs_only(cli: Cli) -> None:
-    assert cli("compare", "qrels.txt", "bm25.run", "dph.txt", "--format", "tsv").out.startswith("criterion\trun_a\t")
-
-
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_demo_explains_its_zeros(columns: int, terminal: Terminal) -> None:
     said = terminal(columns, "demo")
@@ -139,44 +134,10 @@ def test_wide_shows_all(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
     assert all(name in cli(*words).out for name in [*LONG, *MEASURES])
 
 
-@pytest.mark.parametrize("form", ["tsv", "csv", "json", "latex", "markdown"])
-def test_other_formats_know_no_terminal(form: str, terminal: Terminal, cli: Cli, runs: list[str]) -> None:
-    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES, "--format", form)
-    assert terminal(40, *words).out == cli(*words).out
-
-
 def test_a_file_knows_no_terminal(terminal: Terminal, cli: Cli, runs: list[str]) -> None:
     words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
     assert terminal(40, *words, "-o", "table.txt").out == ""
     assert Path("table.txt").read_text() == cli(*words).out
-
-
-def test_columns_of_the_environment_count(terminal: Terminal, runs: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
-    narrow = terminal(40, *words)
-    monkeypatch.setenv("COLUMNS", "40")
-    assert terminal(200, *words) == narrow
-
-
-def test_a_terminal_that_does_not_know_its_width_has_80_columns(terminal: Terminal, runs: list[str]) -> None:
-    words = ("eval", "qrels.txt", *runs, "-m", *MEASURES)
-    assert terminal(0, *words) == terminal(80, *words)
-
-
-@pytest.mark.parametrize("columns", [1, 10, 20])
-def test_however_narrow_it_is_the_names_and_one_number_stay(columns: int, terminal: Terminal, runs: list[str]) -> None:
-    lines = table_of(terminal(columns, "eval", "qrels.txt", *runs, "-m", *MEASURES))
-    assert [line.split()[1].rstrip("*") for line in lines[1:]] == ["0.4667", "0.8750", "0.8750"]
-
-
-def test_wide_characters_take_two_columns(terminal: Terminal, folder: Path) -> None:
-    for name in ("検索実験その一", "検索実験その二", "bm25"):
-        Path(f"{name}.run").write_text(BM25)
-    words = ("eval", "qrels.txt", "検索実験その一.run", "検索実験その二.run", "bm25.run", "-m", "LR", "AP", "TSE")
-    for columns in (30, 80):
-        lines = table_of(terminal(columns, *words))
-        assert len({width(line) for line in lines}) == 1
-        assert len({line.split()[0] for line in lines}) == 4
 
 
 def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
@@ -185,14 +146,6 @@ def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
         points = [[match.start() for match in re.finditer(r"(?<=\d)\.(?=\d{2,4}\b)", line)] for line in lines[1:]]
         numbers = [columns[-5:] for columns in points]
         assert len({tuple(row) for row in numbers}) == 1
-
-
-def test_numbers_stand_below_each_other_in_latex() -> None:
-    table = pd.DataFrame({"run": ["a", "b", "c"], "LR": [0.5, 0.25, -1], "p": [0.07, 0.5, 1e-9]})
-    rows = Shown.from_frame(table, {"LR": ["*", "+", ""]}).latex().splitlines()[4:7]
-    cells = [[cell.strip() for cell in row.removesuffix("\\\\").split("&")] for row in rows]
-    assert [row[1] for row in cells] == ["\\textbf{0.5000}", "0.2500\\rlap{$^{+}$}", "-1.0000"]
-    assert [row[2] for row in cells] == ["0.0700", "0.500\\phantom{0}", "$<$ 1e-4"]
 
 
 # -- marks -------------------------------------------------------------------------------------------
@@ -205,14 +158,6 @@ def test_the_best_of_each_column_is_marked(cli: Cli) -> None:
         ["0.8750*", "0.5000", "4.0000"],  # the same, and a count
     ]
     assert best_marks([0.1, 0.3, 0.3]) == ["", "*", "*"]
-
-
-def test_marks_are_for_people(cli: Cli) -> None:
-    words = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", "AP")
-    for form in ("tsv", "csv", "json"):
-        assert "*" not in cli(*words, "--format", form).out
-    assert "**0.8750**" in cli(*words, "--format", "markdown").out
-    assert "\\textbf{0.8750}" in cli(*words, "--format", "latex").out
 
 
 @pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
@@ -306,17 +251,6 @@ def test_compare_with_a_margin_answers_one_sided_questions(cli: Cli) -> None:
     table = irl.compare("lexirecall/demo", RUNS, "nDCG@10", baseline="ql", margin="2%").table()
     assert shown == dict(zip(table["run_a"], table["verdict"], strict=True))
     assert shown["overlap"] == "worse"
-
-
-def test_p_values_have_three_digits_everywhere(cli: Cli) -> None:
-    rows = pairs_of(cli("compare", "lexirecall/demo", *RUNS.values()))
-    markdown = Shown.from_frame(irl.compare("lexirecall/demo", RUNS).table()).markdown()
-    head, _, *lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in markdown.splitlines()]
-    rows += [dict(zip(head, line, strict=True)) for line in lines]
-    assert len(rows) == 20
-    for row in rows:
-        for name in ("p", "p_corrected"):
-            assert re.fullmatch(r"1\.00|0\.0*[1-9]\d{2}|\\?< 1e-4", row[name]), row[name]
 
 
 def test_explain_prints_what_decided(cli: Cli) -> None:

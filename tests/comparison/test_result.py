@@ -7,7 +7,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import AP, Qrel, ScoredDoc, nDCG
-from matplotlib.colors import to_rgba
+from ir_measures import AP, nDCG
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -31,7 +30,6 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.meta import Study
-from ir_lexirecall.plots.axes import FIRST, SECOND
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected, margin_test_of_all
 
@@ -126,41 +124,6 @@ def test_dominance_counts_what_is_not_comparable():
     assert irl.compare(QRELS, RUNS, ["rpp", "dominance"]).table()["incomparable"].tolist()[:6] == [0] * 6
 
 
-def test_a_preference_named_twice_counts_once():
-    table = irl.compare(QRELS, RUNS, ["AP", "lexirecall", AP, "lexirecall"]).table()
-    assert table["criterion"].tolist() == ["AP"] * 6 + ["lexirecall"] * 6
-
-
-def test_a_preference_may_be_a_measure_object():
-    compared = irl.compare(QRELS, RUNS, AP(rel=2))
-    assert compared.matrix(AP(rel=2)).equals(irl.compare(QRELS, RUNS, "AP(rel=2)").matrix("AP(rel=2)"))
-
-
-def test_the_first_preference_is_the_default():
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"])
-    for method in ("matrix", "per_query", "ranking", "means", "table", "verdicts"):
-        if method in ("matrix", "per_query", "ranking"):
-            assert getattr(compared, method)().equals(getattr(compared, method)(by="rpp"))
-        assert not getattr(compared, method)("rpp").equals(getattr(compared, method)(by="AP"))
-    assert compared.explain("good", "bad").equals(compared.explain("good", "bad", "rpp"))
-
-
-def test_numbers_from_numpy_are_numbers():
-    expected = irl.compare(QRELS, RUNS, "lexirecall(rel=2)@3").table()
-    assert (
-        irl.compare(QRELS, RUNS, Preference("lexirecall", rel=np.float64(2), cutoff=np.int64(3)))
-        .table()
-        .equals(expected)
-    )
-
-
-def test_runs_that_are_aligned_already_are_compared_alike():
-    judgments = Judgments.from_qrels(QRELS)
-    ranks = {name: align(judgments, run) for name, run in RUNS.items()}
-    table = irl.compare(judgments, ranks, ["lexirecall@5", "dominance@5"], baseline="bad").table()
-    assert table.equals(irl.compare(QRELS, RUNS, ["lexirecall@5", "dominance@5"], baseline="bad").table())
-
-
 def test_without_any_relevant_document_nothing_is_compared():
     compared = irl.compare(QRELS, RUNS, ["lexirecall(rel=3)", "rpp(rel=3)", "dominance(rel=3)"])
     assert compared.criterion().query_ids == []
@@ -251,13 +214,6 @@ def test_a_measure_is_tested_on_its_differences_not_on_their_signs(test):
     assert table["difference"].tolist() == pytest.approx(x.mean(axis=1), abs=1e-12)
 
 
-def test_a_test_may_be_an_object():
-    by_name = irl.compare(QRELS, RUNS, test="sign").table()
-    by_object = irl.compare(QRELS, RUNS, test=SignificanceTest("sign", correction="holm", alpha=0.05)).table()
-    assert by_object.equals(by_name)
-    assert by_object.attrs == by_name.attrs
-
-
 def test_with_test_tests_the_same_differences_otherwise():
     compared = irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest(correction="bonferroni", n_resamples=100, seed=7))
     before = compared.table()
@@ -271,14 +227,6 @@ def test_with_test_tests_the_same_differences_otherwise():
     assert compared.table().equals(before)
     t_test = compared.with_test(SignificanceTest("t", alpha=0.5))
     assert t_test.table().equals(irl.compare(QRELS, RUNS, "rpp", test=SignificanceTest("t", alpha=0.5)).table())
-
-
-def test_a_baseline_may_be_chosen_later():
-    compared = irl.compare(QRELS, RUNS, ["rpp", "AP"])
-    assert (
-        compared.with_baseline("fair").table().equals(irl.compare(QRELS, RUNS, ["rpp", "AP"], baseline="fair").table())
-    )
-    assert compared.with_baseline("fair").with_baseline(None).table().equals(compared.table())
 
 
 # -- orders of runs ----------------------------------------------------------------------------------
@@ -344,12 +292,6 @@ def test_every_table_says_where_it_comes_from():
         assert table.attrs.items() >= expected.items()
         assert table.attrs["versions"]["ir_lexirecall"] == irl.__version__
         assert set(table.attrs["versions"]) == {"ir_lexirecall", "numpy", "scipy", "python"}
-
-
-def test_what_was_not_used_is_not_claimed():
-    assert irl.compare(QRELS, RUNS).table().attrs["seed"] is None
-    assert irl.compare(QRELS, RUNS).table().attrs["n_resamples"] is None
-    assert irl.compare(QRELS, RUNS, test=SignificanceTest("tukey", n_resamples=9)).table().attrs["correction"] is None
 
 
 def test_every_text_and_picture_says_where_it_comes_from():
@@ -460,13 +402,6 @@ def test_markdown_marks_what_differs_from_a_baseline():
     assert {"better", "worse"} & {verdicts.on(run, "fair") for run in RUNS}
 
 
-def test_names_that_look_like_numbers_stay_as_they_are():
-    runs = {"1.10": RUNS["good"], "1.1": RUNS["fair"], "007": RUNS["weak"], "1e3": RUNS["bad"]}
-    compared = irl.compare(QRELS, runs)
-    _, _, *rows = cells(compared.to_markdown())
-    assert sorted(row[1] for row in rows) == sorted(runs)
-
-
 def test_latex_is_a_whole_table_that_compiles():
     latex = irl.compare(QRELS, {"bm25_10%": RUNS["good"], "a&b": RUNS["fair"]}, "CWL_ERR10(max_rel=2)").to_latex(
         places=3
@@ -530,18 +465,6 @@ def test_the_heatmap_shows_the_best_system_first_and_marks_what_is_significant()
     assert drawn(axes)
 
 
-def test_the_heatmap_of_one_of_several_preferences():
-    compared = irl.compare(QRELS, RUNS, ["rpp", "dominance"])
-    axes = compared.plot_pairs("dominance")
-    colourbar = axes.figure.axes[1]
-    assert colourbar.get_ylabel() == "mean preference (dominance)"
-    order = list(compared.ranking("dominance")["run"])
-    matrix = compared.matrix("dominance")
-    texts = {text.get_position(): text.get_text().strip("*") for text in axes.texts}
-    for i, j in itertools.permutations(range(4), 2):
-        assert texts[j, i] == f"{matrix.loc[order[i], order[j]]:.2f}"
-
-
 @pytest.mark.parametrize("preference", ["lexirecall", "lexiprecision", "rrlexiprecision"])
 def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
     runs = {"good": RUNS["good"], "half": RUNS["weak"] | {q: RUNS["good"][q] for q in QUERIES[:9]}}
@@ -563,63 +486,6 @@ def test_the_picture_of_a_pair_shows_the_deciding_ranks(preference):
         assert y[~missing].tolist() == decided[column].dropna().tolist()
         assert (y[missing] > decided[["rank_a", "rank_b"]].max().max()).all()  # below the deepest
     assert drawn(axes)
-
-
-@pytest.mark.parametrize("preference", ["rpp", "invrpp", "dcgrpp", "dominance"])
-def test_the_picture_of_a_pair_shows_a_bar_per_preference(preference):
-    compared = irl.compare(QRELS, RUNS, preference)
-    axes = compared.plot_pair("good", "fair")
-    assert axes.get_ylabel() == f"preference ({preference})"
-    explained = compared.explain("good", "fair")
-    wins, losses = ((explained["winner"] == name).sum() for name in ("good", "fair"))
-    assert axes.get_title(loc="left").startswith(f"good (blue) wins {wins}, fair (orange) wins {losses}")
-    expected = explained.set_index("query_id")["preference"].fillna(0)
-    assert_bars(axes, expected)
-
-
-def test_the_picture_of_a_pair_shows_the_difference_of_a_measure():
-    compared = irl.compare(QRELS, RUNS, ["lexirecall", "nDCG@5"])
-    axes = compared.plot_pair("good", "fair", "nDCG@5")
-    assert axes.get_ylabel() == "difference of nDCG@5"
-    values = [irl.evaluate("nDCG@5", QRELS, RUNS[name])["nDCG@5"] for name in ("good", "fair")]
-    assert_bars(axes, values[0] - values[1])
-
-
-def assert_bars(axes: Any, expected: pd.Series) -> None:
-    shown = labels(axes.get_xticklabels())
-    bars = axes.containers[0].patches
-    heights = [bar.get_height() for bar in bars]
-    assert heights == expected[shown].tolist()
-    assert heights == sorted(heights, reverse=True)
-    colours = [bar.get_facecolor() for bar in bars if bar.get_height()]
-    assert colours == [to_rgba(FIRST if height > 0 else SECOND) for height in heights if height]
-    assert drawn(axes)
-
-
-@pytest.mark.parametrize("preference", ["lexirecall", "rpp", "dominance", "AP"])
-def test_pictures_of_equal_systems(preference):
-    compared = irl.compare(QRELS, dict.fromkeys(["one", "other"], RUNS["fair"]), preference)
-    assert drawn(compared.plot_pairs())
-    assert drawn(compared.plot())
-    assert drawn(compared.plot_pair("one", "other"))
-
-
-def test_the_picture_of_one_tied_query_has_room(recwarn):
-    compared = irl.compare({"q": {"a": 1}}, {name: {"q": {"a": 1.0}} for name in ("one", "other")})
-    assert drawn(compared.plot_pair("one", "other"))
-    assert not recwarn.list
-
-
-def test_pictures_are_drawn_on_the_axes_given():
-    from matplotlib.figure import Figure
-
-    left, right = Figure(figsize=(12, 5)).subplots(1, 2)
-    compared = irl.compare(QRELS, RUNS)
-    assert compared.plot_pairs(ax=left) is left
-    assert compared.plot_pair("good", "bad", ax=right) is right
-    assert left.images
-    assert right.collections
-    assert drawn(left)
 
 
 # -- what is refused ---------------------------------------------------------------------------------
@@ -769,20 +635,6 @@ def test_a_value_that_is_not_a_number_is_refused():
 # -- how inputs are read -----------------------------------------------------------------------------
 
 
-def scored_docs(run: dict[str, dict[str, float]]) -> Iterator[ScoredDoc]:
-    return (ScoredDoc(q, doc, score) for q, docs in run.items() for doc, score in docs.items())
-
-
-@pytest.mark.parametrize("preference", ["lexirecall", "LR", "AP", ["rpp", "nDCG@5", "LR"]])
-def test_runs_and_judgments_may_be_generators(preference):
-    """Which can be read only once."""
-    qrels = (Qrel(q, doc, grade) for q, docs in QRELS.items() for doc, grade in docs.items())
-    found = irl.compare(qrels, {name: scored_docs(run) for name, run in RUNS.items()}, preference)
-    expected = irl.compare(QRELS, RUNS, preference)
-    assert found.table().equals(expected.table())
-    assert found.explain("good", "bad").equals(expected.explain("good", "bad"))
-
-
 def test_inputs_are_not_modified():
     dicts = copy.deepcopy((QRELS, RUNS))
     tables = {
@@ -811,14 +663,6 @@ def test_changing_a_table_does_not_change_the_result(method, preference):
     assert getattr(compared, method)().equals(before)
 
 
-@pytest.mark.parametrize("test", ["sign", "bootstrap", "tukey"])
-@pytest.mark.parametrize("progress", [None, False])
-def test_no_progress_bar_without_a_terminal(capfd, test, progress):
-    irl.compare(QRELS, RUNS, test=SignificanceTest(test, n_resamples=20, progress=progress)).table()
-    out, err = capfd.readouterr()
-    assert (out, err) == ("", "")
-
-
 @pytest.mark.parametrize(
     ("test", "bars"), [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])]
 )
@@ -828,18 +672,6 @@ def test_progress_is_shown_on_request(capfd, test, bars):
     assert out == ""
     for bar in bars:
         assert f"{bar}:" in err
-
-
-def test_errors_name_the_method_that_was_called() -> None:
-    result = irl.compare(QRELS, {"bm25": RUNS["good"], "ql": RUNS["fair"]})
-    for name in ("matrix", "per_query", "means", "table", "verdicts", "ranking", "best_set", "plot"):
-        with pytest.raises(ValueError, match=rf"^{name}: unknown criterion 'rpp'; choose from lexirecall"):
-            getattr(result, name)("rpp")
-    for name in ("explain", "plot_pair"):
-        with pytest.raises(
-            ValueError, match=rf"^{name}: unknown run 'bm26'; choose from bm25, ql; did you mean 'bm25'"
-        ):
-            getattr(result, name)("ql", "bm26")
 
 
 @pytest.mark.parametrize("test", significance.TESTS)
@@ -871,28 +703,6 @@ def test_values_that_differ_by_more_are_no_ties() -> None:
 
 
 # -- what mutation testing found untested ------------------------------------------------------------
-
-
-def test_a_misspelt_preference_is_recognised():
-    with pytest.raises(
-        ValueError,
-        match=r"^compare: unknown measure 'lexirecal'; did you mean LexiRecall, or the preference 'lexirecall'\?$",
-    ):
-        irl.compare(QRELS, RUNS, "lexirecal")
-
-
-def test_numbers_are_aligned_to_the_right_and_names_to_the_left():
-    header, marks, *_ = cells(irl.compare(QRELS, RUNS).to_markdown())
-    right = dict(zip(header, (mark.endswith(":") for mark in marks), strict=True))
-    assert not right["run"]
-    assert right["lexirecall"]
-
-
-@pytest.mark.parametrize(("alpha", "head"), [(0.05, "95% interval"), (0.1, "90% interval")])
-def test_intervals_say_their_confidence(alpha, head):
-    compared = irl.compare(QRELS, RUNS, test=SignificanceTest(alpha=alpha))
-    assert head in compared._repr_html_()
-    assert compared.ranking().attrs["alpha"] == alpha
 
 
 def test_a_count_has_a_mean_within_its_interval() -> None:

@@ -65,18 +65,6 @@ def test_values_give_the_answers_that_runs_give(
     pd.testing.assert_frame_equal(ask(from_values), ask(from_runs))
 
 
-def test_values_say_what_runs_say(from_runs: Comparison, from_values: Comparison, tmp_path: Path) -> None:
-    assert from_values.to_latex() == from_runs.to_latex().replace(" of lexirecall/demo", "")
-    assert from_values.to_markdown() == from_runs.to_markdown()
-    of_both, of_runs = (result.summary().split("\n")[0] for result in (from_values, from_runs))
-    assert of_runs.startswith(f"{of_both} With the unjudged documents judged")  # of which values know nothing
-    page = irl.report(from_values, tmp_path / "report.html").read_text()
-    assert "Query browser" not in page
-    assert "average precision" in page.lower()  # a measure that is known by its name is described
-    from_values.plot()
-    from_values.plot_pair("bm25", "ql")
-
-
 @pytest.mark.parametrize("ask", [Comparison.bounds, Comparison.to_judge, lambda result: result.plot_query("q01")])
 def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_values: Comparison) -> None:
     with pytest.raises(ValueError, match=r"(bounds|to_judge|plot_query): .*only values were given.*runs"):

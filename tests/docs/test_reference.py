@@ -118,33 +118,14 @@ def test_parameters_that_measures_share_are_in_the_reference(name: str) -> None:
     assert unexplained(function, inspect.getdoc(function) or "") == []
 
 
-def test_what_measures_share_is_complete() -> None:
-    makers = {name for name, thing in vars(ir_lexirecall.measures.parameters).items() if returns_a_parameter(thing)}
-    assert makers <= described("ir_lexirecall")
-    assert "cutoff" in makers
-
-
 def returns_a_parameter(thing: Any) -> bool:
     return inspect.isfunction(thing) and thing.__annotations__.get("return") in (Param, "Param")
 
 
-def test_what_is_not_explained_is_noticed() -> None:
-    def cut(values: list[float], low: float, **options: Any) -> None:
-        """Cut values off.
-
-        Args:
-            values: numbers.
-        """
-
-    names = unexplained(cut, inspect.getdoc(cut) or "")
-    assert {"low", "options"} <= set(names)
-    assert "values" not in names
-
-
-def test_a_public_name_that_is_not_in_the_reference_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ir_lexirecall, "forgotten", len, raising=False)
-    monkeypatch.setattr(ir_lexirecall, "__all__", [*ir_lexirecall.__all__, "forgotten"])
-    assert {name for name, _ in public("ir_lexirecall")} - described("ir_lexirecall") >= {"forgotten"}
+def test_what_measures_share_is_complete() -> None:
+    makers = {name for name, thing in vars(ir_lexirecall.measures.parameters).items() if returns_a_parameter(thing)}
+    assert makers <= described("ir_lexirecall")
+    assert "cutoff" in makers
 
 
 @pytest.mark.parametrize("module", ["ir_lexirecall", "ir_lexirecall.meta"])

@@ -190,6 +190,9 @@ def parquet(value: str, **options: Any) -> bytes:
 
 RUN = b"".join(b"q%d Q0 d%d 1 %d t\n" % (i // 9, i * 7919 % 10007, -i) for i in range(40))
 JSON = [{"q1": {"d1": 1, "d2": 2.5}, "q2": {"é": -1e9}}, {"q1": {}}, {"default": {"test": {"q1": {"d1": 1.0}}}}]
+FRAMEWORKS = sorted(
+    (Path(__file__).parents[1] / "files" / "frameworks").glob("*_predictions*.json*")
+)  # of MTEB, and by line
 PACKED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
     "txt.gz": (gzip.compress(RUN, mtime=0), gzip.decompress),
     "txt.bz2": (bz2.compress(RUN), bz2.decompress),
@@ -197,7 +200,7 @@ PACKED: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
 }
 FILES: dict[str, list[bytes]] = {
     **{ending: [packed] for ending, (packed, _) in PACKED.items()},
-    "json": [*(json.dumps(one).encode() for one in JSON), b"[" * 5000],
+    "json": [*(json.dumps(one).encode() for one in JSON), b"[" * 5000, *map(Path.read_bytes, FRAMEWORKS)],
     "parquet": [parquet("score")],
 }
 

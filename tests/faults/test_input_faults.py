@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -54,12 +54,6 @@ def nested(rows: list[tuple[Any, Any, Any]], _: str) -> dict[Any, dict[Any, Any]
 
 def tuples(rows: list[tuple[Any, Any, Any]], value: str) -> list[Any]:
     return [(Qrel if value == "relevance" else ScoredDoc)(*row) for row in rows]
-
-
-class Judged(NamedTuple):
-    query_id: Any
-    doc_id: Any
-    relevance: Any
 
 
 FORMS: dict[str, Callable[[list[tuple[Any, Any, Any]], str], Any]] = {
@@ -160,22 +154,6 @@ def test_a_column_that_occurs_twice(name: str) -> None:
     assert f"run: the column {name!r} occurs twice" in refusal(lambda: irl.evaluate(TSE, QRELS, table))
     table.columns = pd.Index(["query_id", "doc_id", "score", "rank"])
     assert irl.evaluate(TSE, QRELS, pd.concat([table, table[["rank"]]], axis=1))["TSE"].tolist() == [0.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        pd.Series([1.0], index=["a"]),
-        pl.Series([1.0]),
-        np.zeros(3),
-        np.zeros((3, 3)),
-        pd.Index(["a"]),
-    ],
-    ids=lambda data: type(data).__name__,
-)
-def test_a_single_column_is_no_table(data: Any) -> None:
-    for call in (lambda: irl.evaluate(TSE, QRELS, data), lambda: irl.evaluate(TSE, data, RUN)):
-        assert f"of type {type(data).__name__}" in refusal(call)
 
 
 # -- numbers -------------------------------------------------------------------------------------------
@@ -331,26 +309,6 @@ def test_parquet_of_another_name(tmp_path: Path) -> None:
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, tmp_path / "run.txt")["TSE"].tolist() == [0.5]
 
 
-def test_a_damaged_parquet_file_is_refused_by_its_name(tmp_path: Path) -> None:
-    """Polars panics, or asks for exabytes of memory, which ends the process."""
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"query_id": "q1", "doc_id": [f"d{i}" for i in range(500)], "score": rng.random(500)})
-    rows.to_parquet(tmp_path / "run.parquet")
-    content = (tmp_path / "run.parquet").read_bytes()
-    refusals = []
-    for _ in range(150):
-        damaged = bytearray(content)
-        for place in rng.integers(0, len(damaged), 4):
-            damaged[place] = rng.integers(0, 256)
-        (tmp_path / "run.parquet").write_bytes(damaged)
-        try:
-            irl.evaluate(TSE, {"q1": {"d1": 1}}, tmp_path / "run.parquet")
-        except ValueError as error:
-            refusals.append(str(error).removeprefix("evaluate: "))
-    assert all(message.startswith(str(tmp_path / "run.parquet")) for message in refusals)
-    assert len(refusals) > 50
-
-
 def test_a_parquet_file_whose_notes_are_no_text(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Polars panics, and prints where."""
     path = tmp_path / "qrels.parquet"
@@ -466,22 +424,6 @@ def test_white_space_means_the_same_whatever_else_the_file_holds(
         assert irl.evaluate(TSE, tmp_path / "qrels.txt", path)["TSE"].tolist() == [0.5]
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv"])
-@pytest.mark.parametrize("odd", [odd for odd in ODD if odd != "\t"], ids=repr)
-@pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "\ufeff\n"], ids=repr)
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_empty_lines_of_tables_do_not_count(ending: str, odd: str, start: str, quote: str, tmp_path: Path) -> None:
-    if quote and ending == "tsv":
-        pytest.skip("TSV has no quotes")
-    separator = "," if ending == "csv" else "\t"
-    header = separator.join(f"{quote}{name}{quote}" for name in ("query_id", "doc_id", "score", "note"))
-    rows = [header, odd, f"{quote}q1{quote},a\f,3,", odd, f"q1,{quote}c{quote}, 2,x", odd]
-    path = tmp_path / f"run.{ending}"
-    for text in ("\n".join(rows), "\r\n".join(rows), "\n".join(rows) + "\n"):
-        path.write_text(start + text.replace(",", separator), newline="", encoding="utf-8")
-        assert irl.evaluate(TSE, {"q1": {"c": 1, "a\f": 1}}, path)["TSE"].tolist() == [0.5]
-
-
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
@@ -509,33 +451,9 @@ def test_bad_rows_of_tables_are_named_by_their_line(row: str, problem: str, befo
     assert message.startswith(f"{path}, line {line}: {problem}")
 
 
-def test_quotes_in_tables(tmp_path: Path) -> None:
-    path = tmp_path / "run.csv"
-    path.write_text('"query_id","doc_id","score"\n"q1","a,b","3"\nq1,"say ""hi""",2\nq1,"two\nlines",1\nq1,5",0\n')
-    ids = ["a,b", 'say "hi"', "two\nlines", '5"']
-    for rank, doc_id in enumerate(ids, start=1):
-        assert irl.evaluate(TSE, {"q1": {doc_id: 1}}, path)["TSE"].tolist() == [1 / rank]
-
-
 def test_a_header_that_names_a_column_twice(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("query_id,doc_id,score,score\nq1,a,1,2\n")
     assert refusal(lambda: irl.evaluate(TSE, QRELS, path)) == f"{path}: the header names 'score' twice"
     path.write_text("query_id,doc_id,score,x,x\nq1,a,1,2\n")
     assert irl.evaluate(TSE, {"q1": {"a": 1}}, path)["TSE"].tolist() == [1.0]
-
-
-def test_too_little_memory_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Short:
-        def read(self, _: int) -> bytes:
-            raise MemoryError
-
-        def __enter__(self) -> Short:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-    monkeypatch.setattr("ir_lexirecall.io.files._open", lambda _: Short())
-    with pytest.raises(MemoryError):
-        irl.evaluate(TSE, QRELS, tmp_path / "run.txt")

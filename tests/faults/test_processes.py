@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import multiprocessing
 import os
@@ -82,11 +81,6 @@ def in_fork(work: Callable[[], str]) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_a_forked_process(name: str, folder: str, expected: dict[str, str]) -> None:
     assert in_fork(lambda: outcome(name, folder)) == expected[name]
-
-
-@forks
-def test_a_forked_process_of_a_forked_process(folder: str, expected: dict[str, str]) -> None:
-    assert in_fork(lambda: in_fork(lambda: outcome("files", folder))) == expected["files"]
 
 
 @forks
@@ -175,28 +169,6 @@ def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str,
     assert docs == "['a']"
 
 
-@forks
-def test_a_fork_while_other_threads_evaluate(folder: str, expected: dict[str, str]) -> None:
-    stop = threading.Event()
-
-    def work() -> None:
-        while not stop.is_set():
-            outcome("files", folder)
-            outcome("compare", folder)
-
-    others = [threading.Thread(target=work) for _ in range(3)]
-    for other in others:
-        other.start()
-    try:
-        for _ in range(5):
-            for name in ("files", "frames", "compare"):
-                assert in_fork(lambda name=name: outcome(name, folder)) == expected[name]
-    finally:
-        stop.set()
-        for other in others:
-            other.join()
-
-
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     names = [name for name in CASES for _ in range(2)]
@@ -205,26 +177,11 @@ def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     assert found == [expected[name] for name in names]
 
 
-def test_joblib(folder: str, expected: dict[str, str]) -> None:
-    joblib = pytest.importorskip("joblib")
-    for backend in ("loky", "multiprocessing", "threading"):
-        found = joblib.Parallel(2, backend=backend)(joblib.delayed(outcome)(name, folder) for name in CASES)
-        assert dict(zip(CASES, found, strict=True)) == expected
-
-
 def test_eight_threads(folder: str, expected: dict[str, str]) -> None:
     names = [name for _ in range(8) for name in CASES if name != "accelerated"]  # that is a switch for the process
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda name: outcome(name, folder), names))
     assert found == [expected[name] for name in names]
-
-
-def test_an_event_loop(folder: str, expected: dict[str, str]) -> None:
-    async def evaluate() -> list[str]:
-        outcome("files", folder)  # in the loop itself
-        return await asyncio.gather(*(asyncio.to_thread(outcome, name, folder) for name in CASES))
-
-    assert dict(zip(CASES, asyncio.run(evaluate()), strict=True)) == expected
 
 
 # -- threads -----------------------------------------------------------------------------------------

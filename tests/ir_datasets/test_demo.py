@@ -67,11 +67,6 @@ def test_a_second_registration_changes_nothing() -> None:
     assert ir_datasets.registry[NAME] is before
 
 
-def test_importing_the_library_imports_neither_ir_datasets_nor_pandas() -> None:
-    code = "import sys, ir_lexirecall; print([m for m in ('ir_datasets', 'pandas', 'scipy.stats') if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
-
-
 def test_nothing_is_written_into_the_package(tmp_path: Path) -> None:
     before = sorted(demo.FOLDER.rglob("*.tsv")), sorted(os.listdir(demo.FOLDER))
     code = f"""

@@ -88,12 +88,6 @@ def test_a_single_collection_is_resampled_with_the_seed_itself(seed: int) -> Non
     assert found.mean == pytest.approx(x[:, drawn].mean(axis=2))
 
 
-def test_without_a_seed_resamples_differ() -> None:
-    x = np.random.default_rng(0).random((3, 6))
-    first, second = (inference.macro_bootstrap([x], "queries", n_resamples=B, seed=None).mean for _ in range(2))
-    assert (first != second).any()
-
-
 def test_means_that_agree_in_a_resample_have_no_spread() -> None:
     """Whatever the collections' size and scale."""
     x = [np.full((1, 3), 1e5 / 3), np.full((1, 7), 1e5 / 3), np.full((1, 5), 0.1)]

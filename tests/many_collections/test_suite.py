@@ -126,15 +126,6 @@ def test_overall_does_not_depend_on_what_is_resampled_together(over: str, monkey
     pd.testing.assert_frame_equal(overall(), together, rtol=1e-9)
 
 
-def test_friedman_and_nemenyi_use_the_means(suite: Benchmark) -> None:
-    means = suite.means("nDCG@10").pivot(index="collection", columns="run", values="mean").loc[list(PARTS), list(RUNS)]
-    means = means.to_numpy()
-    test = suite.friedman("nDCG@10")
-    assert (test["chi2"], test["p"]) == pytest.approx(inference.friedman(means))
-    assert test["critical_difference"] == inference.nemenyi(means)[0]
-    assert test["mean_rank"].is_monotonic_increasing
-
-
 # -- forms of input ------------------------------------------------------------------------------------
 
 
@@ -304,14 +295,6 @@ def test_of_a_single_collection_everything_is_its_comparison() -> None:
         )
 
 
-def test_one_run_has_means_and_nothing_to_compare() -> None:
-    alone = irl.benchmark("lexirecall/demo", {"ql": RUNS["ql"]}, ["LR", "lexirecall"], **OPTIONS)
-    assert alone["lexirecall/demo"].table().empty
-    assert alone.quantities == ["LR"]
-    assert "ql" in alone.to_markdown()
-    assert str(alone).splitlines()[0].endswith("to 0.7261.") or "ql: mean LR" in str(alone)
-
-
 def test_the_best_set_over_collections_holds_the_leader(suite: Benchmark) -> None:
     for over in ("queries", "collections"):
         best = suite.best_set("LR", over)
@@ -371,11 +354,6 @@ def test_a_querys_own_document_is_taken_out(dataset_id: str) -> None:
     ].tolist() == [1]
 
 
-@pytest.mark.parametrize("dataset_id", ["beir/scifact/test", "vaswani", "beir/quoras", "brighter/x"])
-def test_other_collections_have_no_rules(dataset_id: str) -> None:
-    assert not collection(dataset_id, BRIGHT).rules
-
-
 def test_rules_and_exclude_add_up() -> None:
     bright = collection("bright/biology", BRIGHT)
     judgments = Judgments.from_qrels(bright, {"1": ["b"]})
@@ -414,14 +392,6 @@ def test_the_smallest_p_is_told(queries: int, runs: int, options: dict[str, Any]
     assert len(told) == (message is not None)
     assert message is None or message in told[0]
     assert not told or told[0].endswith(".")
-
-
-def test_a_single_run_has_no_preferences_over_collections() -> None:
-    result = irl.benchmark({"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"])
-    with pytest.raises(
-        ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
-    ):
-        result.overall()
 
 
 def test_a_folder_and_a_toml_file_are_read_as_by_the_command(tmp_path: Path) -> None:

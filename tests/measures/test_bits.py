@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from ir_measures import Qrel, ScoredDoc
 
 from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import PROVIDER, collections
@@ -121,50 +113,6 @@ def test_the_order_of_rows_changes_nothing(qrels, run):
         assert bits(ON_GRADES + ON_ASPECTS, *shuffled) == in_order
 
 
-def wide_file(qrels: pd.DataFrame, folder: Path) -> str:
-    path = folder / "wide.qrels"
-    qrels.to_csv(path, sep="\t", index=False)
-    return str(path)
-
-
-TABLE_FORMATS = {
-    "polars": pl.from_pandas,
-    "lazy polars": lambda table: pl.from_pandas(table).lazy(),
-    "arrow": pa.Table.from_pandas,
-    "arrow-backed pandas": lambda table: table.convert_dtypes(dtype_backend="pyarrow"),
-    "named tuples": lambda table: list(table.itertuples(index=False, name="Row")),
-    "generator": lambda table: table.itertuples(index=False, name="Row"),
-    "categories": lambda table: table.astype({"query_id": "category", "doc_id": "category"}),
-    "objects": lambda table: table.astype({"query_id": object, "doc_id": object}),
-    "another index": lambda table: table.set_index(np.arange(len(table))[::-1]),
-}
-
-
-@pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_the_kind_of_table_changes_nothing(qrels, run, form):
-    convert = TABLE_FORMATS[form]
-    assert bits(ON_GRADES + ON_ASPECTS, convert(qrels), convert(run)) == bits(ON_GRADES + ON_ASPECTS, qrels, run)
-
-
-def test_a_wide_file_is_read_as_the_table_it_was_written_from(qrels, run, tmp_path):
-    assert bits(ON_GRADES + ON_ASPECTS, wide_file(qrels, tmp_path), run) == bits(ON_GRADES + ON_ASPECTS, qrels, run)
-
-
-def test_integer_ids_mean_their_decimal_strings(qrels, run):
-    def numbered(table: pd.DataFrame, dtype: Any) -> pd.DataFrame:
-        ids = {name: table[name].str[1:].astype(dtype) for name in ("query_id", "doc_id")}
-        return table.assign(**ids)
-
-    as_strings = bits(ON_GRADES, numbered(qrels, str), numbered(run, str))
-    assert bits(ON_GRADES, numbered(qrels, int), numbered(run, int)) == as_strings
-    assert bits(ON_GRADES, numbered(qrels, np.uint16), numbered(run, str)) == as_strings
-    nested = {
-        query_id: dict(zip(ranking["doc_id"].tolist(), ranking["score"].tolist(), strict=True))
-        for query_id, ranking in numbered(run, int).groupby("query_id")
-    }
-    assert bits(ON_GRADES, numbered(qrels, str), nested) == as_strings
-
-
 # -- small collections, however odd ------------------------------------------------------------------
 
 
@@ -175,43 +123,3 @@ def test_a_query_scores_the_same_alone_and_among_others(collection):
     for q, grades in qrels.items():
         alone |= bits(ON_GRADES, {q: grades}, {q: run[q]} if q in run else {})
     assert bits(ON_GRADES, qrels, run) == alone
-
-
-def forms(qrels: Any, run: Any, folder: Path) -> Iterator[tuple[Any, Any]]:
-    """Qrels and run in other formats."""
-    judged = [Qrel(q, doc, grade) for q, grades in qrels.items() for doc, grade in grades.items()]
-    scored = [ScoredDoc(q, doc, score) for q, scores in run.items() for doc, score in scores.items()]
-    yield judged, scored
-    yield iter(judged), iter(scored)
-    yield (
-        pd.DataFrame(judged, columns=Qrel._fields),
-        pd.DataFrame(scored, columns=ScoredDoc._fields).astype({"score": float}),
-    )
-    yield (
-        pl.DataFrame(
-            judged, schema={"query_id": str, "doc_id": str, "relevance": float, "iteration": str}, orient="row"
-        ),
-        pl.DataFrame(scored, schema={"query_id": str, "doc_id": str, "score": float}, orient="row"),
-    )
-    judged_lines = "".join(f"{item.query_id} 0\t{item.doc_id} {item.relevance}\n" for item in judged)
-    scored_lines = "".join(f"{item.query_id}  Q0 {item.doc_id} 1 {item.score!r} tag\r\n" for item in scored)
-    for name, opener in (("plain", open), ("packed.gz", gzip.open)):
-        for kind, lines in (("qrels", judged_lines), ("run", scored_lines)):
-            with opener(folder / f"{kind}.{name}", "wb") as file:
-                file.write(lines.encode())
-        yield folder / f"qrels.{name}", str(folder / f"run.{name}")
-
-
-@given(collections(), st.randoms(use_true_random=False))
-def test_neither_format_nor_order_of_rows_changes_a_value(collection, random):
-    qrels, run = collection
-    values = bits(ON_GRADES, qrels, run)
-    with tempfile.TemporaryDirectory() as folder:
-        for other_qrels, other_run in forms(shuffled(qrels, random), shuffled(run, random), Path(folder)):
-            assert bits(ON_GRADES, other_qrels, other_run) == values
-
-
-def shuffled(outer: Any, random: Any) -> dict[str, dict[str, float]]:
-    """The same dict of dicts in another order of queries and documents."""
-    pairs = [(q, random.sample(list(docs.items()), len(docs))) for q, docs in outer.items()]
-    return {q: dict(docs) for q, docs in random.sample(pairs, len(pairs))}

@@ -66,18 +66,6 @@ def test_weighted_lexirecall_is_the_exact_number_rounded_once(collection, rel, c
     assert values(LR(**parameters), *collection) == expected
 
 
-@given(collections(), CUTOFFS, st.integers(1, 40))
-def test_a_collection_smaller_than_a_rank_in_use_is_refused(collection, cutoff, n):
-    parameters = {"form": "weighted", "cutoff": cutoff, "n": n}
-    try:
-        expected = reference_values(reference.lexirecall, *collection, **parameters)
-    except ValueError:
-        with pytest.raises(ValueError, match="is smaller than rank"):
-            values(LR(**parameters), *collection)
-    else:
-        assert values(LR(**parameters), *collection) == expected
-
-
 @pytest.mark.parametrize(
     "form", [{}, {"form": "weighted", "n": 150_000}, {"form": "weighted", "n": 10**9, "eps": 0.25}]
 )

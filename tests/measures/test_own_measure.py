@@ -25,7 +25,6 @@ import ir_lexirecall as irl
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.parameters import cutoff, rel
 from tests.conftest import CUTOFFS, collections
 
 pytestmark = pytest.mark.usefixtures("_registries_as_before")
@@ -81,26 +80,6 @@ print(json.dumps({
 }))
 """
 
-EXPERIMENT = """
-import json, sys
-import pandas as pd
-import pyterrier as pt
-from esl import ESL
-
-qrels, run, _ = json.load(sys.stdin)
-def table(nested, value):
-    return pd.DataFrame([(q, d, v) for q, docs in nested.items() for d, v in docs.items()], columns=["qid", "docno", value])
-topics = pd.DataFrame({"qid": list(qrels), "query": "text"})
-system = pt.Transformer.from_df(pt.model.add_ranks(table(run, "score")))
-measures = [ESL @ 10, ESL(rel=2), "map"]
-result = pt.Experiment([system], topics, table(qrels, "label"), measures, names=["run"])
-per_query = pt.Experiment([system], topics, table(qrels, "label"), [ESL()], names=["run"], perquery=True)
-print(json.dumps({
-    "means": result.drop(columns="name").iloc[0].to_dict(),
-    "per query": per_query.set_index("qid")["value"].to_dict(),
-}))
-"""
-
 
 def printed_by(script: str, folder: Path) -> Any:
     """What a script prints in a folder with the measure in a module of its own."""
@@ -140,23 +119,6 @@ def test_evaluate_takes_its_string_an_object_and_the_class(printed: dict[str, An
     assert printed["evaluate"]["ESL"] == EXPECTED
     assert printed["evaluate"]["ESL(rel=2)"] == EXPECTED_REL_2
     assert printed["mean"] == {"ESL@10": 1.0}
-
-
-def test_compare_and_benchmark_take_the_class(printed: dict[str, Any]) -> None:
-    # A shorter search is preferred: the measure says that smaller is better.
-    assert printed["compare"] == {
-        "run": {"run": 0, "better": pytest.approx(-2 / 3)},
-        "better": {"run": pytest.approx(2 / 3), "better": 0},
-    }
-    assert printed["benchmark"] == {"run": 1.0, "better": 1 / 3}
-
-
-@pytest.mark.slow
-def test_a_pyterrier_experiment_takes_it(tmp_path: Path) -> None:
-    pytest.importorskip("pyterrier.measures")
-    printed = printed_by(EXPERIMENT, tmp_path)
-    assert printed["means"] == {"ESL@10": 1.0, "ESL(rel=2)": 2.0, "map": pytest.approx((0.5 + 1) / 3)}
-    assert printed["per query"] == EXPECTED
 
 
 # -- on the command line -----------------------------------------------------------------------------
@@ -273,16 +235,6 @@ def test_bad_parameters_are_refused_as_those_of_the_library_are(esl: Any) -> Non
 # -- what it computes --------------------------------------------------------------------------------
 
 
-def test_a_class_is_cut_as_an_object_is(esl: Any) -> None:
-    assert str(esl @ 10) == "ESL@10"
-    assert esl @ 10 == esl() @ 10 == esl(cutoff=10) == parse_measure("ESL@10")
-
-
-def test_a_class_prints_as_the_measure_without_parameters(esl: Any) -> None:
-    assert str(esl) == str(esl()) == "ESL"
-    assert repr(esl) == "<class '__main__.ESL'>"
-
-
 @given(collections(), CUTOFFS, st.sampled_from([1, 2]))
 @settings(max_examples=50)
 def test_it_follows_its_definition(collection: Any, k: int | None, threshold: float) -> None:
@@ -296,8 +248,3 @@ def test_it_follows_its_definition(collection: Any, k: int | None, threshold: fl
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="the run retrieves nothing")
         assert irl.evaluate({"ESL": measure}, qrels, run)["ESL"].to_dict() == expected
-
-
-def test_what_parameters_share_can_be_imported() -> None:
-    assert cutoff().dtype is int
-    assert rel().default == 1

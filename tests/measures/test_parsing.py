@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 import warnings
 
 import ir_measures
@@ -208,48 +206,3 @@ def test_what_is_no_measure_at_all(measure: object) -> None:
 )
 def test_a_name_of_ours_or_of_trec_eval_is_known(name: str, measure: str) -> None:
     assert str(known_measure(name)) == measure
-
-
-LIKE_314 = """
-import ast, sys, warnings
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    for name in ("Num", "Str", "Bytes", "NameConstant", "Ellipsis"):
-        if hasattr(ast, name):
-            delattr(ast, name)
-    for name in ("n", "s"):
-        if hasattr(ast.Constant, name):
-            delattr(ast.Constant, name)
-    if hasattr(ast, "__getattr__"):  # which makes them when they are asked for
-        del ast.__getattr__
-warnings.simplefilter("error", DeprecationWarning)
-warnings.filterwarnings("default", category=DeprecationWarning, module=r"(?!ir_lexirecall)")
-import ir_measures
-before = ir_measures.parse_measure, ir_measures.util.parse_measure, ir_measures.util._ast_to_value
-from ir_lexirecall.cli import main
-import ir_lexirecall as irl
-codes = [main(words.split()) for words in WORDS]
-qrels, run = {"q": {"a": 1, "b": 2}}, {"q": {"a": 1.0, "x": 2.0}}
-print(irl.evaluate(["nDCG@10", "IA(base='nDCG')@5", "AP(rel=2)"], {"q": {"a": 1}}, run).to_numpy().tolist())
-print(irl.describe("RBU(p=0.9)@20").measure)
-assert before == (ir_measures.parse_measure, ir_measures.util.parse_measure, ir_measures.util._ast_to_value)
-try:
-    ir_measures.parse_measure("AP@10")
-except AttributeError:
-    print("ir_measures reads no string")
-print(codes)
-"""
-
-
-def test_without_what_python_314_lacks(tmp_path: object) -> None:
-    """The demo, ``eval`` and ``evaluate`` where ``ast`` has no ``Num``; ir_measures itself is left as it is."""
-    words = ["demo", "eval qrels.txt a.run -m nDCG@10 AP(rel=2) LR"]
-    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 2\n")  # type: ignore[operator]
-    (tmp_path / "a.run").write_text("q Q0 a 1 2 t\nq Q0 x 2 1 t\n")  # type: ignore[operator]
-    code = LIKE_314.replace("WORDS", repr(words))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    *_, values, measure, left, codes = done.stdout.splitlines()
-    assert (measure, left, codes) == ("RBU(p=0.9)@20", "ir_measures reads no string", "[0, 0]")
-    assert len(values.split(",")) == 3

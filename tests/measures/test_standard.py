@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import math
 import shutil
@@ -609,38 +608,7 @@ def test_err_refuses_a_grade_above_4() -> None:
         scored(ERR @ 10, {"q": {"a": 5}}, {"q": {"a": 1.0}})
 
 
-@given(collections(WHOLE_GRADES), st.randoms(use_true_random=False))
-def test_values_do_not_depend_on_what_was_computed_before(collection: Any, random: Any) -> None:
-    qrels, run = collection
-    aligned = align(Judgments.from_qrels(qrels), run)
-    expected = {}
-    for measure in EVERY:
-        judgments = Judgments.from_qrels(qrels)
-        fresh = dataclasses.replace(aligned, judgments=judgments)
-        expected[measure] = hexadecimal(dict(zip(judgments.query_ids, values(measure, fresh).tolist(), strict=True)))
-    for _ in range(2):
-        aligned = dataclasses.replace(aligned)
-        for measure in random.sample(EVERY, len(EVERY)):
-            column = values(measure, aligned)
-            assert (column.dtype, column.shape) == (np.float64, (len(judgments),))
-            assert hexadecimal(dict(zip(judgments.query_ids, column.tolist(), strict=True))) == expected[measure]
-            column[:] = -1  # nobody else holds it
-
-
-@given(collections(WHOLE_GRADES))
-def test_values_do_not_depend_on_how_queries_are_batched(collection: Any) -> None:
-    qrels, run = collection
-    together = all_scored(EVERY, qrels, run)
-    for q, grades in qrels.items():
-        alone = all_scored(EVERY, {q: grades}, {q: run[q]} if q in run else {})
-        assert hexadecimal(alone) == hexadecimal({measure: {q: actual[q]} for measure, actual in together.items()})
-
-
 def test_other_grades_of_the_same_ranking() -> None:
     aligned = align(Judgments.from_qrels({"q": {"a": 1, "b": 0}}), {"q": {"a": 2.0, "b": 1.0}})
     swapped = [values(measure, aligned) for measure in (AP, nDCG)] and aligned.with_grades(np.array([0.0, 1.0]))
     assert [values(measure, swapped).item() for measure in (AP, nDCG, Bpref)] == [0.5, 1 / math.log2(3), 0.0]
-
-
-def test_no_queries_at_all() -> None:
-    assert all_scored(EVERY, {}, {"q": {"a": 1.0}}) == {measure: {} for measure in EVERY}

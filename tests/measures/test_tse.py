@@ -34,17 +34,6 @@ def test_tse_is_the_exposure_of_the_last_relevant_document(collection, parameter
     assert values(TSE(**parameters), *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-@given(collections(), parameters(n=st.integers(1, 40)))
-def test_a_collection_smaller_than_a_rank_in_use_is_refused(collection, parameters):
-    try:
-        expected = reference_values(reference.tse, *collection, **parameters)
-    except ValueError:
-        with pytest.raises(ValueError, match="is smaller than rank"):
-            values(TSE(**parameters), *collection)
-    else:
-        assert values(TSE(**parameters), *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [

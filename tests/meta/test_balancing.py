@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -81,16 +80,6 @@ def test_the_older_ndcg_balances_as_its_base_says() -> None:
     }
 
 
-@pytest.mark.parametrize(("a", "top", "lowest"), [(2, 1, 1), (10, 3, 1), (3, 4, 2)])
-def test_the_printed_closed_form_of_the_older_ndcg(a: int, top: int, lowest: int) -> None:
-    """B = max{b1, b2}: b1 > a by the discounted ranks alone, b2 <= a with the ranks down to a in full."""
-    for n in (a + 1, 20, 60):
-        b1 = [b for b in range(a + 1, n + 1) if sum(lowest / math.log(i, a) for i in range(b, n + 1)) >= top - 1e-12]
-        below = sum(lowest / math.log(i, a) for i in range(a + 1, n + 1))
-        b2 = [b for b in range(1, a + 1) if (a - b + 1) * lowest + below >= top - 1e-12]
-        assert index(f"nDCG_JK(a={a})", n, top=top, lowest=lowest) == max([*b1, *b2], default=0)
-
-
 @pytest.mark.parametrize(("max_rel", "expected"), [(1, [1, 1]), (2, [2, 2]), (3, [3, 4]), (4, [3, 7])])
 def test_balancing_of_err_by_the_probability_of_satisfaction(max_rel: int, expected: list[int]) -> None:
     """One grade with gain x = 2^-max_rel: 1/2, 1/4, 1/8, 1/16; n = 10 and 100."""
@@ -107,17 +96,6 @@ def test_a_binary_measure_that_wants_more_than_the_lowest_grade_is_never_balance
 def test_the_balancing_index_of_ap_by_its_definition(n: int) -> None:
     tail = {b: sum(Fraction(i - b + 1, i) for i in range(b, n + 1)) for b in range(1, n + 1)}
     assert index("AP", n) == max(b for b, value in tail.items() if value >= 1)
-
-
-def test_portions_of_tails_do_not_change_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = balancing_index(["LR", "RBU", "nDCG"], range(1, 25))["B"]
-    monkeypatch.setattr("ir_lexirecall.meta.orientations._DOCUMENTS", 40)
-    assert (balancing_index(["LR", "RBU", "nDCG"], range(1, 25))["B"] == whole).all()
-
-
-def test_top_heavy_measures_have_a_smaller_index() -> None:
-    found = balancing_index(["RBP(p=0.5)", "RBP(p=0.8)", "RBP(p=0.95)"], 200)["B"].tolist()
-    assert found == sorted(found)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from studying import studied, values_of
 
-from ir_lexirecall import compare, demo, evaluate, meta
-from ir_lexirecall._util.measure_strings import parse_measure
-from ir_lexirecall.data.alignment import align
-from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.measures import scoring
+from ir_lexirecall import compare, evaluate
 from ir_lexirecall.meta import Study
 from ir_lexirecall.meta.correlations import COEFFICIENTS, coefficient_of
 
@@ -56,14 +51,6 @@ def test_top_weighted_kendall_pair_by_pair(points):
         assert found == pytest.approx(top_weighted_kendall(x, y), abs=1e-9)
 
 
-def test_an_exchange_at_the_top_costs_more():
-    order = np.arange(10, 0, -1.0)
-    top, bottom = order.copy(), order.copy()
-    top[[0, 1]], bottom[[8, 9]] = top[[1, 0]], bottom[[9, 8]]
-    assert coefficient_of("kendall", order, top) == coefficient_of("kendall", order, bottom)
-    assert coefficient_of("top_weighted_kendall", order, top) < coefficient_of("top_weighted_kendall", order, bottom)
-
-
 @pytest.mark.parametrize("by", ["values", "runs"])
 def test_coefficients_of_scores_and_of_means(collection, by):
     table = Study(["AP", "nDCG@5", "LR"], *collection).correlation(by=by)
@@ -90,11 +77,6 @@ def test_a_preference_counts_as_its_mean_against_all_others(collection):
     assert row["pearson"] == pytest.approx(np.corrcoef(means, own)[0, 1])
 
 
-def test_a_constant_measure_correlates_with_nothing(collection):
-    table = Study(["AP", "P(rel=9)@5"], *collection).correlation()
-    assert table[list(COEFFICIENTS)].isna().all(axis=None)
-
-
 # -- means, subtopics, pickles -----------------------------------------------------------------------
 
 
@@ -107,43 +89,6 @@ def test_equal_means_of_runs_tie_whatever_the_order_of_their_sums():
     }
     row = Study(["P@5", "R@5"], qrels, runs).correlation(by="runs").iloc[0]
     assert row[list(COEFFICIENTS)].isna().all()  # both measures are constant
-
-
-def test_subtopics_count_for_aligned_runs_as_well():
-    pytest.importorskip("pyndeval")
-    qrels = demo.qrels()  # other programs break ties otherwise
-    runs = {name: run.assign(score=-np.arange(len(run), dtype=float)) for name, run in demo.runs().items()}
-    judgments = Judgments.from_qrels(qrels)
-    aligned = {name: align(judgments, run) for name, run in runs.items()}
-    measures = ["alpha_nDCG@10", "ERR_IA@10", "StRecall@10"]
-    by_runs, by_ranks = Study(measures, qrels, runs).correlation(), Study(measures, judgments, aligned).correlation()
-    assert by_ranks["pearson"].tolist() == pytest.approx(by_runs["pearson"].tolist())
-
-
-def test_measures_that_need_no_threshold_are_taken_as_they_are(collection):
-    qrels, runs = collection
-    values = {name: evaluate(["NumRet", "AP"], qrels, run) for name, run in runs.items()}
-    points = [np.concatenate([each[measure] for each in values.values()]) for measure in ("NumRet", "AP")]
-    found = Study(["NumRet", "AP"], qrels, runs).correlation()
-    assert found["spearman"].tolist() == pytest.approx([stats.spearmanr(*points).statistic], nan_ok=True)
-    judgments = Judgments.from_qrels(qrels)
-    assert (
-        scoring.values(parse_measure("NumRet"), align(judgments, runs["ql"])).tolist()
-        == values["ql"]["NumRet"].tolist()
-    )
-
-
-def test_studies_travel_to_other_processes(collection):
-    pytest.importorskip("matplotlib")
-    for study in (
-        Study(["AP", "LR"], *collection).correlation(),
-        meta.Study(["AP", "LR"], *collection).unanimity(),
-        meta.Study("AP", *collection).discriminative_power(test="t"),
-    ):
-        again = pickle.loads(pickle.dumps(study))
-        pd.testing.assert_frame_equal(again, study)
-        assert again.attrs == study.attrs
-        assert meta.plot(again).get_xlabel() == meta.plot(study).get_xlabel()
 
 
 # -- input and pictures ------------------------------------------------------------------------------

@@ -43,12 +43,6 @@ def test_bounds_do_as_well_as_a_fine_grid(collection):
     assert free.attrs["best"] == pytest.approx(grid.attrs["best"], abs=0.02)
 
 
-def test_a_measure_of_another_program_can_be_fitted(collection):
-    pytest.importorskip("cwl")
-    found = Study((), *collection).fit("INST(max_rel=3)", "INST(max_rel=3,T=2.0)", "T", grid=[1, 2, 3])
-    assert found.attrs["best"] == 2
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -75,11 +69,6 @@ def test_bad_fits_are_named(collection, changes, message):
     arguments = {"measure": "nDCG", "target": "AP", "parameter": "cutoff", "grid": [5, 10]} | changes
     with pytest.raises(ValueError, match=message):
         Study((), *collection).fit(**arguments)
-
-
-def test_an_unknown_option_is_a_type_error(collection):
-    with pytest.raises(TypeError, match="fit: unexpected argument 'coeficient'; did you mean 'coefficient'"):
-        Study((), *collection).fit("nDCG", "AP", "cutoff", grid=[5], coeficient="kendall")
 
 
 @pytest.mark.parametrize("measure", ["CWL_ERR8(max_rel=3)", "CWL_ERR9(max_rel=3)"])

@@ -80,25 +80,6 @@ def test_what_the_paper_says_of_the_figure() -> None:
     assert recall["TSE"].to_numpy() == pytest.approx(1)
 
 
-def test_reciprocal_rank_looks_at_the_first_and_tse_at_the_last() -> None:
-    table = orientation(["RR", "TSE"], m=range(2, 6), n=50).set_index("measure")
-    expected = [1 - 1 / (50 - m + 1) for m in range(2, 6)]
-    assert table.loc["RR", "precision"].to_numpy() == pytest.approx(expected)
-    assert (table.loc["RR", "recall"] == 0).all()
-    assert (table.loc["TSE", ["precision", "recall"]].to_numpy() == [0, 1]).all()
-
-
-def test_with_one_relevant_document_first_and_last_are_the_same() -> None:
-    table = orientation(["AP", "nDCG", "RR", "TSE", "LR", "R@10", "RBP"], m=1, n=100)
-    assert table["precision"].to_numpy() == pytest.approx(table["recall"].to_numpy())
-
-
-def test_recall_at_k_weighs_first_and_last_alike() -> None:
-    table = orientation("R@10", m=range(1, 11), n=100)
-    assert table["precision"].to_numpy() == pytest.approx(1 / table["m"].to_numpy())
-    assert table["recall"].to_numpy() == pytest.approx(1 / table["m"].to_numpy())
-
-
 def test_orientation_of_average_precision_is_that_of_its_formula() -> None:
     n, m = 30, 4
 
@@ -126,11 +107,6 @@ def test_a_measure_of_aspects_is_oriented_like_its_base() -> None:
     table = orientation(["AP", aspects], m=[2, 3], n=40)
     alike = table.groupby("m")[["precision", "recall"]].nunique()
     assert (alike == 1).all(axis=None)
-
-
-def test_where_everything_is_relevant_nothing_changes() -> None:
-    table = orientation(["AP", "TSE", "nDCG"], m=3, n=3)
-    assert (table[["precision", "recall"]] == 0).all(axis=None)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pytest
 from studying import studied, values_of
 
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.agreements import metric_unanimity
 
 # -- unanimity ---------------------------------------------------------------------------------------
 
@@ -90,13 +89,6 @@ def test_the_example_of_the_paper():
     assert table.loc["R@4", ["unanimous", "joint", "unanimity"]].tolist() == [2, 2, 1]
 
 
-def test_two_of_three_unanimous_pairs_make_0_415():
-    """log2(4/3): three runs, six ordered pairs, P(dM) = 3/6, P(dm) = 1/2, P(dm, dM) = 2/6."""
-    assert metric_unanimity(2, 3, 6) == math.log2((2 / 6) / (1 / 2 * 3 / 6))
-    assert metric_unanimity(2, 3, 6) == pytest.approx(math.log2(4 / 3), abs=1e-15)
-    assert f"{metric_unanimity(2, 3, 6):.3f}" == "0.415"
-
-
 def test_a_measure_is_judged_by_the_others_only():
     """RR orders three runs; R@4 puts two of the three pairs in the same order, the third the other way."""
     qrels = {"q": {"a": 1, "b": 1, "c": 1}}
@@ -112,15 +104,6 @@ def test_a_measure_is_judged_by_the_others_only():
         assert table.loc[label, "unanimity"] == pytest.approx(math.log2(4 / 3), abs=1e-15)
 
 
-def test_copies_of_other_measures_change_nothing(collection):
-    once = Study(["AP", "RR", "R@10"], *collection).unanimity().set_index("measure")
-    twice = Study({"AP": "AP", "RR": "RR", "again": "RR", "R@10": "R@10"}, *collection).unanimity().set_index("measure")
-    for label in ("AP", "R@10"):
-        assert twice.loc[label].tolist() == once.loc[label].tolist()
-    among = Study("AP", *collection).unanimity(among={"also AP": "AP", "RR": "RR", "R@10": "R@10"})
-    assert among.set_index("measure").loc["AP"].tolist() == once.loc["AP"].tolist()
-
-
 def test_ties_of_the_measure_count_one_half(collection):
     table = Study(["P(rel=9)@5", "AP", "RR"], *collection).unanimity().set_index("measure")  # P is 0 everywhere
     assert table.loc["P(rel=9)@5", "joint"] == table.loc["P(rel=9)@5", "unanimous"] / 2
@@ -131,11 +114,6 @@ def test_where_all_others_tie_both_directions_count(collection):
     table = Study(["P(rel=9)@5", "AP"], *collection).unanimity().set_index("measure")
     assert table.loc["AP", "unanimous"] == table.loc["AP", "pairs"]
     assert table.loc["AP", "unanimity"] == 0
-
-
-def test_unanimity_on_the_demo(collection):
-    table = Study(["AP", "nDCG@10", "RR", "P@5", "R@10"], *collection).unanimity().set_index("measure")["unanimity"]
-    assert table[["AP", "nDCG@10"]].round(4).to_dict() == {"AP": 0.6369, "nDCG@10": 0.6557}
 
 
 def test_measures_that_never_agree_have_no_unanimity():

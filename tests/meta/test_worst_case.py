@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
-from ir_lexirecall import meta
 from ir_lexirecall.meta import Study
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
@@ -62,15 +61,6 @@ def test_many_relevant_documents_have_the_closed_form_only() -> None:
     assert row["subsets"] == 0
     assert row["closed_form"] == 1 / 12
     assert Study("AP", qrels, {"r": run}).worst_case(enumerate_up_to=12).iloc[0]["user"] == pytest.approx(1 / 12)
-
-
-def test_simulated_rankings_of_a_huge_collection_need_no_runs() -> None:
-    rankings = meta.simulate_rankings(10**9, m=3, depth=10**9, queries=5, systems=3, seed=1)
-    aligned = rankings.judgments, rankings.aligned
-    worst = Study("AP", *aligned).worst_case()
-    assert worst["user"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
-    exposed = Study((), *aligned).provider_exposure({doc: doc for doc in rankings.judgments.doc_ids})
-    assert exposed[exposed["worst"]]["exposure"].to_numpy() == pytest.approx(worst["closed_form"].to_numpy())
 
 
 # -- exposure of providers -------------------------------------------------------------------------
@@ -127,16 +117,6 @@ def test_with_a_provider_per_document_the_worst_off_gets_tse() -> None:
     least = table[table["worst"]].set_index("query_id")["exposure"]
     tse = irl.evaluate("TSE(exposure='nDCG')", qrels, runs["r1"]).iloc[:, 0]
     assert least.to_dict() == pytest.approx(tse.to_dict())
-
-
-def test_providers_get_the_exposure_of_all_their_documents() -> None:
-    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
-    providers = pd.DataFrame({"doc_id": ["a", "b", "c"], "provider": ["P", "Q", "P"]})
-    table = Study((), qrels, {"r": {"q": {"a": 2, "b": 1}}}).provider_exposure(providers, n=10).set_index("provider")
-    assert table["exposure"].to_dict() == pytest.approx({"P": 1 + 1 / 10, "Q": 1 / 2})
-    assert table["per_document"].to_dict() == pytest.approx({"P": 0.55, "Q": 0.5})
-    assert table[["relevant", "retrieved"]].to_numpy().tolist() == [[2, 1], [1, 1]]
-    assert table["worst"].to_dict() == {"P": False, "Q": True}
 
 
 # -- input and pictures ----------------------------------------------------------------------------

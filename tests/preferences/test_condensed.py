@@ -37,25 +37,3 @@ def test_condensed_lists(drawn: Any) -> None:
     }
     result = irl.compare(irl.load(qrels, judged_only=True), runs, PREFERENCES, allow_empty=True)
     assert_frame_equal(result.table(), irl.compare(qrels, judged, PREFERENCES, allow_empty=True).table())
-
-
-@given(compared(), st.data())
-def test_documents_taken_out(drawn: Any, data: st.DataObject) -> None:
-    qrels, runs = drawn
-    docs = sorted({doc for table in (qrels, *runs.values()) for docs in table.values() for doc in docs})
-    gone = {q: data.draw(st.lists(st.sampled_from(docs), max_size=3)) for q in qrels}
-    result = irl.compare(irl.load(qrels, exclude=gone), runs, PREFERENCES, allow_empty=True)
-    wanted = irl.compare(
-        without(qrels, gone), {name: without(run, gone) for name, run in runs.items()}, PREFERENCES, allow_empty=True
-    )
-    assert_frame_equal(result.table(), wanted.table())
-
-
-def test_they_change_what_is_compared() -> None:
-    qrels = {"q": {"a": 1, "b": 1}}
-    runs = {"one": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}, "two": {"q": {"b": 3.0, "y": 2.0, "z": 1.5, "a": 1.0}}}
-    wins = [
-        irl.compare(irl.load(qrels, **options), runs).table()[["wins", "ties"]].iloc[0].tolist()
-        for options in ({}, {"judged_only": True}, {"exclude": {"q": ["x", "b"]}}, {"exclude": {"q": ["b", "y", "z"]}})
-    ]
-    assert wins == [[1, 0], [0, 1], [1, 0], [0, 0]]

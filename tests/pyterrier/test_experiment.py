@@ -5,15 +5,10 @@ PyTerrier adds values up in another order, calls differences that rounding makes
 
 from __future__ import annotations
 
-import copy
-import json
 import math
-import os
 import pickle
 import random
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +31,6 @@ import ir_lexirecall as irl
 from ir_lexirecall import LR, TSE
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.measures.scoring import is_added_up
-from ir_lexirecall.preferences.functions import NAMES
 
 # PyTerrier warns of shared stages, topics without qrels and pandas' plans; what counts is compared below.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -412,25 +406,6 @@ METRICS = pytest.mark.parametrize(
 )
 
 
-def test_the_data_is_of_the_kind_that_matters() -> None:
-    brute = brute_force(interleaved, "linear", False)
-    pairs = [(a, b, q) for a in range(4) for b in range(a) for q in brute.queries()]
-    signs = [brute.preference(*pair) for pair in pairs]
-    assert set(signs) == {-1, 0, 1}
-    assert [q for q in brute.grades if q not in brute.queries()] == ["12"]
-    assert any(brute.preference(*pair) != np.sign(brute.preference(*pair, "rpp")) for pair in pairs)
-    # By 64-bit scores, or with ties by ascending id, some preference would be another.
-    for key in (lambda score, doc: (-score, doc), lambda score, doc: (-np.float32(score), doc)):
-        places = [
-            {
-                q: {d: -i for i, (_, d) in enumerate(sorted((key(s, d), d) for d, s in r.items()))}
-                for q, r in run.items()
-            }
-            for run in brute.runs
-        ]
-        assert [BruteForce(places, brute.grades).preference(*pair) for pair in pairs] != signs
-
-
 # -- averages and statistics -----------------------------------------------------------------------
 
 
@@ -533,19 +508,6 @@ def test_margins(plan: str) -> None:
         outcome(pt.lexirecall.Experiment, named, ["map"], baseline=0, margin={"AP": 0.1})
     with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: a margin needs a baseline"):
         outcome(pt.lexirecall.Experiment, named, ["map"], margin=0.1)
-
-
-def test_what_counts_as_relevant_and_retrieved_for_preferences() -> None:
-    by = ["lexirecall(rel=2)@3", "rpp"]
-    table = outcome(pt.lexirecall.Experiment, named, ["map"], preferences=by, baseline=0).result
-    brute, names = brute_force(named), list(named([]))
-    compared = irl.compare(brute.grades, dict(zip(names, brute.runs, strict=True)), by, baseline="one")
-    for name in by:
-        assert table[f"pref:{name}"].tolist() == compared.matrix(name)["one"].tolist()
-        assert table[f"pref:{name} p-value"].dropna().tolist() == compared.table(name)["p"].tolist()
-    for wrong in ("lexirecall(rel=0)", "lexirecall@0", "lexirecall(p=1)"):
-        with pytest.raises(ValueError, match=r"pt\.lexirecall\.Experiment: .*(rel|cutoff|parameter)"):
-            outcome(pt.lexirecall.Experiment, named, ["map"], preferences=[wrong])
 
 
 def test_texts_may_be_measures_as_they_print() -> None:
@@ -678,25 +640,6 @@ def test_dicts(metrics: list[Any], perquery: bool | str, batch_size: int | None,
                 judged = PREFER if q in brute.queries() else {}
                 assert preferred == pytest.approx({f"pref:{name}": brute.against_others(s, q, name) for name in judged})
                 assert list(row) == [m for m in [*map(str, metrics), *preferred] if m != "mrt"]
-
-
-@PLANS
-def test_several_preferences(plan: str) -> None:
-    ours, plain = both(interleaved, [AP, LR @ 5], preferences=NAMES, baseline=2, correction="holm", plan=plan)
-    brute = brute_force(interleaved)
-    names = [str(system) for system in interleaved([])]
-    runs = dict(zip(names, brute.runs, strict=True))
-    compared = irl.compare(brute.grades, runs, list(NAMES), baseline=names[2])
-    assert_same_columns(ours, plain)
-    for name in NAMES:
-        assert ours[f"pref:{name}"].tolist() == compared.matrix(name)[names[2]].tolist()
-        table = compared.table(name).set_index("run_a").reindex(names)
-        expected = table[["wins", "losses", "p", "verdict", "p_corrected"]].reset_index(drop=True)
-        expected["verdict"] = expected["verdict"].isin(["better", "worse"])
-        expected.columns = ["+", "-", "p-value", "reject", "p-value corrected"]
-        assert_statistics(ours, f"pref:{name}", expected)
-    for name in PREFER:
-        assert_preference(ours, brute.means(name, 2), brute.corrected(2, "holm", name=name), f"pref:{name}")
 
 
 def assert_same_dicts(ours: Any, plain: Any) -> None:
@@ -878,22 +821,6 @@ def test_the_comparison_is_of_whole_runs(batch_size: int | None, plan: str, tmp_
     irl.report(compared, tmp_path / "report.html")
 
 
-@pytest.mark.parametrize("seed", range(3))
-@BATCHES
-def test_a_tree_in_any_order(seed: int, batch_size: int | None) -> None:
-    def shuffled(calls: Calls) -> list[Any]:
-        a, b, x, y = Retrieve("a", calls), Retrieve("b", calls), Rerank("x", calls), Rerank("y", calls)
-        z = Rerank("z", calls)
-        systems = [a, a >> x, a >> y, a >> x >> y, b >> x, b >> y >> x, b >> y, frame("d"), a >> z]
-        return random.Random(seed).sample(systems, len(systems))
-
-    options = {"batch_size": batch_size, "baseline": 4, "filter_by_topics": False}
-    ours, plain = both(shuffled, ["map", LR @ 3], plan="tree", **options)
-    brute = _brute_force.__wrapped__(shuffled, "tree", False)
-    assert_same_columns(ours, plain)
-    assert_preference(ours, brute.means(baseline=4), brute.statistics(4))
-
-
 # -- runs and summaries on disk --------------------------------------------------------------------
 
 
@@ -964,35 +891,6 @@ def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:
 
 
 # -- inputs and errors -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("systems", [transformers, frames, named])
-@PLANS
-def test_inputs_stay_as_they_are(systems: Systems, plan: str) -> None:
-    made, queries, judged = systems([]), topics(), qrels()
-    frozen = {
-        "eval_metrics": ["map", LR, "mrt"],
-        "names": ["same"] * len(made),
-        "preferences": ["rpp", "lexirecall"],
-        "round": {"pref:rpp": 2},
-    }
-    options = copy.deepcopy(frozen)
-    members = list(made.values()) if isinstance(made, dict) else list(made)
-    before = [each.copy(deep=True) if isinstance(each, pd.DataFrame) else each for each in members]
-    keys = list(made) if isinstance(made, dict) else None
-    pt.lexirecall.Experiment(
-        made, queries, judged, baseline=0, correction="holm", highlight="bold", plan=plan, verbose=False, **options
-    )
-    assert options == frozen
-    assert_frame_equal(queries, topics())
-    assert_frame_equal(judged, qrels())
-    after = list(made.values()) if isinstance(made, dict) else list(made)
-    assert keys is None or list(made) == keys
-    for old, same, new in zip(before, members, after, strict=True):
-        assert same is new
-        if isinstance(new, pd.DataFrame):
-            # PyTerrier makes ids objects, in place.
-            assert_frame_equal(new, old, check_dtype=False)
 
 
 @pytest.mark.parametrize(
@@ -1114,33 +1012,6 @@ def test_measures_of_other_columns_against_several_baselines() -> None:
     assert table.attrs["comparison"].criteria == ["map", "lexirecall"]
 
 
-def test_several_baselines_highlighted_rounded_and_without_a_frame() -> None:
-    options: dict[str, Any] = {"baseline": [1, 3], "round": {PREF: 1, "map": 2}, "highlight": "bold"}
-    styled = outcome(pt.lexirecall.Experiment, named, ["map"], **options).result
-    table, brute = styled.data, brute_force(named)
-    for place, end in ((1, " (two)"), (3, " (four)")):
-        assert table[f"{PREF}{end}"].tolist() == [round(value, 1) for value in brute.means(baseline=place)]
-    painted = {column for _, column in cell_styles(styled)}
-    kinds = [f"{name}{kind} ({base})" for name in ("map", PREF) for kind in (" +", " -") for base in ("two", "four")]
-    assert painted == {"map", *kinds, f"{PREF} (two)", f"{PREF} (four)"}
-    means = outcome(pt.lexirecall.Experiment, named, ["map"], baseline=[1, 3], dataframe=False).result
-    for s, row in enumerate(means.values()):
-        assert list(row) == ["map", f"{PREF} (two)", f"{PREF} (four)"]
-        assert [row[f"{PREF} (two)"], row[f"{PREF} (four)"]] == pytest.approx(
-            [brute.means(baseline=1)[s], brute.means(baseline=3)[s]]
-        )
-
-
-@pytest.mark.parametrize("names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"])
-def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
-    table = outcome(pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]).result
-    brute = brute_force(interleaved)
-    first, second = [column for column in table if column.startswith(f"{PREF} (")]
-    assert first != second
-    assert table[first].tolist() == pytest.approx(brute.means(baseline=0))
-    assert table[second].tolist() == pytest.approx(brute.means(baseline=1))
-
-
 # -- tests -----------------------------------------------------------------------------------------
 
 
@@ -1158,57 +1029,6 @@ def test_any_function_is_a_test(plan: str) -> None:
         assert_statistics(ours, PREF, brute.corrected(1, correction) if correction else brute.statistics(1))
         compared = ours.attrs["comparison"]
         assert [compared.test_of(name).name for name in compared.criteria] == ["t", "t", "sign"]
-
-
-def test_a_test_with_its_options() -> None:
-    test = irl.SignificanceTest("randomisation", correction="bonferroni", alpha=0.5, n_resamples=99, seed=3)
-    table = outcome(pt.lexirecall.Experiment, named, ["map"], test=test, baseline=0).result
-    assert list(table) == columns_asked(["map"], ["lexirecall"], statistics_asked(0, "bonferroni"))
-    assert table.attrs["comparison"].test == test
-    assert_one_answer(table)
-    outcome(pt.lexirecall.Experiment, named, ["map"], test=test)  # its correction needs no baseline
-
-
-# -- order -----------------------------------------------------------------------------------------
-
-IN_ORDER = """
-import json, sys, warnings
-warnings.simplefilter("ignore")
-import pandas as pd, pyterrier as pt
-from pyterrier.measures import *
-topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
-qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
-runs = {n: pd.DataFrame({"qid": "1", "docno": list(n), "score": [2.0, 1.0], "rank": [0, 1]}) for n in ("ab", "ba")}
-metrics = ["ndcg", TSE, "mrt", R @ 5, LR, "map", RBU @ 3, CWL_ERR10(max_rel=1), "P"]
-call = {"baseline": "ab", "correction": "holm"}
-table = pt.lexirecall.Experiment(runs, topics, qrels, metrics, **call)
-rows = pt.lexirecall.Experiment(runs, topics, qrels, metrics, perquery=True)
-own = pt.Experiment(runs, topics, qrels, [TSE, LR, RBU @ 3, LR @ 2], perquery=True)
-print(json.dumps([list(table), rows["measure"].tolist(), own["measure"].tolist()]))
-"""
-
-
-def test_the_order_is_the_one_asked_whatever_the_hash_seed() -> None:
-    printed = []
-    for seed in ("0", "1", "2"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run(
-            [sys.executable, "-c", IN_ORDER], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        printed.append(json.loads(done.stdout))
-    assert printed[0] == printed[1] == printed[2]
-    columns, rows, own = printed[0]
-    precisions = [f"P@{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]
-    measures = ["ndcg", "TSE", "R@5", "LexiRecall", "map", "RBU@3", "CWL_ERR10(max_rel=1)", *precisions]
-    statistics = [f"{m} {kind}" for m in measures for kind in statistics_asked(0, "holm")]
-    assert columns[: 3 + len(measures) - 1] == ["name", *measures[:2], "mrt", *measures[2:]]
-    assert columns[2 + len(measures) :] == [
-        *statistics,
-        *columns_asked([], ["lexirecall"], statistics_asked(0, "holm"))[1:],
-    ]
-    assert rows == [*measures, PREF] * 2
-    assert own[:4] == own[4:]
 
 
 # -- sign_test -------------------------------------------------------------------------------------

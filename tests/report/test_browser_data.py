@@ -69,15 +69,6 @@ def test_rankings_are_those_of_the_runs(
         assert data["rankings"][data["runs"].index(name)]["depth"] == [len(run)]
 
 
-def test_rankings_of_files_are_those_of_their_tables(tmp_path: Path, result: Comparison, data: dict[str, Any]) -> None:
-    paths = {}
-    for name, run in RUNS.items():
-        lines = [f"{row.query_id} Q0 {row.doc_id} 0 {row.score!r} x\n" for row in run.itertuples()]
-        paths[name] = tmp_path / f"{name}.run"
-        paths[name].write_text("".join(lines), encoding="utf-8")
-    assert browsed(Report(result, runs=paths).html())["rankings"] == data["rankings"]
-
-
 def test_documents_that_were_excluded_are_not_shown() -> None:
     qrels = {"q": {"a": 1, "b": 1, "c": 0}}
     runs = {"one": {"q": {"x": 5.0, "a": 4.0, "q": 3.0, "b": 2.0}}, "two": {"q": {"q": 3.0, "c": 2.5, "b": 2.0}}}
@@ -147,20 +138,6 @@ def test_texts_come_from_the_collection_of_the_qrels(data: dict[str, Any]) -> No
         assert text.startswith(docs.loc[doc_id, "title"])
         assert len(text) <= 241
     assert {query["id"]: query["text"] for query in data["queries"]} == queries.to_dict()
-
-
-def test_texts_can_be_given() -> None:
-    qrels = {"q": {"a": 1, "b": 1}}
-    runs = {"one": {"q": {"a": 2.0, "b": 1.0}}, "two": {"q": {"b": 1.0}}}
-    page = Report(irl.compare(qrels, runs), texts={"a": "Title\nand   text"}, queries={"q": " what\nis it "}).html()
-    data = browsed(page)
-    assert data["texts"] == [["a", "Title — and text"]]
-    assert data["queries"][0]["text"] == "what is it"
-    assert "name the runs" in text_of(page, ".//section[@id='queries']")
-    collection = irl.load("lexirecall/demo")
-    given = browsed(Report(irl.compare(demo.qrels(), RUNS), texts=collection).html())
-    assert given["queries"][0]["text"]
-    assert given["texts"]
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="without bash")

@@ -252,17 +252,6 @@ def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Compariso
     nothing_went_wrong(browser)
 
 
-@pytest.mark.parametrize(("key", "text"), [("Enter", "\r"), (" ", " ")], ids=["Enter", "Space"])
-def test_the_keyboard_sorts(browser: Browser, file: Path, result: Comparison, key: str, text: str) -> None:
-    open_page(browser, file)
-    browser.js(OPEN_ALL)
-    browser.js(f"{HEAD.format(1)}.querySelector('button').focus()")
-    browser.press("Tab", "\t")  # on to the next head
-    browser.press(key, text)
-    assert browser.js(SORTED) == [None, None, "descending", None]
-    assert result.per_query("nDCG@10")[result.runs[1]][browser.js(COLUMN.format(0))].is_monotonic_decreasing
-
-
 def test_missing_values_sort_last_in_both_directions(browser: Browser, tmp_path: Path) -> None:
     same = {"q": {"a": 1.0}}
     runs = {"x": same, "y": same, "z": {"q": {"b": 1.0}}}
@@ -318,18 +307,6 @@ def test_tables_are_saved_as_csv_with_all_digits(
     nothing_went_wrong(browser)
 
 
-def test_documents_called_like_properties_of_objects_are_only_documents(browser: Browser, tmp_path: Path) -> None:
-    names = ["constructor", "toString", "__proto__", "hasOwnProperty"]
-    qrels = {query: dict.fromkeys(names, 1) for query in names}
-    runs = {name: {query: {doc: float(-i) for i, doc in enumerate(names)} for query in names} for name in names}
-    result = irl.compare(qrels, runs, ["AP", "lexirecall"])
-    texts = {"toString": "a text"}
-    open_page(browser, Report(result, runs=runs, texts=texts).write(tmp_path / "report.html"))
-    shown = "[...document.querySelectorAll('#list-a .doc')].map(item => [item.firstChild.textContent, item.querySelector('.text')?.textContent ?? null])"
-    assert dict(browser.js(shown)) == dict.fromkeys(names) | texts
-    nothing_went_wrong(browser)
-
-
 # -- the query browser -------------------------------------------------------------------------------
 
 CHOOSE = "(select => {{ select.value = [...select.options].find(option => option.textContent === {!r}).value; select.dispatchEvent(new Event({!r}, {{bubbles: true}})); }})(document.getElementById({!r}))"
@@ -366,17 +343,6 @@ def test_bars_are_the_queries_sorted_by_the_difference(browser: Browser, file: P
     assert browser.js("document.getElementById('tally').textContent").startswith(
         f"bm25 wins {wins}, ql wins {losses}, {ties} tie."
     )
-
-
-@pytest.mark.parametrize("winner", ["bm25", "overlap", "neither"])
-def test_filters_by_winner(browser: Browser, file: Path, result: Comparison, winner: str) -> None:
-    open_page(browser, file)
-    choose(browser, "run-a", "bm25")
-    choose(browser, "run-b", "overlap")
-    choose(browser, "winner", winner)
-    table = result.explain("bm25", "overlap")
-    expected = table[table["winner"].isna() if winner == "neither" else table["winner"] == winner]["query_id"]
-    assert sorted(browser.js(OPTIONS)) == sorted(expected)
 
 
 def test_filters_by_size_and_by_relevant_documents(browser: Browser, file: Path, result: Comparison) -> None:

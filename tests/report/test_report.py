@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-import inspect
 import json
-import os
 import re
 import sys
 from itertools import pairwise
@@ -24,7 +22,7 @@ from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.standings import NO_DIFFERENCE
-from ir_lexirecall.present.text import how_tested, printable
+from ir_lexirecall.present.text import printable
 from ir_lexirecall.reports.page import Report
 
 pytest.importorskip("jinja2")
@@ -195,26 +193,7 @@ def test_the_best_sets_are_those_of_the_result(page: str, result: Comparison) ->
         assert {run for run, groups in rows.items() if groups[place] == "may be the best"} == others
 
 
-def test_the_level_of_the_best_sets_is_that_of_the_result() -> None:
-    result = irl.compare("lexirecall/demo", demo.runs(), ["AP", "LR"], test=irl.SignificanceTest(alpha=0.01))
-    page = Report(result, details=0).html()
-    assert "at 99% confidence" in text_of(page, ".//table[@class='group']/caption")
-    assert "99% intervals" in text_of(page, ".//section[@id='ranking']")
-
-
 # -- numbers -----------------------------------------------------------------------------------------
-
-
-def test_the_ranking_is_that_of_the_first_criterion(page: str, result: Comparison) -> None:
-    ranking, verdicts = result.ranking(), result.verdicts_by()
-    shown = table(page, "Mean nDCG@10")
-    leader = ranking["run"].iloc[0]
-    assert [row.find("th").get("data-value") for row in root(page).iterfind(RANKING)] == list(ranking["run"])
-    np.testing.assert_array_equal(shown["mean"], ranking["mean"])
-    for verdict, run in zip(shown["verdict"], ranking["run"], strict=True):
-        known = verdicts.on(run, leader)
-        assert verdict == ("leads" if known is None else NO_DIFFERENCE if known == "undecided" else known)
-    assert "worse" in set(shown["verdict"])
 
 
 @pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
@@ -335,40 +314,7 @@ def test_numbers_are_shown_with_four_places_and_never_as_a_false_zero(page: str)
             assert value == 0 or float(shown) != 0
 
 
-def test_the_text_says_what_is_significant(page: str, result: Comparison) -> None:
-    for name in CRITERIA:
-        of_name = result.verdicts(name)
-        decided = of_name["verdict"].isin(["better", "worse"]).sum()
-        how = how_tested({name: result.test_of(name)}, len(of_name)).replace("p <= ", "p ≤ ")
-        said = f"{decided} of {len(of_name)} pairs differ significantly ({how})."
-        assert said in text_of(page, ".//section[@id='pairs']")
-
-
 # -- what goes in ------------------------------------------------------------------------------------
-
-
-def test_preferences_alone_make_a_report() -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql", "overlap")}
-    page = Report(irl.compare("lexirecall/demo", runs, ["lexirecall", "rpp"]), date=DATE, details=0).html()
-    assert sections(page) == ["summary", "ranking", "pairs", "criteria", "tables", "provenance"]
-
-
-def test_measures_alone_can_be_browsed() -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    page = Report(irl.compare("lexirecall/demo", runs, ["AP"]), date=DATE).html()
-    assert sections(page) == ["summary", "ranking", "pairs", "queries", "criteria", "tables", "provenance"]
-
-
-def test_a_benchmark_of_one_collection_is_reported_as_its_comparison() -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    suite = irl.benchmark("lexirecall/demo", runs, ["AP", "lexirecall"])
-    assert Report(suite, date=DATE).html() == Report(suite["lexirecall/demo"], date=DATE).html()
-    assert Report(suite, date=DATE, runs=runs).html() == Report(suite["lexirecall/demo"], date=DATE, runs=runs).html()
-
-
-def test_a_single_run_makes_a_report() -> None:
-    page = Report(irl.benchmark("lexirecall/demo", {"bm25": demo.run("bm25")}, ["AP"])).html()
-    assert sections(page) == ["summary", "ranking", "criteria", "tables", "provenance"]
 
 
 def test_queries_without_relevant_documents_count_for_measures_and_not_for_preferences() -> None:
@@ -380,15 +326,6 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
     assert table(page, "lexirecall by query")["query_id"].tolist() == ["q1", "q2"]
     assert "queries 3 (RR), 2 (lexirecall)" in text_of(page, ".//section[@id='provenance']")
     assert [query["id"] for query in browsed(page)["queries"]] == ["q1", "q2", "q3"]
-
-
-def test_the_arguments_of_report_are_written_out(small: Comparison, tmp_path: Path) -> None:
-    path = irl.report(small, tmp_path / "report.html", title="Mine", date=DATE, details=0)
-    assert path.read_text(encoding="utf-8") == Report(small, title="Mine", date=DATE, details=0).html()
-    parameters = inspect.signature(irl.report).parameters.values()
-    assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
-    with pytest.raises(ValueError, match=r"^report: expected what compare or benchmark gave"):
-        irl.report("bm25", tmp_path / "report.html")  # type: ignore[arg-type]
 
 
 def test_only_results_can_be_reported(small: Comparison) -> None:
@@ -405,18 +342,6 @@ def test_a_comparison_without_queries_makes_a_report() -> None:
     assert "queries" not in sections(page)
     assert "nothing can be compared" in text_of(page, ".//section[@id='summary']")
     assert "queries 0" in text_of(page, ".//section[@id='provenance']")
-
-
-def test_every_preference_can_be_reported() -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
-    result = irl.compare(demo.qrels(), runs, names, baseline="ql", test=irl.SignificanceTest("t", correction=None))
-    page = Report(result, date=DATE).html()
-    for name in names:
-        expected = result.table(name).drop(columns=["criterion", "mean_a", "mean_b"])
-        same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
-    assert "the baseline ql" in text_of(page, ".//section[@id='ranking']")
-    assert all(card.find_class("title") for card in root(page).find_class("card"))
 
 
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
@@ -469,16 +394,6 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
         assert said in found
 
 
-def test_resampling_tests_state_their_seed() -> None:
-    runs = {name: demo.run(name) for name in ("bm25", "ql")}
-    result = irl.compare(
-        demo.qrels(), runs, test=irl.SignificanceTest("bootstrap", n_resamples=50, seed=7, progress=False)
-    )
-    found = text_of(Report(result, details=0).html(), ".//section[@id='provenance']")
-    assert "n resamples 50" in found
-    assert "seed 7" in found
-
-
 def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
@@ -491,10 +406,6 @@ def test_it_needs_no_matplotlib(small: Comparison, monkeypatch: pytest.MonkeyPat
 
 
 # -- the page ----------------------------------------------------------------------------------------
-
-
-def test_the_page_is_reproducible(page: str, result: Comparison) -> None:
-    assert Report(result, title="Three runs", date=DATE).html() == page
 
 
 def test_hostile_names_are_text(hostile: Comparison) -> None:
@@ -524,11 +435,6 @@ def test_characters_that_a_screen_obeys_are_shown_as_escapes() -> None:
     assert set(data["runs"]) == set(map(printable, names))
     assert dict(data["texts"])["constructord"] == "text of constructor"
     assert [query["text"] for query in data["queries"]].count("__proto__") == 1
-
-
-def test_a_command_line_that_is_not_unicode_can_be_written(small: Comparison, tmp_path: Path) -> None:
-    report = Report(small, command=os.fsdecode(b"ir-lexirecall report caf\xe9.run"), details=0)
-    assert b"caf\\udce9.run" in report.write(tmp_path / "report.html").read_bytes()
 
 
 def test_the_page_stands_alone_under_a_strict_policy(page: str) -> None:

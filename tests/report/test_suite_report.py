@@ -57,12 +57,6 @@ def test_it_shows_what_holds_over_collections(baseline: str | None, tmp_path: Pa
         assert sentence.replace("p <= ", "p ≤ ") in text_of(page, ".//div[@class='finding']")
 
 
-@pytest.mark.parametrize("baseline", [None, "bm25"])
-def test_it_has_the_sections_of_a_single_collection(baseline: str | None, tmp_path: Path) -> None:
-    sections = [section.get("id") for section in root(written(suite_of(baseline), tmp_path)).iter("section")]
-    assert sections == ["summary", "ranking", "over", "queries", "criteria", "tables", "provenance"]
-
-
 def test_the_ranking_is_that_of_the_macro_means_with_verdicts_and_ranks(tmp_path: Path) -> None:
     suite = suite_of("bm25")
     page = written(suite, tmp_path)
@@ -111,15 +105,6 @@ def test_forests_show_what_is_tested_on_every_collection_and_fill_by_the_verdict
     assert kinds == {"worse", "undecided"}
 
 
-def test_a_single_run_has_no_differences(tmp_path: Path) -> None:
-    runs = {"bm25": RUNS["bm25"]}
-    suite = irl.benchmark(
-        PARTS, dict.fromkeys(PARTS, runs), ["LR"], test=irl.SignificanceTest(n_resamples=99, progress=False)
-    )
-    page = written(suite, tmp_path)
-    assert not root(page).xpath("//*[@data-column='difference' or @data-column='verdict' or @id='over']")
-
-
 def test_it_shows_every_note_and_every_number(tmp_path: Path) -> None:
     suite = suite_of("bm25")
     page = written(suite, tmp_path)
@@ -139,12 +124,6 @@ def test_where_nothing_can_be_said_over_collections_the_page_says_why(tmp_path: 
     page = written(suite, tmp_path)
     assert "No run is common to all collections" in text_of(page, ".//section[@id='summary']")
     same_numbers(table(page, "Differences on part <1>"), suite["part <1>"].table())
-
-
-def test_the_settings_say_the_margins() -> None:
-    runs = {"x": demo.runs(), "y": demo.runs()}
-    suite = irl.benchmark(dict.fromkeys(runs, "lexirecall/demo"), runs, "AP", baseline="bm25", margin=0.03)
-    assert "margin 0.03" in text_of(Report(suite, details=0).html(), ".//section[@id='provenance']")
 
 
 def test_every_collection_has_its_queries_to_browse(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 """How often intervals and tests over collections are right, on simulated benchmarks whose truth is known.
 
-    python -m tests.simulations.benchmark [--benchmarks 2000] [--resamples 1999]
-
-prints two tables: the share of benchmarks in which each interval holds the truth, and, where no run is better than another, the
-share in which a test rejects anything. The tests call ``coverage`` and ``errors`` at a small size.
+``coverage``: the share of benchmarks in which each interval holds the truth; ``errors``: where no run is better than another, the
+share in which a test rejects anything.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -49,12 +46,6 @@ class World:
 
 WORLDS = {
     "5 collections, 50 queries": World([50] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
-    "5 collections, 10 queries": World([10] * 5, [0.30, 0.34, 0.38, 0.45], 0.03),
-    "3 collections, 50 queries": World([50] * 3, [0.30, 0.34, 0.38, 0.45], 0.03),
-    "15 collections, unequal": World(
-        [10, 15, 20, 20, 30, 40, 50, 50, 60, 80, 100, 100, 150, 200, 300], [0.3, 0.32, 0.33, 0.4], 0.03
-    ),
-    "8 collections, no effects": World([30] * 8, [0.30, 0.34, 0.38, 0.45], 0.0),
     "10 collections, near ties": World([40] * 10, [0.300, 0.302, 0.304, 0.306, 0.308, 0.31], 0.02),
 }
 
@@ -137,25 +128,3 @@ def errors(world: World, over: str, benchmarks: int, n_resamples: int, seed: int
             note("Friedman", inference.friedman(of_runs)[1])
             note("Nemenyi", inference.nemenyi(of_runs, ALPHA)[1])
     return {name: float(np.mean(values)) for name, values in rejected.items()}
-
-
-def main() -> None:
-    """Print both tables for every world."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--benchmarks", type=int, default=2000, help="simulated benchmarks per row (default: 2000)")
-    parser.add_argument("--resamples", type=int, default=1999, help="resamples per benchmark (default: 1999)")
-    options = parser.parse_args()
-    margin = 2 * np.sqrt(ALPHA * (1 - ALPHA) / options.benchmarks)
-    for title, simulate in (
-        (f"intervals that hold the truth, of {1 - ALPHA:.0%}", coverage),
-        (f"rejections where no run is better, at most {ALPHA:.0%}", errors),
-    ):
-        print(f"{title} (+- {margin:.3f})")
-        for over in ("queries", "collections"):
-            for name, world in WORLDS.items():
-                shares = simulate(world, over, options.benchmarks, options.resamples, seed=1)
-                print(f"{over:<12} {name:<28}", "  ".join(f"{what} {x:.3f}" for what, x in shares.items()), flush=True)
-
-
-if __name__ == "__main__":
-    main()

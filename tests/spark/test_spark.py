@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import os
 import re
@@ -245,13 +244,6 @@ def test_integer_ids_mean_their_decimal_strings(spark: SparkSession) -> None:
         assert_same(spark_lexirecall.evaluate(TSE, judged, run), wanted)
 
 
-def test_decimals_are_numbers(spark: SparkSession) -> None:
-    """A plain ``1.5`` in SQL is one."""
-    run = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 1.5 AS score")
-    qrels = spark.sql("SELECT 'q' AS query_id, 'd' AS doc_id, 2.0 AS relevance")
-    assert spark_lexirecall.evaluate("nDCG@10", qrels, run, aggregate=True).to_dict() == {"nDCG@10": 1.0}
-
-
 def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
     rows = [("1", "a", 2, "relevance"), ("1", "a", 1, "quality"), ("2", "a", 3, "quality"), ("3", "b", 1, "relevance")]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
@@ -298,13 +290,6 @@ def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
     assert warned(lambda: spark_lexirecall.compare(qrels, {"a": other, "b": run}, allow_empty=True)) == of_two
     with pytest.raises(ValueError, match="compare: run 'a' retrieves nothing"):
         spark_lexirecall.compare(qrels, {"a": other, "b": run})
-
-
-def test_columns_of_any_name(spark: SparkSession) -> None:
-    measures = {"a.b `c`": TSE, "tse": TSE, "TSE": LR, "q.u'a": CAM(aspects={"q.u'a`l": 2}, base="AP")}
-    qrels = SMALL_QRELS.assign(**{"q.u'a`l": [1, 0, 2], "Score": "x"})
-    frames = spark.createDataFrame(qrels), spark.createDataFrame(SMALL_RUN.assign(**{"r.`k": 1}))
-    assert_same(spark_lexirecall.evaluate(measures, *frames), irl.evaluate(measures, qrels, SMALL_RUN))
 
 
 # -- compare ---------------------------------------------------------------------------------------
@@ -531,8 +516,3 @@ def test_the_examples_run(function: Any, spark: SparkSession) -> None:
     exec("\n".join(lines), names)
     call, expected = last.split("  # ")
     assert expected == repr(eval(call, names))
-
-
-def test_the_package_is_typed() -> None:
-    assert Path(spark_lexirecall.__file__).with_name("py.typed").exists()
-    assert importlib.util.find_spec("spark_lexirecall.frames")
