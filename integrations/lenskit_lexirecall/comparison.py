@@ -16,7 +16,7 @@ from ir_lexirecall._util.errors import entry
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import CriteriaLike, parse_criteria
-from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.comparison.design import MarginLike
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.groups import GroupsLike
 from ir_lexirecall.io.objects import id_string

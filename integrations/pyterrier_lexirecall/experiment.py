@@ -24,8 +24,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import comparison_of
-from ir_lexirecall.comparison.design import Design, groups_of
-from ir_lexirecall.comparison.margins import MarginLike, margins_against
+from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.groups import GroupsLike
@@ -139,7 +138,7 @@ def Experiment(
         tested = test
     else:
         tested = SignificanceTest(None if callable(test) else test, correction or "holm", correction_alpha)
-    Design(test=tested, cluster=cluster).check_groups(groups, predicted)
+    Design(test=tested, cluster=cluster).check_given(groups, predicted)
     if cluster and callable(test):
         raise ValueError(
             "a function tests queries that are independent of each other; with cluster=True leave test out"
@@ -220,7 +219,7 @@ def Experiment(
     against = {}
     for place in baselines if comparison is not None and len(systems) > 1 else ():
         assert comparison is not None
-        margins = margins_against(margin, comparison.by, distinct, distinct[place])
+        margins = Design(distinct[place], margin).margins(comparison.by, distinct)
         first = place == baselines[0]
         against[place] = comparison if first else replace(comparison, baseline=distinct[place], margins=margins)
         others = [name for name, measure in measures.items() if measure and name not in comparison.by]

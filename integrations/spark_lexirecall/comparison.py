@@ -15,8 +15,7 @@ from ir_lexirecall._util.errors import entry, naming
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import CriteriaLike, comparison_of, parse_criteria
-from ir_lexirecall.comparison.design import Design, groups_of
-from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments
@@ -72,7 +71,7 @@ def compare(
         compare(qrels, {"a": a, "b": b}).table()["wins"].to_list()  # [1]
     """
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
-    design.check_groups(groups)
+    design.check_given(groups)
     design.check_runs(runs)
     criteria = parse_criteria(by)
     measures = {name: criterion for name, criterion in criteria.items() if isinstance(criterion, IRMeasure)}

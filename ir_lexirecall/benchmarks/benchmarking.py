@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +19,15 @@ from ir_lexirecall.benchmarks.sources import (
     runs_by_collection,
 )
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse_criteria
-from ir_lexirecall.comparison.design import Design, groups_of, without_column
-from ir_lexirecall.comparison.margins import MarginLike
-from ir_lexirecall.comparison.of_values import columns_of, comparison_of_values, costs_among
+from ir_lexirecall.comparison.comparing import (
+    CriteriaLike,
+    asked_values,
+    compare_runs,
+    comparison_of_values,
+    parse_criteria,
+    refuse_costs,
+)
+from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.evaluation.scored_runs import run_name
@@ -95,29 +100,20 @@ def benchmark(
     check_choice("missing", missing, ["error", "skip"])
     if values is None and runs is None and is_source(collections):
         source = read_source(collections)
-        given: dict[str, Any] = {
-            "by": by,
-            "baseline": baseline,
-            "margin": margin,
-            "test": test,
-            "groups": groups,
-            "smaller_is_better": smaller_is_better,
-        }
+        given: dict[str, Any] = {"by": by, "baseline": baseline, "margin": margin, "test": test, "groups": groups}
+        given |= {"missing": None if missing == "error" else missing, "smaller_is_better": smaller_is_better}
         given |= {"cluster": cluster or None, "allow_empty": allow_empty or None}
-        given |= {"missing": None if missing == "error" else missing}
         asked = source.arguments | {name: value for name, value in given.items() if value is not None}
         return benchmark(source.qrels, source.runs, asked.pop("by", STANDARD), **asked)
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
-    design.check_groups(groups)
+    design.check_given(groups)
     if values is not None:
         if collections is not None or runs is not None:
             raise ValueError("give collections and runs, or values, not both")
-        wanted = columns_of(by)
-        costs = costs_among(wanted, smaller_is_better)
-        return _of_values(values, wanted, costs, design, missing, groups)
+        return _of_values(values, by, smaller_is_better, design, missing, groups)
     if collections is None or runs is None:
         raise ValueError("give collections and runs, or values=")
-    costs_among({}, smaller_is_better)
+    refuse_costs(smaller_is_better)
     named, runs = named_collections(collections, runs)
     single = len(named) == 1
     criteria = None if by is None and single else parse_criteria(STANDARD if by is None else by)
@@ -153,13 +149,14 @@ def benchmark(
 
 def _of_values(
     values: ValuesLike,
-    wanted: Mapping[str, str] | None,
-    costs: Sequence[str],
+    by: CriteriaLike | None,
+    smaller_is_better: str | Iterable[str] | None,
     design: Design,
     missing: str,
     groups: GroupsLike | None,
 ) -> Benchmark:
-    tables = read_collections(values, measures=wanted and wanted.values(), missing=missing, smaller_is_better=costs)
+    wanted, asked = asked_values(by, smaller_is_better)
+    tables = read_collections(values, missing=missing, **asked)
     known = {name: table.runs for name, table in tables.items()}
     lacking = _lacking(known, missing)
     _check_baseline(design.baseline, known, lacking)
@@ -172,8 +169,7 @@ def _of_values(
     for name, table in tables.items():
         with naming("" if len(tables) == 1 else f"collection {name!r}"):
             source = values.get(name) if isinstance(values, Mapping) else values
-            here = replace(design, groups=groups_of(by_collection[name], table.query_ids, source, name))
-            results[name] = comparison_of_values(without_column(table, groups), wanted, here, least=1)
+            results[name] = comparison_of_values(table, wanted, design, by_collection[name], source, name, least=1)
     first, *others = results.values()
     for name, result in zip(list(results)[1:], others, strict=True):
         if lost := [measure for measure in first.criteria if measure not in result.criteria]:

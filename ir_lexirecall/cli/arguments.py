@@ -188,21 +188,6 @@ def add_smaller_is_better(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def values_of(options: argparse.Namespace) -> str | list[str] | None:
-    """The files of ``--values``; None where qrels and runs are named."""
-    if options.values is None:
-        if not options.runs:
-            options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
-        if options.missing is not None:
-            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
-        if options.smaller_is_better is not None:
-            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
-        return None
-    if options.qrels is not None or options.columns or options.aspect or options.judged:
-        raise ValueError("give QRELS and RUN, or --values FILE, not both")
-    return options.values[0] if len(options.values) == 1 else list(options.values)
-
-
 def add_rel(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
@@ -274,6 +259,21 @@ class Inputs:
                 f'{self.qrels}: a file recommends no measures; name some with -m, as in -m "nDCG@10 AP LR"'
             )
         return self.collection.recommended()
+
+
+def inputs_or_values(options: argparse.Namespace) -> Inputs | None:
+    """What QRELS and RUN name; None where ``--values`` stands in their place."""
+    if options.values is None:
+        if not options.runs:
+            options.parser.error("the following arguments are required: QRELS, RUN (or --values FILE)")
+        if options.missing is not None:
+            raise ValueError("--missing is about values; a query that a run lacks is an empty ranking")
+        if options.smaller_is_better is not None:
+            raise ValueError("--smaller-is-better is about --values; a measure of rankings knows which value is better")
+        return Inputs.from_options(options)
+    if options.qrels is not None or options.columns or options.aspect or options.judged:
+        raise ValueError("give QRELS and RUN, or --values FILE, not both")
+    return None
 
 
 def _heed_interruptions() -> None:

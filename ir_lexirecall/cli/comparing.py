@@ -19,7 +19,7 @@ from ir_lexirecall.cli.arguments import (
     add_rel,
     add_runs,
     criteria_of,
-    values_of,
+    inputs_or_values,
 )
 from ir_lexirecall.cli.bounds import add_bounds, add_bounds_of_pairs, bounds_options
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
@@ -28,15 +28,12 @@ from ir_lexirecall.cli.significance import (
     add_margin,
     add_test,
     parse_margin,
-    query_groups,
     significance_test,
 )
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import compare, compare_runs, parse_criteria
-from ir_lexirecall.comparison.design import Design
-from ir_lexirecall.comparison.of_values import columns_of, costs_among
+from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria
+from ir_lexirecall.comparison.design import Design, groups_of
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.values import ValuesLike, read_values
 from ir_lexirecall.io.values.reading import run_name
 from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
@@ -117,23 +114,13 @@ _FIRST = [
 
 
 def _compare(options: argparse.Namespace) -> None:
-    values, bounds = values_of(options), bounds_options(options)
+    inputs, bounds = inputs_or_values(options), bounds_options(options)
     if options.bounds and (options.explain or options.plot):
         raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
-    if values is not None:
-        result = _compare_values(options, values, predicted=options.predicted)
-    else:
-        inputs = Inputs.from_options(options)
+    if inputs is not None:
         for name in options.explain or ():
             check_choice("run", name, inputs.runs)
-        result = compare_runs(
-            inputs.judgments,
-            inputs.runs,
-            parse_criteria(criteria_of(options, preferences=["lexirecall"])),
-            _design(options, inputs.judgments),
-            None if options.predicted is None else Judgments.from_qrels(options.predicted),
-            allow_empty=options.allow_empty,
-        )
+    result = compared(options, criteria_of(options, preferences=[] if inputs is None else ["lexirecall"]), inputs)
     page = Page(options)
     notes: list[str] = []
     if options.bounds:
@@ -158,35 +145,19 @@ def _compare(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _design(options: argparse.Namespace, judgments: Judgments) -> Design:
-    """How runs are compared."""
+def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
+    """The comparison that the options ask for: of runs, or of values that another program computed."""
+    predicted = getattr(options, "predicted", None)
     design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
-    design.check_groups(options.groups, getattr(options, "predicted", None))
-    return replace(design, groups=query_groups(options, judgments))
-
-
-def _compare_values(options: argparse.Namespace, values: ValuesLike, **others: Any) -> Comparison:
-    """The comparison of values that another program computed."""
-    by = criteria_of(options) or None
-    if options.missing is not None:
-        wanted = columns_of(by)
-        values = read_values(
-            values,
-            measures=wanted and wanted.values(),
-            missing=options.missing,
-            smaller_is_better=costs_among(wanted, options.smaller_is_better),
-        )
-    return compare(
-        by=by,
-        baseline=options.baseline,
-        margin=parse_margin(options.margin),
-        test=significance_test(options),
-        values=values,
-        smaller_is_better=options.smaller_is_better,
-        groups=options.groups,
-        cluster=options.cluster,
-        **others,
-    )
+    design.check_given(options.groups, predicted, options.values)
+    if inputs is None:
+        values = options.values[0] if len(options.values) == 1 else list(options.values)
+        costs, missing = options.smaller_is_better, options.missing or "error"
+        return compare_values(values, by or None, costs, design, options.groups, missing)
+    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
+    criteria, empty = parse_criteria(by), options.allow_empty
+    return compare_runs(inputs.judgments, inputs.runs, criteria, design, by_program, allow_empty=empty, least=least)
 
 
 def _add_pairs(page: Page, result: Comparison) -> None:
@@ -206,21 +177,14 @@ def _add_pairs(page: Page, result: Comparison) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
-    values, runs = values_of(options), {}
-    if values is not None:
-        result, sources = _compare_values(options, values), {run_name(path): path for path in options.values}
+    inputs, runs = inputs_or_values(options), {}
+    if inputs is None:
+        by, sources = criteria_of(options), {run_name(path): path for path in options.values}
     else:
-        inputs = Inputs.from_options(options)
+        by = criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])
         runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
         sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
-        result = compare_runs(
-            inputs.judgments,
-            inputs.runs,
-            parse_criteria(criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])),
-            _design(options, inputs.judgments),
-            allow_empty=options.allow_empty,
-            least=1,
-        )
+    result = compared(options, by, inputs, least=1)
     path = report(
         result,
         options.output,

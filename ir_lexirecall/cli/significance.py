@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
 if TYPE_CHECKING:
-    from ir_lexirecall.comparison.margins import MarginLike
-    from ir_lexirecall.data.judgments import Judgments
-    from ir_lexirecall.io import groups
-else:
-    groups = LazyModule("ir_lexirecall.io.groups")
+    from ir_lexirecall.comparison.design import MarginLike
 
 
 # -- tests -----------------------------------------------------------------------------------------
@@ -63,10 +58,6 @@ def add_groups(parser: argparse.ArgumentParser, more: str = "") -> None:
         action="store_true",
         help="take the groups, instead of queries, as units of the tests (t or bootstrap)",
     )
-
-
-def query_groups(options: argparse.Namespace, judgments: Judgments) -> groups.QueryGroups | None:
-    return None if options.groups is None else groups.read_groups(options.groups, judgments.query_ids)
 
 
 def add_margin(parser: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -13,19 +13,18 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.design import Design, groups_of, without_column
-from ir_lexirecall.comparison.margins import MarginLike, margins_against
-from ir_lexirecall.comparison.of_values import columns_of, comparison_of_values, costs_among
+from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.result import Comparison
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import GroupsLike
-from ir_lexirecall.io.known_measures import known_of
-from ir_lexirecall.io.values import ValuesLike, read_values
+from ir_lexirecall.io.known_measures import known, known_of
+from ir_lexirecall.io.values import ValuesLike, ValueTable, read_values
 from ir_lexirecall.judging.predicted import human_queries
-from ir_lexirecall.measures.parsing import MeasureLike, parse_measures, parse_one
-from ir_lexirecall.measures.scoring import mean, smaller_is_better
+from ir_lexirecall.measures.parsing import MeasureLike, by_label, known_measure, parse_measures, parse_one
+from ir_lexirecall.measures.scoring import is_added_up, mean
+from ir_lexirecall.measures.scoring import smaller_is_better as is_cost
 from ir_lexirecall.preferences.counts import PreferenceCounts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import Preference, parse_preference
@@ -140,22 +139,14 @@ def compare(
     0        AP     1       0       0.085
     """
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
-    design.check_groups(groups, predicted)
+    design.check_given(groups, predicted, values)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        if predicted is not None:
-            raise ValueError(
-                "predicted is about rankings, of which values say nothing; leave it out, or give qrels and runs"
-            )
-        wanted = columns_of(by)
-        costs = costs_among(wanted, smaller_is_better)
-        table = read_values(values, measures=wanted and wanted.values(), smaller_is_better=costs)
-        grouped, table = groups_of(groups, table.query_ids, values), without_column(table, groups)
-        return comparison_of_values(table, wanted, replace(design, groups=grouped))
+        return compare_values(values, by, smaller_is_better, design, groups)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
-    costs_among({}, smaller_is_better)
+    refuse_costs(smaller_is_better)
     judgments = Judgments.from_qrels(qrels)
     design = replace(design, groups=groups_of(groups, judgments.query_ids, qrels))
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
@@ -223,19 +214,96 @@ def comparison_of(
         values = np.ascontiguousarray(scored.values[name][:, counted])
         means = np.array([mean(criterion, row) for row in values])
         criteria[name] = MeasureCriterion(
-            name, values, query_ids, means, smaller_is_better(criterion), range=known_of(criterion)[:2]
+            name, values, query_ids, means, is_cost(criterion), range=known_of(criterion)[:2]
         )
-    margins = margins_against(design.margin, criteria, scored.names, design.baseline)
-    return Comparison(
-        scored.names,
-        criteria,
-        design.baseline,
-        design.test,
-        margins,
-        scored,
-        groups=design.groups,
-        cluster=design.cluster,
-    )
+    return _comparison(scored.names, criteria, design, scored=scored)
+
+
+def _comparison(runs: list[str], criteria: Mapping[str, Criterion], design: Design, **source: Any) -> Comparison:
+    margins = design.margins(criteria, runs)
+    source |= {"groups": design.groups, "cluster": design.cluster}
+    return Comparison(runs, criteria, design.baseline, design.test, margins, **source)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def compare_values(
+    values: ValuesLike,
+    by: CriteriaLike | None,
+    smaller_is_better: str | Iterable[str] | None,
+    design: Design,
+    groups: GroupsLike | None,
+    missing: str = "error",
+) -> Comparison:
+    """``compare`` of values; ``missing`` as in ``read_values``."""
+    wanted, asked = asked_values(by, smaller_is_better)
+    table = read_values(values, missing=missing, **asked)
+    return comparison_of_values(table, wanted, design, groups, values)
+
+
+def asked_values(
+    by: CriteriaLike | None, smaller_is_better: str | Iterable[str] | None
+) -> tuple[dict[str, str] | None, dict[str, Any]]:
+    """What values the criteria are, by the name of the criterion (None for all), and how to read these.
+
+    >>> asked_values({"effort": "clicks", "AP": "map"}, "effort")[1]
+    {'measures': ['clicks', 'map'], 'smaller_is_better': ['clicks']}
+    """
+    wanted = None if by is None else {label: str(item) for label, item in by_label(by).items()}
+    for name in (wanted or {}).values():
+        if parse_preference(name) is not None:
+            raise ValueError(
+                f"the preference {name!r} compares rankings, of which values say nothing; name measures, or give qrels and runs"
+            )
+    if smaller_is_better is not None and not isinstance(smaller_is_better, Iterable):
+        raise ValueError(f"smaller_is_better must name measures, not {smaller_is_better!r}")
+    costs = [smaller_is_better] if isinstance(smaller_is_better, str) else list(smaller_is_better or ())
+    costs = [(wanted or {}).get(str(name), str(name)) for name in costs]
+    return wanted, {"measures": None if wanted is None else [*wanted.values()], "smaller_is_better": costs}
+
+
+def refuse_costs(smaller_is_better: object) -> None:
+    """Refuse ``smaller_is_better`` where runs are compared."""
+    if smaller_is_better:
+        raise ValueError("smaller_is_better is about values=; a measure of rankings knows which value is better")
+
+
+def comparison_of_values(
+    table: ValueTable,
+    wanted: Mapping[str, str] | None,
+    design: Design,
+    groups: GroupsLike | None,
+    source: Any,
+    collection: str | None = None,
+    *,
+    least: int = 2,
+) -> Comparison:
+    """Compare runs by the means of values: by all measures in a table but counts, or by some, named otherwise.
+
+    Which value is better is what the table says of its measures (``ValueTable.is_cost``). ``groups`` may name a column of the
+    ``source`` that was read, which is no measure then.
+    """
+    design = replace(design, groups=groups_of(groups, table.query_ids, source, collection))
+    values = {name: array for name, array in table.values.items() if not isinstance(groups, str) or name != groups}
+    table = replace(table, values=values, costs=table.costs & values.keys())
+    design.check_runs(dict.fromkeys(table.runs), least)
+    if wanted is None:
+        measures = {name: known_measure(name) for name in values}
+        counts = [name for name, measure in measures.items() if measure is not None and is_added_up(measure)]
+        wanted = {name: name for name in values if name not in counts or len(counts) == len(values)}
+    criteria: dict[str, Criterion] = {}
+    for label, name in wanted.items():
+        costs, about = table.is_cost(name), known(name)
+        limits = (-np.inf, np.inf) if about is None else about[:2]
+        means = values[name].mean(axis=1)
+        criteria[label] = MeasureCriterion(
+            label, values[name], table.query_ids, means, bool(costs), costs is None, limits
+        )
+    return _comparison(table.runs, criteria, design, given=table)
+
+
+# -- criteria --------------------------------------------------------------------------------------
 
 
 def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
@@ -247,13 +315,11 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     Raises:
         ValueError: no criterion, an unknown one, or a name of one's own that means something else.
     """
-    named = (
-        dict(by)
-        if isinstance(by, Mapping)
-        else {
-            _name(item): item for item in ([by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by)
-        }
-    )
+    if isinstance(by, Mapping):
+        named = dict(by)
+    else:
+        items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
+        named = {_name(item): item for item in items}
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
     if isinstance(by, Mapping):

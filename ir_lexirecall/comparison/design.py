@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from ir_lexirecall._util.errors import check_choice
-from ir_lexirecall.comparison.margins import MarginLike
+from ir_lexirecall._util.errors import check_choice, check_number, shown
+from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.evaluation.scored_runs import check_runs
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
-from ir_lexirecall.io.values import ValueTable
 from ir_lexirecall.io.values.frames import columns_of_frame
 from ir_lexirecall.significance import SignificanceTest
+
+MarginLike: TypeAlias = float | str | Mapping[str, float | str]
+"""A margin for all criteria, or by criterion: a number in the criterion's unit, or ``"2%"`` of the baseline's mean."""
+
+_PERCENT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 
 
 @dataclass(frozen=True)
@@ -26,20 +31,55 @@ class Design:
     groups: QueryGroups | None = None
     cluster: bool = False
 
-    def check_groups(self, groups: object, predicted: object = None) -> None:
-        """Refuse groups as units where there are no groups, or for a test that cannot, and any groups with predicted judgments."""
+    def check_given(self, groups: object, predicted: object = None, values: object = None) -> None:
+        """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
         if groups is not None and predicted is not None:
             raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
         if self.cluster and groups is None:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
         if self.cluster:
             replace(self.test, groups=())
+        if values is not None and predicted is not None:
+            raise ValueError(
+                "predicted is about rankings, of which values say nothing; leave it out, or give qrels and runs"
+            )
 
     def check_runs(self, runs: Any, least: int = 2) -> None:
         """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""
         check_runs(runs, least)
         if self.baseline is not None:
             check_choice("baseline", self.baseline, [str(name) for name in runs])
+
+    def margins(self, criteria: Mapping[str, Criterion], runs: Sequence[str]) -> dict[str, float] | None:
+        """The margin of each criterion in its own unit; None where there is none.
+
+        Raises:
+            ValueError: a margin without a baseline, below 0, not finite, relative to a preference, or for a criterion that is not
+                there; or a criterion without a margin.
+        """
+        if self.margin is None:
+            return None
+        if self.baseline is None:
+            raise ValueError("a margin needs a baseline that runs may not fall behind; pass baseline=")
+        given = self.margin if isinstance(self.margin, Mapping) else dict.fromkeys(criteria, self.margin)
+        for name in given:
+            check_choice("criterion of a margin", str(name), criteria)
+        if lacking := [name for name in criteria if name not in given]:
+            raise ValueError(f"no margin for {lacking[0]}; give one for every criterion, or one number for all")
+        margins = {}
+        for name, criterion in criteria.items():
+            margin = given[name]
+            if not isinstance(margin, str):
+                margins[name] = check_number(f"margin of {name}", margin, least=0)
+                continue
+            if (share := _PERCENT.fullmatch(margin)) is None:
+                asked = "expected a number, or a share of the baseline's mean such as '2%'"
+                raise ValueError(f"margin of {name}: {asked}, not {shown(margin)}")
+            if not criterion.is_measure:
+                said = f"{margin} is relative to a mean, which a preference has none of; give a number"
+                raise ValueError(f"margin of {name}: {said}")
+            margins[name] = float(share[1]) / 100 * abs(float(criterion.means[runs.index(self.baseline)]))
+        return margins
 
 
 def groups_of(
@@ -50,11 +90,3 @@ def groups_of(
         return None
     named = isinstance(groups, str) and not is_file(groups) and columns_of_frame(table) is not None
     return read_groups(groups, query_ids, table=table if named else None, collection=collection)
-
-
-def without_column(table: ValueTable, groups: GroupsLike | None) -> ValueTable:
-    """Values without the column that names groups, which may be numbers."""
-    if not isinstance(groups, str) or groups not in table.values:
-        return table
-    kept = {name: values for name, values in table.values.items() if name != groups}
-    return replace(table, values=kept, costs=table.costs & kept.keys())

@@ -32,30 +32,48 @@ from ir_lexirecall.significance import (
 from ir_lexirecall.significance.deviations import best_set, studentised_deviations
 
 
-def pair_columns(
-    criterion: Criterion,
+def columns_of_pairs(
+    parts: Sequence[Criterion],
     test: SignificanceTest,
     runs: Sequence[str],
     places: tuple[Ints, Ints],
     powered: PredictionPowered | None = None,
-) -> tuple[dict[str, Any], Bools]:
-    """The columns of ``Comparison.table`` but for margins and verdicts, and whether the corrected test rejects.
+) -> list[dict[str, Any]]:
+    """The columns of ``Comparison.table`` but for margins, of one criterion on all queries, or on each of several sets of them.
 
-    With predicted judgments (``powered``) these test, and effect sizes are missing.
+    ``p_corrected``, and with it ``verdict``, hold for all pairs on all sets together. With predicted judgments (``powered``) these
+    test, and effect sizes are missing.
     """
+    columns = [_pair_columns(part, test, runs, places, powered) for part in parts]
+    adjusted, reject = _family([part["p"] for part in columns], test)
+    for part, p, rejected in zip(columns, adjusted, reject, strict=True):
+        part |= {"p_corrected": p, "verdict": two_sided(rejected, parts[0].sign * part["estimate"])}
+    return columns
+
+
+def _pair_columns(
+    criterion: Criterion,
+    test: SignificanceTest,
+    runs: Sequence[str],
+    places: tuple[Ints, Ints],
+    powered: PredictionPowered | None,
+) -> dict[str, Any]:
     a, b = places
     queries = len(criterion.query_ids)
     unknown = np.full(len(a), np.nan)
-    tested = (
-        _two_sided(criterion, test, places)
-        if powered is None
-        else TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
-    )
+    effect_low = effect_high = unknown
+    if powered is not None:
+        tested = TestResult(powered.estimate, powered.low, powered.high, powered.p, unknown)
+    else:
+        tested = _two_sided(criterion, test, places)
+        if test.name == "sign":
+            effect_low, effect_high = tested.low, tested.high
+        elif test.name != "wilcoxon" and test.groups is None and queries > 1:  # of d_z, for tests of means
+            p = tested.p if test.name == "t" else None
+            effect_low, effect_high = effect_interval(tested.effect_size, queries, test.alpha, p=p)
     wins, losses, incomparable = criterion.counts(a, b)
-    adjusted, reject = test.corrected(tested.p)
     means = criterion.means if criterion.is_measure else np.full(len(runs), np.nan)
-    effect_low, effect_high = (unknown, unknown) if powered else _effect_ends(test, tested, queries)
-    columns = {
+    return {
         "run_a": [runs[i] for i in a],
         "run_b": [runs[i] for i in b],
         "wins": wins,
@@ -70,12 +88,11 @@ def pair_columns(
         "ci_low": tested.low,
         "ci_high": tested.high,
         "p": tested.p,
-        "p_corrected": adjusted,
+        "p_corrected": tested.p,
         "effect_size": tested.effect_size,
         "effect_low": effect_low,
         "effect_high": effect_high,
     } | ({"rho": powered.rho, "n_effective": powered.n_effective} if powered else {})
-    return columns, reject
 
 
 def _two_sided(criterion: Criterion, test: SignificanceTest, places: tuple[Ints, Ints]) -> TestResult:
@@ -103,20 +120,6 @@ def one_sided_tests(
     return MarginTest(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
 
-def corrected_over_groups(parts: Sequence[dict[str, Any]], test: SignificanceTest, sign: int) -> list[dict[str, Any]]:
-    """The columns of ``pair_columns`` in several groups of queries, with p corrected over all of them, and verdicts.
-
-    Tukey's HSD accounts for the pairs within a group only, so that its p are corrected, too.
-    """
-    adjusted, reject = corrected(np.concatenate([part["p"] for part in parts]), test.correction, test.alpha)
-    verdicts = two_sided(reject, sign * np.concatenate([part["estimate"] for part in parts]))
-    ends = np.cumsum([len(part["p"]) for part in parts])[:-1]
-    return [
-        part | {"p_corrected": p, "verdict": list(words)}
-        for part, p, words in zip(parts, np.split(adjusted, ends), np.split(np.array(verdicts), ends), strict=True)
-    ]
-
-
 def margin_columns(
     tested: Mapping[str, Sequence[MarginTest]], test: SignificanceTest
 ) -> dict[str, list[dict[str, Any]]]:
@@ -126,10 +129,10 @@ def margin_columns(
     criterion: all criteria must pass.
     """
     of_all = [part for parts in tested.values() for part in parts]
-    worse, better = iter(_family([p.worse for p in of_all], test)), iter(_family([p.better for p in of_all], test))
+    worse, better = (iter(_family(p, test)[0]) for p in ([p.worse for p in of_all], [p.better for p in of_all]))
     columns: dict[str, list[dict[str, Any]]] = {}
     for name, parts in tested.items():
-        not_worse, within = _family([p.not_worse for p in parts], test), _family([p.within for p in parts], test)
+        not_worse, within = (_family(p, test)[0] for p in ([p.not_worse for p in parts], [p.within for p in parts]))
         columns[name] = []
         for inside, above in zip(within, not_worse, strict=True):
             found = MarginTest(better=next(better), worse=next(worse), not_worse=above, within=inside)
@@ -138,10 +141,14 @@ def margin_columns(
     return columns
 
 
-def _family(p: list[Floats], test: SignificanceTest) -> list[Floats]:
-    """p of several sets of as many pairs each, corrected together; Tukey's HSD accounts for the pairs of one set only."""
+def _family(p: list[Floats], test: SignificanceTest) -> tuple[list[Floats], list[Bools]]:
+    """p of several sets of as many pairs each, corrected together, and which are rejected.
+
+    Tukey's HSD accounts for the pairs of one set only, so that its p of several sets are corrected, too.
+    """
     method = test.counted_correction if len(p) == 1 else test.correction
-    return np.split(corrected(np.concatenate(p), method, test.alpha)[0], len(p))
+    adjusted, reject = corrected(np.concatenate(p), method, test.alpha)
+    return np.split(adjusted, len(p)), np.split(reject, len(p))
 
 
 def mean_intervals(criterion: Criterion, test: SignificanceTest) -> tuple[Floats, Floats]:
@@ -198,16 +205,6 @@ def planned_ends(criterion: Criterion, places: tuple[Ints, Ints], plan: Callable
         raise ValueError(f"{criterion.name}: fewer than 2 queries say nothing of the variance")
     parts = [plan(x) for x in criterion.differences(*places)]
     return [np.concatenate([getattr(part, end) for part in parts]) for end in ("estimate", "low", "high")]
-
-
-def _effect_ends(test: SignificanceTest, tested: TestResult, queries: int) -> tuple[Floats, Floats]:
-    """The interval of the effect size: that of the estimate for the sign test, of d_z for tests of means."""
-    if test.name == "sign":
-        return tested.low, tested.high
-    if test.name == "wilcoxon" or test.groups is not None or queries < 2:
-        unknown = np.full(len(tested.p), np.nan)
-        return unknown, unknown
-    return effect_interval(tested.effect_size, queries, test.alpha, p=tested.p if test.name == "t" else None)
 
 
 # -- groups of queries -----------------------------------------------------------------------------

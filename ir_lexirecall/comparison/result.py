@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,16 +26,15 @@ from ir_lexirecall.comparison.judgments import (
 from ir_lexirecall.comparison.pair_tests import (
     best_first,
     chances_to_be_best,
-    corrected_over_groups,
+    columns_of_pairs,
     in_group,
     labels_of,
     margin_columns,
     mean_intervals,
     one_sided_tests,
-    pair_columns,
     planned_ends,
 )
-from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs, two_sided
+from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
@@ -182,15 +181,24 @@ class Comparison(Remembers):
         """The criterion that was asked for, or all."""
         return self.criteria if by is None else [self.criterion(by).name]
 
-    def _stacked(self, tables: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-        """The columns of each criterion, one below the other, under its name."""
-        parts = [pd.DataFrame(self._named(name) | dict(columns)) for name, columns in tables.items()]
-        return self._frame(pd.concat(parts, ignore_index=True))
+    def _stacked(
+        self, by: str | None, columns: Callable[[str], Sequence[Mapping[str, Any]]], in_groups: bool = False
+    ) -> pd.DataFrame:
+        """The columns of each criterion, or of one, below its name, the direction where one needs it, and the group.
 
-    def _named(self, name: str) -> dict[str, str]:
-        """The columns that say which criterion it is, and, where one of them asks for it, which value is better."""
+        ``incomparable`` stands only where runs can be.
+        """
         directions = self.provenance["direction"]
-        return {"criterion": name} | ({"direction": directions.get(name, "")} if directions else {})
+        parts = []
+        for name in self._names(by):
+            labels: list[dict[str, Any]] = [{}]
+            if in_groups:
+                labels = [{"group": k, "queries": len(part.by[name].query_ids)} for k, part in self._groups.items()]
+            named = {"criterion": name} | ({"direction": directions.get(name, "")} if directions else {})
+            parts += [pd.DataFrame({**named, **k, **found}) for k, found in zip(labels, columns(name), strict=True)]
+        partial = any(self.by[name].is_partial for name in self._names(by))
+        table = self._frame(pd.concat(parts, ignore_index=True))
+        return table if partial else table.drop(columns="incomparable", errors="ignore")
 
     # -- means -------------------------------------------------------------------------------------
 
@@ -210,7 +218,7 @@ class Comparison(Remembers):
         0   nDCG@10  bm25  0.578   0.456    0.700
         1   nDCG@10    ql  0.565   0.448    0.683
         """
-        return self._stacked({name: self._means(name) for name in self._names(by)})
+        return self._stacked(by, lambda name: [self._means(name)])
 
     def _means(self, name: str) -> dict[str, Any]:
         low, high = self.cached(("means", name), lambda: mean_intervals(self.by[name], self.test_of(name)))
@@ -276,39 +284,45 @@ class Comparison(Remembers):
         Raises:
             ValueError: a measure is not a finite number for a run on a query.
         """
-        tested = {name: self._tested(name) for name in self._names(by)}
-        partial = any(self.by[name].is_partial for name in tested)
-        return self._stacked(tested).drop(columns=[] if partial else "incomparable")
+        return self._stacked(by, self._tested)
 
-    def _tested(self, name: str) -> dict[str, Any]:
-        """The columns of ``table`` for one criterion."""
+    def _tested(self, name: str, in_groups: bool = False) -> list[dict[str, Any]]:
+        """The columns of ``table`` for one criterion, or those of ``group_table`` for each group."""
 
-        def tested() -> dict[str, Any]:
-            criterion = self.by[name]
-            self._check_defined(criterion)
+        def tested() -> list[dict[str, Any]]:
+            self._check_defined(self.by[name])
+            parts = [part.by[name] for part in self._parts(in_groups)]
             powered = None if self.predicted is None else self.powered(name)
-            columns, reject = pair_columns(criterion, self.test_of(name), self.runs, self.places, powered)
+            columns = columns_of_pairs(parts, self.test_of(name), self.runs, self.places, powered)
             if self.margins is not None:
-                return columns | self._with_margin[name]
-            return columns | {"verdict": two_sided(reject, criterion.sign * columns["estimate"])}
+                for part, with_margin in zip(columns, self._with_margins(in_groups)[name], strict=True):
+                    del part["verdict"]
+                    part |= with_margin
+            return columns
 
-        return self.cached(("tested", name), tested)
+        return self.cached(("tested", name, in_groups), tested)
 
-    @cached_property
-    def _with_margin(self) -> dict[str, dict[str, Any]]:
-        """The columns that a margin adds, by criterion."""
-        tested = {name: [self._margin_test(criterion)] for name, criterion in self.by.items()}
-        return {name: columns for name, (columns,) in margin_columns(tested, self.test).items()}
+    def _parts(self, in_groups: bool) -> list[Comparison]:
+        return [*self._groups.values()] if in_groups else [self]
+
+    def _with_margins(self, in_groups: bool) -> dict[str, list[dict[str, Any]]]:
+        """The columns that margins add, by criterion: they are corrected over all."""
+
+        def tested() -> dict[str, list[dict[str, Any]]]:
+            parts, margins = self._parts(in_groups), self.margins or {}
+            of_parts = {name: [part._one_sided(name, margins[name]) for part in parts] for name in self.by}
+            return margin_columns(of_parts, self.test)
+
+        return self.cached(("margins", in_groups), tested)
+
+    def _one_sided(self, name: str, margin: float) -> MarginTest:
+        self._check_defined(self.by[name])
+        return one_sided_tests(self.by[name], self.test_of(name), self.places, margin)
 
     def uncorrected_better_p(self, by: str) -> dict[str, float]:
         """One-sided p of no gain of the first run of each pair, uncorrected, by its name; of comparisons with a baseline."""
-        tested = self._margin_test(self.criterion(by))
-        return dict(zip((a for a, _ in self.pairs), tested.better.tolist(), strict=True))
-
-    def _margin_test(self, criterion: Criterion) -> MarginTest:
-        self._check_defined(criterion)
-        assert self.margins is not None
-        return one_sided_tests(criterion, self.test_of(criterion.name), self.places, self.margins[criterion.name])
+        better = self._one_sided(by, 0.0).better
+        return dict(zip((a for a, _ in self.pairs), better.tolist(), strict=True))
 
     def _check_defined(self, criterion: Criterion) -> None:
         if isinstance(criterion, MeasureCriterion) and self.scored is not None:
@@ -331,7 +345,7 @@ class Comparison(Remembers):
 
     def verdicts_by(self, by: str | None = None) -> Verdicts:
         """The verdicts of one criterion by pair of runs."""
-        return Verdicts(dict(zip(self.pairs, self._tested(self.criterion(by).name)["verdict"], strict=True)))
+        return Verdicts(dict(zip(self.pairs, self._tested(self.criterion(by).name)[0]["verdict"], strict=True)))
 
     @entry
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
@@ -434,7 +448,7 @@ class Comparison(Remembers):
     def _interval(self, criterion: Criterion, of_mean: bool) -> Interval:
         """The interval of the table, or by t where that is not the interval ``of_mean``."""
         other = of_mean and self.test_of(criterion.name).name in ("sign", "wilcoxon")
-        tested = (self.with_test("t") if other else self)._tested(criterion.name)
+        (tested,) = (self.with_test("t") if other else self)._tested(criterion.name)
         return tested["ci_low"], tested["ci_high"]
 
     @entry
@@ -513,8 +527,7 @@ class Comparison(Remembers):
     @entry
     def group_means(self, by: str | None = None) -> pd.DataFrame:
         """``means`` on the queries of each group; arguments, ``group``, ``queries`` and errors as in ``group_table``."""
-        parts = self._groups.values()
-        return self._by_group({name: [part._means(name) for part in parts] for name in self._names(by)})
+        return self._stacked(by, lambda name: [part._means(name) for part in self._groups.values()], in_groups=True)
 
     @entry
     def group_table(self, by: str | None = None) -> pd.DataFrame:
@@ -535,36 +548,7 @@ class Comparison(Remembers):
         3   first        8  overlap      -0.366   worse
         7  second        8  overlap      -0.365   worse
         """
-        tested = {name: self._tested_in_groups[name] for name in self._names(by)}
-        partial = any(self.by[name].is_partial for name in tested)
-        return self._by_group(tested).drop(columns=[] if partial else "incomparable")
-
-    @cached_property
-    def _tested_in_groups(self) -> dict[str, list[dict[str, Any]]]:
-        """The columns of ``group_table`` for each criterion and group."""
-        parts = self._groups.values()
-        found: dict[str, list[dict[str, Any]]] = {}
-        for name, criterion in self.by.items():
-            test = self.test_of(name)
-            columns = [pair_columns(part.by[name], test, self.runs, self.places)[0] for part in parts]
-            found[name] = corrected_over_groups(columns, test, criterion.sign)
-        if self.margins is None:
-            return found
-        tested = {name: [part._margin_test(part.by[name]) for part in parts] for name in self.by}
-        for name, of_groups in margin_columns(tested, self.test).items():
-            for part, with_margin in zip(found[name], of_groups, strict=True):
-                del part["verdict"]
-                part |= with_margin
-        return found
-
-    def _by_group(self, columns: Mapping[str, Sequence[Mapping[str, Any]]]) -> pd.DataFrame:
-        """The columns of each criterion and group, one below the other."""
-        parts = [
-            pd.DataFrame(self._named(name) | {"group": group, "queries": len(part.by[name].query_ids)} | dict(of_group))
-            for name, of_groups in columns.items()
-            for (group, part), of_group in zip(self._groups.items(), of_groups, strict=True)
-        ]
-        return self._frame(pd.concat(parts, ignore_index=True))
+        return self._stacked(by, lambda name: self._tested(name, in_groups=True), in_groups=True)
 
     @cached_property
     def _groups(self) -> dict[str, Comparison]:
