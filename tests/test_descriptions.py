@@ -159,6 +159,31 @@ def test_what_describe_refuses(text: Any, message: str) -> None:
         irl.describe(text)
 
 
+def test_the_forms_of_lr_have_their_own_formulas_and_ranges() -> None:
+    nested, weighted = irl.describe("LR"), irl.describe("LR(form='weighted')")
+    assert "C(p_r - 1, r - 1)" in nested.plain
+    assert "D^(m-i)" in weighted.plain
+    assert weighted.values == "0 to (n - 1)/n; the ideal ranking has less than 1"
+    best, none = (
+        irl.evaluate("LR(form='weighted',n=4)", {"q": {"a": 1, "b": 1}}, {"q": run}).iloc[0, 0]
+        for run in ({"a": 2.0, "b": 1.0}, {"x": 1.0})
+    )
+    assert 0 < none < best < 3 / 4
+    example = irl.describe("LR(form='weighted',n=3)").example
+    assert example is not None
+    assert irl.evaluate(example.measure, example.qrels, example.run).iloc[0, 0] == example.value == 4 / 27
+
+
+def test_tables_say_whose_values_those_of_lr_are() -> None:
+    said = "same order as Diaz et al. 2026; values by form='weighted' are the paper's."
+    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}
+    result = irl.compare({"q": {"d": 1}}, runs, ["LR", "LR@5", "AP"])
+    assert result.to_markdown().count(said) == 1
+    assert said in " ".join(result.to_latex().split())
+    other = irl.compare({"q": {"d": 1}}, runs, ["LR(form='weighted',n=9)", "AP"])
+    assert said not in other.to_markdown()
+
+
 def test_a_measure_of_a_user_describes_itself() -> None:
     class FirstGap(irl.Measure):
         """Documents above the first relevant one.

@@ -42,6 +42,23 @@ def ranked(n: int, placement: Placement) -> Ranking:
     return Ranking(tuple(int(rank in placement) for rank in range(1, n + 1)))
 
 
+def definition_22(n: int, count: Printed) -> None:
+    """Top-heaviness: without its first j relevant documents, a ranking is worth no more; j = 0..m-1."""
+    print(
+        f"\nDefinition 2.2 (top-heavy) by enumeration, n={n}, every m: placements that are worth more without their first j"
+    )
+    for text, measure in parse_measures(MEMBERS).items():
+        more = pairs = 0
+        for m in range(1, n):
+            placements = best_first(n, m)
+            whole = values(measure, [ranked(n, placement) for placement in placements])
+            for j in range(1, m):
+                rest = values(measure, [ranked(n, placement[j:]) for placement in placements])
+                more, pairs = more + int((rest > whole + _ROUNDING).sum()), pairs + len(placements)
+        print(f"  {text}: {more} of {pairs}")
+        count.claim(f"Definition 2.2: {text} is top-heavy, all placements of n={n}", more == 0)
+
+
 def equation_12(n: int, count: Printed) -> None:
     """The number LR orders all placements as the comparison from p_m up does."""
     rows = []

@@ -3,9 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says in words.
+
+    Attributes:
+        holds: None where the data at hand cannot tell.
+        why: they cannot.
+    """
+
+    text: str
+    holds: bool | None
+    why: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return {True: "holds", False: "FAILS", None: "cannot tell"}[self.holds]
 
 
 @dataclass
@@ -16,13 +35,15 @@ class Printed:
         total, agree: numbers compared, and those that are the same.
         differ: the others, in words.
         claims: what a paper says of its results in words, and whether it holds here.
+        own: what a paper says of its own printed tables, which needs no data.
         notes: what the count of agreeing numbers rests on.
     """
 
     total: int = 0
     agree: int = 0
     differ: list[str] = field(default_factory=list)
-    claims: list[tuple[str, bool]] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    own: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def compare(self, what: str, paper: Any, ours: Any, *, digits: int = 4, within: float = 0, why: str = "") -> bool:
@@ -39,29 +60,50 @@ class Printed:
         return same
 
     def claim(self, text: str, holds: bool) -> None:
-        """Note whether something that the paper says in words holds here."""
-        self.claims.append((text, bool(holds)))
+        """Note whether something that the paper says in words, at the place that the text begins with, holds here."""
+        self.claims.append(Claim(text, bool(holds)))
+
+    def cannot_tell(self, text: str, why: str) -> None:
+        """Note what the paper says in words and the data at hand cannot decide."""
+        self.claims.append(Claim(text, None, why))
+
+    def of_itself(self, text: str, holds: bool) -> None:
+        """Note whether what the paper says of its own tables is what they print."""
+        self.own.append(Claim(text, bool(holds)))
 
     def note(self, text: str) -> None:
         """Say something that belongs to the count of agreeing numbers."""
         self.notes.append(text)
 
     def report(self) -> None:
-        """Print the claims, the numbers that differ, and the count with what it rests on."""
-        if self.claims:
-            print("\nWhat the paper says in words")
-            for text, holds in self.claims:
-                print(f"  {'holds' if holds else 'FAILS'}  {text}")
+        """Print the claims and the numbers that differ; last, the counts with what they rest on."""
+        several = len({claim.why for claim in self.claims if claim.holds is None}) > 1  # reasons
+        for title, claims in {
+            "What the paper says in words": self.claims,
+            "What the paper says of its own tables": self.own,
+        }.items():
+            if claims:
+                print(f"\n{title}")
+            for claim in claims:
+                print(f"  {claim.verdict}  {claim.text}" + (f" ({claim.why})" if several and claim.why else ""))
         if self.differ:
             print("\nPrinted numbers that are not ours")
             for line in self.differ:
                 print(f"  {line}")
-        held = sum(holds for _, holds in self.claims)
-        if self.claims:
-            print(f"\n{held} of {len(self.claims)} claims hold.")
         print(f"\n{self.agree} of {self.total} printed numbers agree.")
         for text in self.notes:
             print(f"  {text}")
+        if self.own:
+            print(
+                f"{sum(bool(c.holds) for c in self.own)} of {len(self.own)} statements agree with the paper's own tables."
+            )
+        counted = Counter(claim.verdict for claim in self.claims)
+        print(
+            f"{counted['holds']} of {len(self.claims)} claims hold, {counted['FAILS']} fail, "
+            f"{counted['cannot tell']} cannot be told with these data."
+        )
+        for why, number in Counter(claim.why for claim in self.claims if claim.holds is None).items():
+            print(f"  {number}: {why}")
 
 
 def drawn(folder: Path | None) -> bool:

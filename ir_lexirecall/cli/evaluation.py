@@ -21,7 +21,7 @@ from ir_lexirecall.io.files import first_line, is_parquet
 from ir_lexirecall.io.trec_eval_names import from_trec_eval, trec_eval_lines, trec_eval_name
 from ir_lexirecall.measures.parsing import is_measures, parse_measures
 from ir_lexirecall.measures.scoring import aggregate, smaller_is_better
-from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.notes import captions, grouped
 from ir_lexirecall.present.tables import best_marks
 from ir_lexirecall.present.text import count
 
@@ -162,7 +162,7 @@ def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
             marks[name] = best_marks(columns[name], smaller_is_better=smaller_is_better(measure))
     where = f" of {scored.judgments.source}" if scored.judgments.source else ""
     best = any(map(any, marks.values()))
-    notes = ["Bold: the best of its column."] if best else []
+    notes = [*(["Bold: the best of its column."] if best else []), *captions(map(str, scored.measures.values()))]
     page.add_table(columns, marks, title=f"Means on {count(len(scored.judgments), 'query')}{where}.", notes=notes)
     if legend and best:
         page.add_sentence("* best of its column")

@@ -83,7 +83,7 @@ def describe(measure: MeasureLike) -> Description:
     docstring = inspect.getdoc(type(parsed)) or ""
     about = entries("measure").get(parsed.NAME, About())
     if isinstance(parsed, Measure):
-        about = parsed.ABOUT
+        about = parsed.about()
         if parsed.SMALLER_IS_BETTER and not about.use:
             about = replace(about, use="smaller values are better")
     elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries("measure"):
@@ -126,7 +126,8 @@ def _parsed(measure: MeasureLike) -> IRMeasure:
         except ValueError:
             raise ValueError(str(error)) from None
         supported = parsed.SUPPORTED_PARAMS
-        if all(name in parsed.params for name, param in supported.items() if param.required):
+        lacking = not all(name in parsed.params for name, param in supported.items() if param.required)
+        if not lacking and not re.search(r" needs (\w+), ", str(error)):
             raise ValueError(str(error)) from None
         for name, value in parsed.params.items():  # those that are given must be known, and in range
             if name not in supported:

@@ -154,6 +154,10 @@ class Measure(Parameterised, IRMeasure, metaclass=_Callable):  # type: ignore[mi
     ABOUT: ClassVar[About] = About()
     DEFAULT = 0.0
 
+    def about(self) -> About:
+        """What is said of the measure with its parameters: ``ABOUT``, where they do not matter."""
+        return self.ABOUT
+
     def __init_subclass__(cls, *, register: bool = True, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "params" in cls.__dict__:

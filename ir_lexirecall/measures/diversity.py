@@ -172,7 +172,7 @@ class EU(Measure):
     g / max_rel (``'linear'``); ``max_rel`` defaults to the largest grade of the query and aspect. Documents that are not
     relevant only cost effort, so values may be negative.
 
-    As formulated by Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+    Proposed by Yang and Lad (ICTIR 2009); this is the formula of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1")]
@@ -186,7 +186,8 @@ class EU(Measure):
         formula=r"\sum_{i \le k} \frac{\sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} - e}{1 + \log_2 i}",
         plain="sum over ranks i <= k of (sum_t w_t r(d_i, t) (1 - alpha)^c - e) / (1 + log2 i)",
         symbols="c: earlier documents with a gain for t; alpha: what repetition loses; e: effort of reading a document; "
-        f"{WEIGHTS}; {GAIN}",
+        f"{WEIGHTS}; {GAIN}; "
+        "proposed by Yang and Lad (ICTIR 2009); this is the formula of the source",
         values="below 0 (many irrelevant documents) without upper bound",
         zero="an empty ranking, a query without relevant documents, or gain and effort in balance",
         ties="the same grades for all subtopics at the same ranks, and equally long rankings (down to rank k)",
@@ -197,7 +198,7 @@ class EU(Measure):
             5 / 4,
             "One subtopic, r = 1: 1/1 + (1/2)/(1 + log2 2) = 5/4.",
         ),
-        source="yang2009",
+        source="amigo2018",
         see_also=("RBU", "CT", "alpha_DCG"),
     )
     params: dict[str, Any] = {
@@ -248,7 +249,7 @@ class CT(Measure):
     r(., t) > 0, and f = 0 once the gains of the earlier documents for t have reached ``saturation`` together, else 1. Gains
     as in ``EU``.
 
-    As formulated by Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
+    Proposed by Luo et al. (CIKM 2013); this is the formula of Amigó, Spina, Carrillo-de-Albornoz, SIGIR 2018, doi 10.1145/3209978.3210024.
 
     >>> from ir_measures import Qrel
     >>> qrels = [Qrel("q", "a", 1, "t1"), Qrel("q", "b", 1, "t1"), Qrel("q", "c", 1, "t1")]
@@ -264,7 +265,8 @@ class CT(Measure):
         formula=r"\sum_{i \le k} \frac{1}{i} \sum_t w_t\, r(d_i, t)\, (1 - \alpha)^{c} f",
         plain="sum over ranks i <= k of (1/i) sum_t w_t r(d_i, t) (1 - alpha)^c f",
         symbols="c: earlier documents with a gain for t; f: 0 once the gains of t have reached the saturation, else 1; "
-        f"alpha: what repetition loses; {WEIGHTS}; {GAIN}",
+        f"alpha: what repetition loses; {WEIGHTS}; {GAIN}; "
+        "proposed by Luo et al. (CIKM 2013); this is the formula of the source",
         values="0 upwards",
         zero=NOTHING,
         ties="the same grades for all subtopics at the same ranks; what comes for a full subtopic does not count",
@@ -275,7 +277,7 @@ class CT(Measure):
             5 / 4,
             "One subtopic, r = 1: 1 + (1/2)(1/2), and the third document comes when it is full: 5/4.",
         ),
-        source="luo2013",
+        source="amigo2018",
         see_also=("EU", "alpha_DCG"),
     )
     params: dict[str, Any] = {

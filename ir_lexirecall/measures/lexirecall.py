@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb, perm
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -65,6 +66,7 @@ class LexiRecall(Measure):
         ),
         source="diaz2026",
         see_also=("TSE", "R", "SL3", "RE"),
+        caption="LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's.",
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
@@ -78,6 +80,31 @@ class LexiRecall(Measure):
         "n": collection_size(),
         "eps": Param(float, "of the form 'weighted': Delta = 1/(n+eps)", default=0.5, above=0, below=1),
     }
+
+    def about(self) -> About:
+        if self["form"] == "nested":
+            return self.ABOUT
+        return replace(
+            self.ABOUT,
+            formula=r"\sum_{i=1}^{m} w_i \frac{n - p_i}{n}, \quad w_1 = \frac{\Delta^{m-1}}{(1 + \Delta)^{m-1}}, \quad "
+            r"w_i = \frac{\Delta^{m-i}}{(1 + \Delta)^{m+1-i}} \; (i > 1), \quad \Delta = \frac{1}{n + \varepsilon}",
+            plain="sum over i <= m of w_i (n - p_i) / n, w_1 = (D / (1 + D))^(m-1), w_i = D^(m-i) / (1 + D)^(m+1-i) for i > 1, "
+            "D = 1 / (n + eps)",
+            symbols="m: relevant documents of the query; p_1 < ... < p_m: their ranks, of those that are missing the last of the "
+            "n documents; Eq. 12 of the source",
+            values="0 to (n - 1)/n; the ideal ranking has less than 1",
+            zero="the query has no relevant document, or its only one has rank n; of several that are all missing, the value is above 0",
+            ties="only the same ranks of the relevant documents; rounded to a float, more than the default form, for a weight is n "
+            "times smaller than the next",
+            use="to compare with values of the source; otherwise the default form, which has the same order and needs no n",
+            example=Example(
+                "LR(form='weighted',n=3)",
+                (1, 0, 1),
+                4 / 27,
+                "m = 2, n = 3, D = 1/3.5, p_1 = 1, p_2 = 3: w_1 = 2/9, w_2 = 7/9, so 2/9 x 2/3 + 7/9 x 0 = 4/27.",
+            ),
+            caption="",
+        )
 
     def check_together(self) -> None:
         if self["form"] == "weighted" and self["n"] is None:

@@ -13,7 +13,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import grouped
+from ir_lexirecall.present.notes import captions, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
@@ -285,6 +285,7 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
         if result.baseline is not None:
             raised = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{raised} ({how_compared(result, names)}).")
+    notes += captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
 

@@ -14,7 +14,7 @@ from ir_lexirecall.comparison.pair_tests import best_first
 from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import Finding
-from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, grouped
+from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, captions, gravest_first, grouped
 from ir_lexirecall.present.standings import (
     MAY_BE_BEST,
     SIGNS,
@@ -208,4 +208,5 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:
         notes.append(f"+, -: significantly better, worse than {result.baseline} ({how_resampled(result)}).")
+    notes += captions(result.quantities)
     return Shown(columns, f"Macro means over {count(len(result), 'collection')} ({listed(list(result))}).", notes)

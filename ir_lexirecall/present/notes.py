@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 import numpy as np
 
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.present.text import enumerated
 
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
@@ -97,6 +100,20 @@ def _capitalised(sentence: str) -> str:
     """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
     first = sentence.partition(" ")[0]
     return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+
+
+def captions(names: Iterable[str]) -> list[str]:
+    """What a table of values says of its measures, without repetitions.
+
+    >>> captions(["LR", "LR@100", "AP", "lexirecall"])
+    ["LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."]
+    """
+    said = []
+    for name in names:
+        with suppress(ValueError):  # a label of the user's, or a preference
+            measure = parse_one(name)
+            said += [measure.about().caption] if isinstance(measure, Measure) else []
+    return [*filter(None, dict.fromkeys(said))]
 
 
 def gravest_first(notes: Iterable[Note]) -> list[Note]:

@@ -37,6 +37,10 @@ HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
 
 
+_CODE = re.compile(r"^\.\. code-block:: Python\n(?: +:.*\n)*\n(?:(?: .*)?\n)+", re.MULTILINE)
+_OUTPUT = re.compile(
+    r"^ *\.\. rst-class:: sphx-glr-script-out\n\n *\.\. code-block:: none\n\n((?:(?: .*)?\n)+)", re.MULTILINE
+)
 THUMBNAIL = re.compile(r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL)
 
 
@@ -94,10 +98,29 @@ def fill(app: Any, docname: str, source: list[str]) -> None:
     folder, _, name = docname.rpartition("/")
     if folder == "measures" and name in REGISTRY:
         source[0] = measure_pages.page(name)
+    elif folder == "gallery/papers" and name != "index":
+        source[0], output = in_short(source[0], name)
+        (HERE / folder / f"{name}.txt").write_text(output, encoding="utf-8")
     elif folder.startswith("gallery") and name == "index":
         source[0] = THUMBNAIL.sub(thumbnail, source[0])
     else:
         source[0] = PLACE.sub(made, source[0])
+
+
+def in_short(page: str, name: str) -> tuple[str, str]:
+    """A page of a paper with its pictures and verdicts, without the code and the rest of the output; and the whole output."""
+    printed = "\n".join(textwrap.dedent(text).strip("\n") for text in _OUTPUT.findall(page)) + "\n"
+    links = f":download:`The whole output <{name}.txt>`; the script can be downloaded below.\n\n"
+    told = f".. code-block:: none\n\n{textwrap.indent(verdicts(printed), '    ')}\n\n"
+    page = _OUTPUT.sub("", _CODE.sub("", page))
+    before, footer, after = page.partition(".. rst-class:: sphx-glr-timing")
+    return f"{before}{links}{told}{footer}{after}", printed
+
+
+def verdicts(printed: str) -> str:
+    """The end of what a paper's script prints: what holds, what differs, and the counts."""
+    found = re.search(r"^What (the paper says|holds)", printed, re.MULTILINE)
+    return printed[found.start() if found else 0 :].rstrip()
 
 
 def thumbnail(place: re.Match[str]) -> str:

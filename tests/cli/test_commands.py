@@ -122,14 +122,18 @@ def test_markdown(cli: Cli) -> None:
     assert cells[0] == ["run", "LR", "CWL_ERR10(max_rel=2)"]
     assert all(set(cell) <= set("-:") for cell in cells[1])
     assert cells[2] == ["bm25", *(f"{value:.4f}" for value in list(exact("bm25", "bm25.run").values())[1:])]
-    assert lines[4:] == ["", "Bold: the best of its column."]
+    of_lr = "LR: same order as Diaz et al. 2026; values by form='weighted' are the paper's."
+    assert lines[4:] == ["", "Bold: the best of its column.", "", of_lr]
 
 
 def test_latex(cli: Cli) -> None:
     text = cli(*EVAL, "--format", "latex").out
     lines = text.splitlines()
     assert lines[:3] == ["% needs \\usepackage{booktabs}", "\\begin{table}", "\\centering"]
-    assert lines[3] == "\\caption{Means on 2 queries of qrels.txt. Bold: the best of its column.}"
+    caption = " ".join(text.split("\\label")[0].split("\\caption")[1].split())
+    assert caption.startswith(
+        "{Means on 2 queries of qrels.txt. Bold: the best of its column. LR: same order as Diaz et al."
+    )
     assert lines[4:6] == ["\\label{tab:eval}", "\\begin{tabular}{lrr}"]
     assert lines[-2:] == ["\\end{tabular}", "\\end{table}"]
     assert "CWL\\_ERR10" in text
