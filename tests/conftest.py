@@ -214,6 +214,11 @@ def cwl_values(measure: Measure, qrels: Any, run: Any) -> dict[tuple[str, str], 
     return by_field({metric.query_id: metric[2:] for metric in PROVIDER.iter_calc([measure], qrels, run)})
 
 
+def words(text: str) -> list[str]:
+    """Measures, preferences and other names with blanks between them."""
+    return text.split()
+
+
 def by_field(by_query: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
     """Five values per query, by query and field."""
     return {(q, name): value for q, five in by_query.items() for name, value in zip(CWL_FIELDS, five, strict=True)}

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from conftest import aspect_collections, collections, subtopic_collections, subtopic_table
 from hypothesis import given
@@ -91,16 +90,6 @@ def test_values_are_those_of_evaluate_whole_or_in_parts(collection: Any, data: s
     assert_same_values(MEASURES, qrels, run, drawn_parts(data, qrels, run))
 
 
-def test_standard_measures_are_those_of_evaluate() -> None:
-    qrels = qrel_table({"q1": {"a": 1, "b": 2}, "q2": {"a": 1}})
-    run = run_table({"q1": {"b": 1.0, "x": 2.0}, "q3": {"a": 1.0}})
-    parts = [
-        tuple(table.filter(pc.equal(table["query_id"], query_id)) for table in (qrels, run))
-        for query_id in ("q1", "q2", "q3")
-    ]
-    assert_same_values(["AP", "nDCG@10", "TSE", "NumRet"], qrels, run, parts)
-
-
 @pytest.mark.parametrize("column", ["subtopic_id", "iteration"])
 @given(collection=subtopic_collections(), data=st.data())
 def test_subtopics_in_parts(column: str, collection: Any, data: st.DataObject) -> None:
@@ -132,27 +121,6 @@ def test_a_part_does_not_guess_at_aspects_of_the_others() -> None:
         evaluate_arrow(measure, qrels, run)
     assert evaluate_arrow(measure, qrels, run, aspects=["quality", "trust"])[str(measure)].to_pylist() == [0.5]
     assert evaluate_arrow(TSE, qrels, run, aspects=["relevance"])["TSE"].to_pylist() == [0.0]
-
-
-def test_integer_ids_mean_their_decimal_strings() -> None:
-    qrels = pa.table({"query_id": [10, 9], "doc_id": [1, 2], "relevance": [1, 1]})
-    run = pa.table({"query_id": ["9", "9"], "doc_id": [10, 2], "score": pa.array([1, 1], pa.float32())})
-    assert evaluate_arrow(TSE, qrels, run).to_pylist() == [
-        {"query_id": "10", "TSE": 0.0},
-        {"query_id": "9", "TSE": 1.0},
-    ]
-
-
-@pytest.mark.parametrize(
-    "kind", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=["large", "view", "dict"]
-)
-def test_strings_of_other_arrow_types(kind: pa.DataType) -> None:
-    run = run_table({"q": {"a": 1.0, "x": 2.0}})
-    for name in ("query_id", "doc_id"):
-        run = run.set_column(run.schema.get_field_index(name), name, run[name].cast(kind))
-    values = evaluate_arrow(TSE, qrel_table({"q": {"a": 1}}), run)
-    assert values.schema.field("query_id").type == pa.string()
-    assert values.to_pylist() == [{"query_id": "q", "TSE": 0.5}]
 
 
 @pytest.mark.parametrize("measures", [MEASURES, ["AP", "nDCG@10"], TOMA(aspects={"quality": 2})])
@@ -231,23 +199,6 @@ def test_judgments_of_a_part_are_made_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Judgments, "from_qrels", lambda *args: made.append(plain(*args)) or made[-1])
     align_arrow(qrels, run, measures_by_column(["TSE", "AP", "NumRet"]), aspects=["relevance"])
     assert len(made) == 1
-
-
-def test_a_column_may_be_called_like_one_of_the_ranks() -> None:
-    qrels, run = qrel_table({"q1": {"a": 1}}), run_table({"q1": {"x": 2.0, "a": 1.0}})
-    named = {"found_rank": TSE, "query": LR}
-    assert align_arrow(qrels, run, named).to_pylist() == [
-        {
-            "query_id": "q1",
-            "doc_id": "a",
-            "rank": 2,
-            "first_rank": 2,
-            "alike": 1,
-            "depth": 2,
-            "found_rank": 0.5,
-            "query": 0.75,
-        }
-    ]
 
 
 def test_a_query_with_nothing_judged_retrieved_keeps_its_depth() -> None:

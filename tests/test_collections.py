@@ -175,20 +175,6 @@ def test_the_demo_needs_neither_ir_datasets_nor_a_registration() -> None:
     assert printed.split() == ["90", "16", "3", "2", "False", "False"]
 
 
-def test_the_demo_is_the_same_collection_through_ir_datasets() -> None:
-    import ir_datasets_lexirecall
-
-    ours, theirs = irl.load(ir_datasets_lexirecall.NAME), ir_datasets.load(ir_datasets_lexirecall.NAME)
-    assert ours.n == theirs.docs_count() == theirs.metadata()["docs"]["count"]
-    assert ours.max_rel == max(theirs.qrels_defs())
-    assert dict(ours.aspect_fields) == aspect_fields(theirs.qrels_cls())
-    columns = list(ours.qrels)
-    rows = [tuple(getattr(qrel, name) for name in columns) for qrel in theirs.qrels_iter()]
-    assert sorted(ours.qrels.itertuples(index=False, name=None)) == sorted(dict.fromkeys(rows))
-    ids = ["bee-01", "tide-01"]
-    assert ours.texts(ids) == {d: f"{theirs.docs_store().get(d).title}\n{theirs.docs_store().get(d).text}" for d in ids}
-
-
 # -- real collections, from a prepared folder ------------------------------------------------------
 
 

@@ -85,14 +85,6 @@ def test_a_page_is_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_a_page_has_its_width(name: str, width: int) -> None:
-    lines = irl.describe(name).page(width).splitlines()
-    too_long = [line for line in lines if len(line) > width]
-    assert all(len(line.split()) == 1 or len(max(line.split(), key=len)) > width / 2 for line in too_long)
-
-
-@pytest.mark.parametrize("name", sorted(NAMES))
 @pytest.mark.filterwarnings(
     "ignore:the run retrieves nothing:UserWarning", "ignore:RBU. the qrels name one:UserWarning"
 )

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import ir_measures
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,36 +87,6 @@ def test_every_form_of_the_rule(collection: Any, data: st.DataObject) -> None:
         assert_frame_equal(irl.evaluate(MEASURES, irl.load(qrels, exclude=rule(gone)), run), wanted, check_exact=True)
 
 
-def frame(nested: Table, value: str) -> pd.DataFrame:
-    rows = [(q, doc, number) for q, docs in nested.items() for doc, number in docs.items()]
-    strings = {"query_id": object, "doc_id": object, value: float}
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", value]).astype(strings)
-
-
-INPUTS: dict[str, Callable[[Table, str], Any]] = {
-    "pandas": frame,
-    "arrow": lambda nested, value: pa.Table.from_pandas(
-        frame(nested, value),
-        pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), (value, pa.float64())]),
-        preserve_index=False,
-    ),
-    "polars": lambda nested, value: pl.DataFrame(
-        frame(nested, value).to_dict("list"), schema={"query_id": pl.String, "doc_id": pl.String, value: pl.Float64}
-    ),
-    "tuples": lambda nested, value: list(frame(nested, value).itertuples(index=False)),
-}
-
-
-@given(collections(), st.data())
-def test_every_format_of_the_input(collection: Any, data: st.DataObject) -> None:
-    qrels, run = collection
-    gone = some_documents(data, qrels, run)
-    wanted = irl.evaluate(MEASURES, without(qrels, gone), without(run, gone))
-    for build in INPUTS.values():
-        found = irl.evaluate(MEASURES, irl.load(build(qrels, "relevance"), exclude=gone), build(run, "score"))
-        assert_frame_equal(found, wanted, check_exact=True)
-
-
 QRELS = {"1": {"1": 1, "10": 2, "30": 0, "31": 1}, "2": {"10": 1, "2": 1}, "3": {"3": 1}}
 RUN = {
     "1": {"1": 4.0, "10": 2.0, "31": 2.0, "40": 2.0, "30": 2.0, "41": 1.0},
@@ -133,11 +102,6 @@ def files(tmp_path: Path) -> tuple[str, str]:
     qrels.write_text("".join(f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()))
     run.write_text("".join(f"{q} Q0 {doc} 1 {score} tag\n" for q, docs in RUN.items() for doc, score in docs.items()))
     return str(qrels), str(run)
-
-
-def test_files(files: tuple[str, str]) -> None:
-    wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(MEASURES, irl.load(files[0], exclude=GONE), files[1]), wanted, check_exact=True)
 
 
 def test_a_file_is_a_rule(files: tuple[str, str], tmp_path: Path) -> None:

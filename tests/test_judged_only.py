@@ -14,24 +14,18 @@ from pandas.testing import assert_frame_equal
 import ir_lexirecall as irl
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.measures.declaration import REGISTRY
-from tests.conftest import PROVIDER, collections, rankings, subtopic_collections, subtopic_table
+from tests.conftest import PROVIDER, collections, rankings, subtopic_collections, subtopic_table, words
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
 )
 
 REQUIRED = {"cutoff": 5, "recall": 0.5, "max_rel": 4, "aspects": {"relevance": 4, "quality": 4}}
-FURTHER = [
-    "TSE(rel=2)@3",
-    "TSE(exposure='nDCG',impute='optimistic',n=5000,normalize=True)",
-    "LR(form='weighted',n=5000)@3",
-    "CWL_ERR9(max_rel=4,unjudged='best')@3",
-    "GERR(max_rel=4,unjudged='best')@3",
-    "RBU(p=0.8,normalize=True)@3",
-    "DSharp(gamma=0.3)@3",
-    "IA(base='AP')@3",
-    "EU(alpha=0.2)@3",
-]
+FURTHER = words(
+    "TSE(rel=2)@3 TSE(exposure='nDCG',impute='optimistic',n=5000,normalize=True) LR(form='weighted',n=5000)@3 "
+    "CWL_ERR9(max_rel=4,unjudged='best')@3 GERR(max_rel=4,unjudged='best')@3 RBU(p=0.8,normalize=True)@3 "
+    "DSharp(gamma=0.3)@3 IA(base='AP')@3 EU(alpha=0.2)@3"
+)
 MEASURES = [
     *(
         measure(

@@ -28,6 +28,7 @@ from tests.conftest import (
     subtopic_table,
     values,
     values_of_placements,
+    words,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
@@ -48,32 +49,15 @@ def assert_the_exchange_does_not_lower(
 
 @pytest.mark.parametrize(
     "measure",
-    [
-        "TSE",
-        "TSE(rel=3)@6",
-        "TSE(exposure='nDCG',normalize=True)",
-        "TSE(exposure='RBP',n=100,impute='optimistic')@6",
-        "TSE(exposure='linear',n=100,normalize=True)",
-        "LR",
-        "LR(rel=3)@6",
-        "LR(form='weighted',n=100)",
-        "CWL_ERR8(max_rel=4)@6",
-        "CWL_ERR8(max_rel=4,gain='linear')@40",
-        "CWL_ERR8(max_rel=4,unjudged='best')@6",
-        "CWL_ERR9(max_rel=4)@6",
-        "CWL_ERR9(max_rel=4,gain='linear')@40",
-        "CWL_ERR9(max_rel=4,unjudged='best')@6",
-        "CWL_ERR10(max_rel=4)",
-        "CWL_ERR10(max_rel=4,gain='linear',unjudged='best')",
-        "CWL_ERR11(max_rel=4)",
-        "CWL_ERR11(max_rel=4,gain='linear',unjudged='best')",
-        "CWL_RBP(max_rel=4)",
-        "CWL_RBP(max_rel=4,unjudged='best')",
-        "ERR@6",
-        "RBU",
-        "RBU(p=1,e=0.5)@6",
-        "RBU(p=0.5,gain='linear',normalize=True)",
-    ],
+    words(
+        "TSE TSE(rel=3)@6 TSE(exposure='nDCG',normalize=True) TSE(exposure='RBP',n=100,impute='optimistic')@6 "
+        "TSE(exposure='linear',n=100,normalize=True) LR LR(rel=3)@6 LR(form='weighted',n=100) CWL_ERR8(max_rel=4)@6 "
+        "CWL_ERR8(max_rel=4,gain='linear')@40 CWL_ERR8(max_rel=4,unjudged='best')@6 CWL_ERR9(max_rel=4)@6 "
+        "CWL_ERR9(max_rel=4,gain='linear')@40 CWL_ERR9(max_rel=4,unjudged='best')@6 CWL_ERR10(max_rel=4) "
+        "CWL_ERR10(max_rel=4,gain='linear',unjudged='best') CWL_ERR11(max_rel=4) "
+        "CWL_ERR11(max_rel=4,gain='linear',unjudged='best') CWL_RBP(max_rel=4) CWL_RBP(max_rel=4,unjudged='best') "
+        "ERR@6 RBU RBU(p=1,e=0.5)@6 RBU(p=0.5,gain='linear',normalize=True)"
+    ),
 )
 @given(st.lists(st.none() | GRADES, min_size=2, max_size=12), MISSING, st.data())
 def test_exchanging_two_documents_so_that_the_better_comes_first_never_lowers(measure, ranking, missing, choice):
@@ -237,57 +221,7 @@ def test_expected_utility_is_total_utility_over_total_cost(measure, unjudged, co
         assert found[q, "expected_items"] == total_cost >= found[q, "expected_cost"] == 1
 
 
-@given(collections(), st.integers(1, 60))
-def test_the_user_of_err8_leaves_satisfied_with_the_probability_of_finding_something(collection, k):
-    qrels, run = collection
-    expected = {}
-    for q, grades in qrels.items():
-        top = reference.order(run.get(q, {}))[:k]
-        expected[q] = 1 - math.prod(1 - reference.gain_of(grades.get(doc, 0), "exp", 4) for doc in top)
-    found = cwl_values(CWL_ERR8(max_rel=4) @ k, qrels, run)
-    total_utility = {q: found[q, "expected_total_utility"] for q in qrels}
-    assert total_utility == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
 # -- rank-biased utility -----------------------------------------------------------------------------
-
-
-@given(subtopic_collections(), st.none() | st.integers(1, 30))
-def test_rbu_without_effort_and_patience_is_intent_aware_err_without_the_reciprocal_ranks(collection, k):
-    """Then RBU is the chance, over the aspects, that the user finds something: one minus that of finding nothing."""
-    judgments, run = collection
-    expected = {}
-    for q, aspects in judgments.items():
-        retrieved_docs = reference.order(run.get(q, {}))[:k]
-        counted = [grades for grades in aspects.values() if max(grades.values()) > 0]
-        found = [
-            1
-            - math.prod(
-                1 - reference.gain_of(grades.get(doc, 0), "exp", max(grades.values())) for doc in retrieved_docs
-            )
-            for grades in counted
-        ]
-        expected[q] = math.fsum(found) / len(counted) if counted else 0.0
-    measure = RBU(e=0, p=1, cutoff=k)
-    assert values(measure, subtopic_table(judgments, "iteration"), run) == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
-@given(subtopic_collections(), st.sampled_from([0.5, 0.8, 0.99]))
-def test_rbu_without_effort_approaches_intent_aware_rbp_as_gains_get_small(collection, p):
-    judgments, run = collection
-    top = 1e9
-    found = values(
-        RBU(e=0, p=p, gain="linear", max_rel=top, normalize=True), subtopic_table(judgments, "iteration"), run
-    )
-    for q, aspects in judgments.items():
-        counted = [grades for grades in aspects.values() if max(grades.values()) > 0]
-        rbp_ia = math.fsum(
-            (1 - p) * p ** (i - 1) * max(grades.get(doc, 0), 0) / top / len(counted)
-            for i, doc in enumerate(reference.order(run.get(q, {})), start=1)
-            for grades in counted
-        )
-        # What a document loses to those before it is at most the sum of their gains: 12 documents of grade 4.
-        assert rbp_ia * (1 - 12 * 4 / top) * (1 - 1e-12) <= found[q] <= rbp_ia * (1 + 1e-12)
 
 
 @given(subtopic_collections(), st.sampled_from([0.5, 0.9, 1]), st.none() | st.integers(1, 30))

@@ -17,28 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall as irl
+from tests.conftest import words
 
 MEASURES = st.sampled_from(
-    [
-        "AP",
-        "AP@7",
-        "P@5",
-        "Success@2",
-        "nDCG",
-        "nDCG(dcg='exp-log2')@4",
-        "AP(rel=2)",
-        "nDCG@3",
-        "LR@5",
-        "TSE",
-        "RR",
-        "R@4",
-        "RBP(p=0.8)",
-        "CWL_ERR10(max_rel=4)",
-        "Bpref",
-        "Rprec",
-        "Rndcg",
-        "SL3(n=500)",
-    ]
+    words(
+        "AP AP@7 P@5 Success@2 nDCG nDCG(dcg='exp-log2')@4 AP(rel=2) nDCG@3 LR@5 TSE RR R@4 RBP(p=0.8) "
+        "CWL_ERR10(max_rel=4) Bpref Rprec Rndcg SL3(n=500)"
+    )
 )
 
 

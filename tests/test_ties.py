@@ -15,39 +15,16 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import parse_measures
+from tests.conftest import words
 
 pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing", "ignore:RBU. the qrels name one aspect")
 
-MEASURES = [
-    "AP",
-    "AP(rel=2)@3",
-    "nDCG",
-    "nDCG@3",
-    "RR",
-    "P@2",
-    "P(rel=2)@3",
-    "R@2",
-    "Success@1",
-    "Rprec",
-    "Bpref",
-    "ERR@3",
-    "RBP(p=0.5,rel=1)",
-    "NERR10(max_rel=4)",
-    "Judged@2",
-    "LR",
-    "LR@3",
-    "LR(form='weighted',n=50)",
-    "TSE",
-    "TSE(impute='optimistic')",
-    "TSE(exposure='nDCG')@3",
-    "CWL_ERR8(max_rel=4)@3",
-    "CWL_ERR10(max_rel=4)",
-    "CWL_ERR11(max_rel=4)",
-    "CWL_RBP(max_rel=4)",
-    "GERR(max_rel=4)",
-    "GERR(max_rel=5)@3",
-    "RBU@4",
-]
+MEASURES = words(
+    "AP AP(rel=2)@3 nDCG nDCG@3 RR P@2 P(rel=2)@3 R@2 Success@1 Rprec Bpref ERR@3 RBP(p=0.5,rel=1) NERR10(max_rel=4) "
+    "Judged@2 LR LR@3 LR(form='weighted',n=50) TSE TSE(impute='optimistic') TSE(exposure='nDCG')@3 "
+    "CWL_ERR8(max_rel=4)@3 CWL_ERR10(max_rel=4) CWL_ERR11(max_rel=4) CWL_RBP(max_rel=4) GERR(max_rel=4) "
+    "GERR(max_rel=5)@3 RBU@4"
+)
 UNORDERED = ["Judged@2"]  # depends on whether documents are judged, not on their grades
 BRACKETED = [measure for measure in MEASURES if measure not in UNORDERED]
 

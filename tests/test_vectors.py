@@ -13,7 +13,7 @@ import pytest
 from ir_lexirecall import CAM, LR, MM, TOMA
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.io import readers
-from tests.conftest import PROVIDER, cwl_values, values
+from tests.conftest import PROVIDER, cwl_values, values, words
 
 
 def exactly(expected):
@@ -33,17 +33,11 @@ def test_tse_and_lexirecall_on_robust_2003(data, run):
 
 @pytest.mark.parametrize(
     "measure",
-    [
-        "CWL_ERR8(max_rel=4)@20",
-        "CWL_ERR9(max_rel=4)@20",
-        "CWL_ERR10(phi=0.7,max_rel=4)",
-        "CWL_ERR11(T=1.35,max_rel=4)",
-        "CWL_RBP(phi=0.6,max_rel=4)",
-        "NERR8(max_rel=4)@20",
-        "NERR9(max_rel=4)@20",
-        "NERR10(p=0.7,max_rel=4)",
-        "NERR11(T=1.35,max_rel=4)",
-    ],
+    words(
+        "CWL_ERR8(max_rel=4)@20 CWL_ERR9(max_rel=4)@20 CWL_ERR10(phi=0.7,max_rel=4) CWL_ERR11(T=1.35,max_rel=4) "
+        "CWL_RBP(phi=0.6,max_rel=4) NERR8(max_rel=4)@20 NERR9(max_rel=4)@20 NERR10(p=0.7,max_rel=4) "
+        "NERR11(T=1.35,max_rel=4)"
+    ),
 )
 def test_value_and_expected_items_of_cwl_measures_on_web_2011(data, measure):
     by_query = data.vectors("web2011-cwl.json")["values"]

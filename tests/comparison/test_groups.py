@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from shutil import copy
 from typing import Any
 
 import numpy as np
@@ -107,16 +105,6 @@ def test_groups_are_units() -> None:
     assert drawn["p"].tolist() == clustered("bootstrap", x, labels, n_resamples=10_000, seed=0).p.tolist()
     assert result.provenance["groups"] == "5, the units of tests"
     assert "(paired t-test with groups of queries as units, Holm's correction" in str(result)
-
-
-def test_queries_as_groups_of_their_own_change_nothing() -> None:
-    alone = irl.compare(QRELS, RUNS, "AP", baseline="bm25", margin=0.05)
-    units = irl.compare(
-        QRELS, RUNS, "AP", baseline="bm25", margin=0.05, groups={query: query for query in QUERIES}, cluster=True
-    )
-    for column in ("ci_low", "p", "worse_p", "within_p"):
-        assert units.table()[column].tolist() == pytest.approx(alone.table()[column].tolist())
-    assert units.table()["verdict"].tolist() == alone.table()["verdict"].tolist()
 
 
 def test_copies_of_a_query_are_no_more_evidence() -> None:
@@ -267,16 +255,6 @@ def test_groups_of_a_benchmark_are_those_of_each_collection(tmp_path: Path) -> N
     assert result.group_table().equals(over_parts(KINDS).group_table())
 
 
-def test_the_same_id_may_be_in_other_groups_elsewhere() -> None:
-    both = dict.fromkeys(("one", "two"), QRELS)
-    table = pd.DataFrame([(c, q, (KINDS if c == "one" else USERS)[q]) for c in both for q in QUERIES])
-    table.columns = ["dataset", "qid", "group"]
-    result = irl.benchmark(both, dict.fromkeys(both, RUNS), "AP", groups=table, **OPTIONS)
-    assert result["one"].groups.sizes == {"how": 6, "what": 3, "who": 7}
-    assert result["two"].groups.names == ["u0", "u1", "u2", "u3", "u4"]
-    assert result.provenance["groups"] == {"one": "3", "two": "5"}
-
-
 @pytest.mark.parametrize("over", ["queries", "collections"])
 def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> None:
     def copied(table: pd.DataFrame) -> pd.DataFrame:
@@ -314,48 +292,3 @@ def test_over_collections_copies_of_a_query_are_no_more_evidence(over: str) -> N
 def test_bad_groups_of_a_benchmark(groups: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^benchmark: {message}"):
         over_parts(groups, **options)
-
-
-def test_groups_of_values_on_many_collections() -> None:
-    rows = []
-    for name, qrels in PARTS.items():
-        for run in ("bm25", "ql"):
-            values = irl.evaluate(["AP"], qrels, RUNS[run]).reset_index()
-            rows.append(values.assign(collection=name, run=run, kind=values["query_id"].map(KINDS)))
-    frame = pd.concat(rows)
-    runs = {run: RUNS[run] for run in ("bm25", "ql")}
-    expected = irl.benchmark(PARTS, dict.fromkeys(PARTS, runs), "AP", groups=KINDS).group_table()
-    for groups in (KINDS, "kind"):
-        pd.testing.assert_frame_equal(irl.benchmark(values=frame, groups=groups).group_table(), expected)
-    board = pd.DataFrame({"task": ["x", "y"], "a": [0.1, 0.2], "b": [0.2, 0.3]})
-    with pytest.raises(ValueError, match=r"^benchmark: a value per task has no queries in groups; compare"):
-        irl.benchmark(values=board, groups={"x": "a", "y": "b"})
-
-
-def test_the_command_benchmark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, qrels in PARTS.items():
-        (tmp_path / "many" / name).mkdir(parents=True)
-        for run in ("bm25", "ql"):
-            copy(demo.FOLDER / "runs" / f"{run}.run", tmp_path / "many" / name)
-        lines = qrels.groupby(["query_id", "doc_id"])["relevance"].max().items()
-        text = "".join(f"{q} 0 {d} {grade}\n" for (q, d), grade in lines)
-        (tmp_path / "many" / name / "qrels.txt").write_text(text, encoding="utf-8")
-    TABLE.to_csv(tmp_path / "groups.tsv", index=False, sep="\t")
-    monkeypatch.chdir(tmp_path)
-    command = ["benchmark", "many", "-m", "AP", "--baseline", "ql", "--groups", "groups.tsv"]
-    assert main(command) == 0
-    assert "Pairs in groups of queries:" in capsys.readouterr().out
-    assert main([*command, "--format", "json"]) == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {(row["collection"], row["group"]) for row in rows} == set(
-        zip(TABLE["collection"], TABLE["group"], strict=True)
-    )
-    with monkeypatch.context() as patch:  # a pipe, read for each collection
-        patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(Path("groups.tsv").read_bytes())))
-        assert main([*command[:-1], "-", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == rows
-    assert main([*command, "--cluster", "--report", "out.html"]) == 0
-    assert "bootstrap over groups of queries" in " ".join(capsys.readouterr().out.split())
-    assert "groups of queries resampled within each collection" in Path("out.html").read_text(encoding="utf-8")

@@ -13,7 +13,6 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.io.values import read_values
 
@@ -176,16 +175,6 @@ def test_a_leaderboard_is_a_sample_of_tasks_only() -> None:
     assert "A value per collection" in result.summary()
 
 
-@pytest.mark.parametrize("tasks", [2, 5, 12])
-def test_a_leaderboard_is_shown_in_every_way(tasks: int, tmp_path: Path) -> None:
-    result = irl.benchmark(values=board(tasks), by="nDCG@10", baseline="e5")
-    assert "macro" in result.summary().lower()
-    assert "| gte" in result.to_markdown()
-    assert "e5" in irl.report(result, tmp_path / "report.html").read_text()
-    for draw in (Benchmark.plot, Benchmark.plot_ranks, Benchmark.plot_cd):
-        draw(result)
-
-
 def test_collections_that_lack_something_are_named(collections: dict[str, pd.DataFrame]) -> None:
     lacking = {**collections, "two": collections["two"].query("run != 'ql'")}
     with pytest.raises(ValueError, match="benchmark: collection 'two' lacks run 'ql', which others have"):
@@ -237,26 +226,6 @@ def test_the_command_names_what_needs_rankings(
 ) -> None:
     assert run("compare", "--values", str(FILES / "bm25.ir_measures"), str(FILES / "ql.ir_measures"), *words) == 1
     assert f"ir-lexirecall: compare: {message}" in capsys.readouterr().err
-
-
-def test_the_command_needs_runs_or_values(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        run("compare")
-    assert "required: QRELS, RUN (or --values FILE)" in capsys.readouterr().err
-    assert run("compare", "qrels", "a", "b", "--missing", "skip") == 1
-    assert "--missing is about values" in capsys.readouterr().err
-
-
-def test_the_command_benchmarks_folders_and_leaderboards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        for model in ("e5", "bge"):
-            file = tmp_path / "mteb" / model / "revision" / f"{name}.json"
-            file.parent.mkdir(parents=True, exist_ok=True)
-            scores = {"test": [{"main_score": len(model) / 10, "ndcg_at_10": len(name + model) / 10}]}
-            file.write_text(json.dumps({"task_name": name, "scores": scores}))
-    assert run("benchmark", "--values", str(tmp_path / "mteb"), "-m", "ndcg_at_10", "--format", "json") == 0
-    rows = json.loads(capsys.readouterr().out)
-    assert {row["run"]: row["mean"] for row in rows} == pytest.approx({"e5": 0.5, "bge": 0.6})
 
 
 def test_values_are_compared_within_groups(from_runs: Comparison) -> None:
@@ -338,23 +307,3 @@ def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> N
         function(values=values, smaller_is_better="zest")
     with pytest.raises(ValueError, match="smaller_is_better is about values="):
         function(demo.qrels(), demo.runs(), "AP", smaller_is_better="AP")
-
-
-def test_the_commands_take_costs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    frame = pd.DataFrame(
-        [
-            {"run": run, "query_id": q, "zeal": one["zeal"]}
-            for run, by in renamed("zeal").items()
-            for q, one in by.items()
-        ]
-    )
-    frame.to_csv(tmp_path / "zeal.csv", index=False)
-    frame.assign(collection="c").to_csv(tmp_path / "collections.csv", index=False)
-    costs = ["--smaller-is-better", "zeal"]
-    assert run("compare", "--values", str(tmp_path / "zeal.csv"), *costs) == 0
-    assert "good is significantly better than bad" in capsys.readouterr().out
-    assert run("report", "--values", str(tmp_path / "zeal.csv"), *costs, "-o", str(tmp_path / "page.html")) == 0
-    assert "Smaller is better: zeal." in (tmp_path / "page.html").read_text(encoding="utf-8")
-    capsys.readouterr()
-    assert run("benchmark", str(tmp_path / "collections.csv"), "--values", *costs) == 0
-    assert "Smaller is better: zeal." in capsys.readouterr().out

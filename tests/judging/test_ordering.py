@@ -21,22 +21,10 @@ from ir_lexirecall.judging.ordering import decides, to_judge_table
 from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference, parse_preference
 from judging.every_judging import Small, small_collections
+from tests.conftest import words
 
 A, B = np.array([0]), np.array([1])
-CRITERIA = [
-    "lexirecall",
-    "lexiprecision",
-    "rpp",
-    "P@3",
-    "R@3",
-    "nDCG@3",
-    "AP",
-    "RR",
-    "RBP(rel=1)",
-    "TSE",
-    "ERR@3",
-    "Success@2",
-]
+CRITERIA = words("lexirecall lexiprecision rpp P@3 R@3 nDCG@3 AP RR RBP(rel=1) TSE ERR@3 Success@2")
 
 
 def parsed(name: str) -> object:

@@ -10,32 +10,19 @@ import pytest
 from hypothesis import given
 
 from ir_lexirecall._util.measure_strings import parse_measure
-from tests.conftest import PROVIDER, collections
+from tests.conftest import PROVIDER, collections, words
 
 pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
 
 ON_GRADES = [
     parse_measure(measure)
-    for measure in (
-        "TSE",
-        "TSE(exposure='nDCG',impute='optimistic',normalize=True)@7",
-        "TSE(exposure='RBP',n=5000,normalize=True)",
-        "TSE(exposure='linear',n=5000)",
-        "LR",
-        "LR(form='weighted',n=5000)@20",
-        "CWL_ERR8(max_rel=4)@20",
-        "CWL_ERR9(max_rel=4,unjudged='best')@20",
-        "CWL_ERR10(max_rel=4)",
-        "CWL_ERR10(phi=0.9,max_rel=5,unjudged='best')",
-        "CWL_ERR11(max_rel=4,gain='linear')",
-        "CWL_ERR11(max_rel=5,unjudged='best')",
-        "CWL_RBP(max_rel=4,gain='linear',unjudged='best')",
-        "NERR9(max_rel=4)@1200",
-        "NERR10(max_rel=4)",
-        "NERR11(max_rel=4)",
-        "ERR@20",
-        "RBU",
-        "RBU(p=0.8,e=0.03,gain='linear',max_rel=4,normalize=True)@10",
+    for measure in words(
+        "TSE TSE(exposure='nDCG',impute='optimistic',normalize=True)@7 TSE(exposure='RBP',n=5000,normalize=True) "
+        "TSE(exposure='linear',n=5000) LR LR(form='weighted',n=5000)@20 CWL_ERR8(max_rel=4)@20 "
+        "CWL_ERR9(max_rel=4,unjudged='best')@20 CWL_ERR10(max_rel=4) CWL_ERR10(phi=0.9,max_rel=5,unjudged='best') "
+        "CWL_ERR11(max_rel=4,gain='linear') CWL_ERR11(max_rel=5,unjudged='best') "
+        "CWL_RBP(max_rel=4,gain='linear',unjudged='best') NERR9(max_rel=4)@1200 NERR10(max_rel=4) NERR11(max_rel=4) "
+        "ERR@20 RBU RBU(p=0.8,e=0.03,gain='linear',max_rel=4,normalize=True)@10"
     )
 ]
 ASPECTS = "{'relevance':4,'a1':3,'a2':3,'a3':3,'a4':3,'a5':3,'a6':3,'a7':3,'a8':3,'a9':3,'a10':3}"

@@ -14,16 +14,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import CWL_ERR8, CWL_ERR9, CWL_ERR10, CWL_ERR11, CWL_RBP
-from tests.conftest import (
-    CUTOFFS,
-    by_field,
-    collections,
-    cwl_values,
-    judged,
-    reference_values,
-    retrieved,
-    values,
-)
+from tests.conftest import CUTOFFS, by_field, collections, cwl_values, judged, reference_values, retrieved, values
 
 MAX_RELS = st.sampled_from([4, 4.5, 6])
 GAINS = st.sampled_from(["exp", "linear"])
@@ -38,34 +29,21 @@ def assert_equals_reference(measure, score, collection):
     assert cwl_values(measure, *collection) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-@given(collections(), MAX_RELS, GAINS, UNJUDGED, DEEP_CUTOFFS)
-def test_cwl_err8_is_the_sum_over_the_first_k_ranks(collection, max_rel, gain, unjudged, k):
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "cutoff": k}
-    assert_equals_reference(CWL_ERR8(**parameters), partial(reference.cwl, "ERR8", **parameters), collection)
+SUMS = {
+    CWL_ERR8: ("ERR8", "cutoff", DEEP_CUTOFFS),
+    CWL_ERR9: ("ERR9", "cutoff", DEEP_CUTOFFS),
+    CWL_ERR10: ("ERR10", "phi", PHIS),
+    CWL_ERR11: ("ERR11", "T", TS),
+    CWL_RBP: ("RBP", "phi", PHIS),
+}
 
 
-@given(collections(), MAX_RELS, GAINS, UNJUDGED, DEEP_CUTOFFS)
-def test_cwl_err9_is_the_sum_over_the_first_k_ranks(collection, max_rel, gain, unjudged, k):
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "cutoff": k}
-    assert_equals_reference(CWL_ERR9(**parameters), partial(reference.cwl, "ERR9", **parameters), collection)
-
-
-@given(collections(), MAX_RELS, GAINS, UNJUDGED, PHIS)
-def test_cwl_err10_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, phi):
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "phi": phi}
-    assert_equals_reference(CWL_ERR10(**parameters), partial(reference.cwl, "ERR10", **parameters), collection)
-
-
-@given(collections(), MAX_RELS, GAINS, UNJUDGED, TS)
-def test_cwl_err11_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, T):
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "T": T}
-    assert_equals_reference(CWL_ERR11(**parameters), partial(reference.cwl, "ERR11", **parameters), collection)
-
-
-@given(collections(), MAX_RELS, GAINS, UNJUDGED, PHIS)
-def test_cwl_rbp_is_the_sum_over_all_ranks(collection, max_rel, gain, unjudged, phi):
-    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, "phi": phi}
-    assert_equals_reference(CWL_RBP(**parameters), partial(reference.cwl, "RBP", **parameters), collection)
+@pytest.mark.parametrize("measure", SUMS, ids=str)
+@given(collections(), MAX_RELS, GAINS, UNJUDGED, st.data())
+def test_cwl_measures_are_their_sums_over_ranks(measure, collection, max_rel, gain, unjudged, data):
+    name, further, values = SUMS[measure]
+    parameters = {"max_rel": max_rel, "gain": gain, "unjudged": unjudged, further: data.draw(values)}
+    assert_equals_reference(measure(**parameters), partial(reference.cwl, name, **parameters), collection)
 
 
 @given(collections(st.sampled_from([0, 0, 0.25, 0.5, 1])), UNJUDGED)
@@ -158,31 +136,20 @@ def test_inverse_squares_end_early_where_unjudged_documents_have_gain(T):
 LEVELS = st.sampled_from([(0, 4), (0, 7), (1, 4), (-1, 5)])
 
 
-@given(collections(), LEVELS, DEEP_CUTOFFS)
-@example(({"q": {"d": 1}}, {"q": {"d": 1.0}}), (0, 7), 1001)
-def test_nerr8_is_the_sum_over_at_most_1000_ranks(collection, levels, k):
-    parameters = {"min_rel": levels[0], "max_rel": levels[1], "cutoff": k}
-    assert_equals_reference(ir_measures.NERR8(**parameters), partial(reference.nerr, "NERR8", **parameters), collection)
+NERR = {
+    ir_measures.NERR8: ("cutoff", DEEP_CUTOFFS),
+    ir_measures.NERR9: ("cutoff", DEEP_CUTOFFS),
+    ir_measures.NERR10: ("p", PHIS.filter(bool) | st.just(0.999)),
+    ir_measures.NERR11: ("T", TS.filter(bool).map(float)),
+}
 
 
-@given(collections(), LEVELS, DEEP_CUTOFFS)
-def test_nerr9_is_the_sum_over_at_most_1000_ranks(collection, levels, k):
-    parameters = {"min_rel": levels[0], "max_rel": levels[1], "cutoff": k}
-    assert_equals_reference(ir_measures.NERR9(**parameters), partial(reference.nerr, "NERR9", **parameters), collection)
-
-
-@given(collections(), LEVELS, PHIS.filter(bool) | st.just(0.999))
-def test_nerr10_is_the_sum_over_1000_ranks(collection, levels, p):
-    parameters = {"min_rel": levels[0], "max_rel": levels[1], "p": p}
-    measure = ir_measures.NERR10(**parameters)
-    assert_equals_reference(measure, partial(reference.nerr, "NERR10", **parameters), collection)
-
-
-@given(collections(), LEVELS, TS.filter(bool).map(float))
-def test_nerr11_is_the_sum_over_1000_ranks(collection, levels, T):
-    parameters = {"min_rel": levels[0], "max_rel": levels[1], "T": T}
-    measure = ir_measures.NERR11(**parameters)
-    assert_equals_reference(measure, partial(reference.nerr, "NERR11", **parameters), collection)
+@pytest.mark.parametrize("measure", NERR, ids=str)
+@given(collections(), LEVELS, st.data())
+def test_nerr_are_their_sums_over_at_most_1000_ranks(measure, collection, levels, data):
+    further, values = NERR[measure]
+    parameters = {"min_rel": levels[0], "max_rel": levels[1], further: data.draw(values)}
+    assert_equals_reference(measure(**parameters), partial(reference.nerr, measure.NAME, **parameters), collection)
 
 
 @pytest.mark.parametrize("measure", [ir_measures.NERR8 @ 2000, ir_measures.NERR9 @ 2000, ir_measures.NERR10(p=0.999)])

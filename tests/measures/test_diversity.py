@@ -22,7 +22,7 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io import readers
 from ir_lexirecall.measures import ndeval as ndeval_measures
 from ir_lexirecall.measures.scoring import values as values_of
-from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections
+from tests.conftest import ASPECT_IDS, CUTOFFS, DOC_IDS, bases, collections, rankings, subtopic_collections, words
 
 WHOLE_GRADES = st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4])
 SHARES = st.sampled_from([0, 0.1, 0.25, 0.5, 0.7, 0.9, 1])
@@ -430,19 +430,9 @@ ONE_SUBTOPIC = st.dictionaries(DOC_IDS, WHOLE_GRADES, min_size=1).map(lambda gra
 
 @pytest.mark.parametrize(
     "base",
-    [
-        "nDCG",
-        "nDCG@5",
-        "AP(rel=2)",
-        "P@3",
-        "RBP(p=0.5)",
-        "ERR@10",
-        "Bpref",
-        "Judged@4",
-        "CWL_ERR10(max_rel=5,unjudged='best')",
-        "RBU",
-        "LexiRecall",
-    ],
+    words(
+        "nDCG nDCG@5 AP(rel=2) P@3 RBP(p=0.5) ERR@10 Bpref Judged@4 CWL_ERR10(max_rel=5,unjudged='best') RBU LexiRecall"
+    ),
 )
 @given(ONE_SUBTOPIC, rankings())
 def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
@@ -450,44 +440,6 @@ def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
     measure = parse_measure(base)
     aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
     assert IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
-
-
-@given(ONE_SUBTOPIC, rankings(), CUTOFFS)
-def test_d_ndcg_of_one_subtopic_is_ndcg(grades, ranking, k):
-    measure = nDCG if k is None else nDCG @ k
-    aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
-    assert D_nDCG(cutoff=k).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
-
-
-@given(subtopic_collections(), WEIGHTS, st.integers(1, 60))
-def test_dsharp_goes_from_d_ndcg_to_subtopic_recall(collection, weights, k):
-    judgments, run = collection
-    qrels = table(judgments, weights)
-    assert values(DSharp(gamma=0) @ k, qrels, run) == values(D_nDCG() @ k, qrels, run)
-    assert values(DSharp(gamma=1) @ k, qrels, run) == values(StRecall @ k, qrels, run)
-
-
-@given(subtopic_collections(), WEIGHTS, CUTOFFS)
-def test_eu_without_effort_and_novelty_adds_up_discounted_gains(collection, weights, k):
-    """Every retrieved document counts for itself: the sum of what each would be worth alone at its rank."""
-    judgments, run = collection
-
-    def sum_of_gains(ranking: Sequence[str], subtopics: Subtopics) -> float:
-        w, r = weights_of(subtopics, weights), gains_of(subtopics, "linear", 4)
-        return math.fsum(
-            w[t] * r[t].get(doc, 0) / math.log2(2 * i) for t in w for i, doc in enumerate(ranking[:k], start=1)
-        )
-
-    measure = EU(alpha=0, e=0, gain="linear", max_rel=4, cutoff=k)
-    assert values(measure, table(judgments, weights), run) == close(by_definition(sum_of_gains, judgments, run))
-
-
-@given(subtopic_collections(), CUTOFFS)
-def test_srr_is_0_or_the_reciprocal_of_a_rank(collection, k):
-    judgments, run = collection
-    found = values(SRR(cutoff=k), table(judgments), run)
-    for q, value in found.items():
-        assert value == 0 or value in [1 / i for i in range(1, min(len(run[q]), k or math.inf) + 1)]
 
 
 @given(collections(), st.integers(1, 60))
@@ -508,63 +460,15 @@ def test_the_residual_of_gerr_brackets_the_value_for_any_further_judgments(grade
     assert found["worst"] - 1e-14 <= value <= found["best"] + 1e-14
 
 
-def test_the_residual_of_gerr_without_a_cutoff_goes_on_below_the_ranking():
-    """Documents of gain 1/2 for ever: sum of 2^-i / i = ln 2."""
-    found = values(GERR(max_rel=1, unjudged="best"), {"q": {"a": 1}}, {"q": {}})
-    assert found == {"q": pytest.approx(math.log(2), rel=1e-15)}
-
-
-@pytest.mark.parametrize(
-    ("grade", "max_rel", "saturation", "needed"), [(1, 10, 1, 10), (1, 100, 0.55, 55), (1, 3, 1, 3)]
-)
-def test_ct_is_full_after_as_many_documents_as_it_takes_exactly(grade, max_rel, saturation, needed):
-    qrels = {"q": {f"d{i}": grade for i in range(needed + 5)}}
-    run = {"q": {f"d{i}": -float(i) for i in range(needed + 5)}}
-    measure = CT(alpha=0, saturation=saturation, gain="linear", max_rel=max_rel)
-    expected = math.fsum(grade / max_rel / i for i in range(1, needed + 1))
-    assert values(measure, qrels, run) == close({"q": expected})
-
-
-@given(subtopic_collections(), CUTOFFS)
-def test_ct_that_never_is_full_and_forgives_repetition_is_precision_at_each_rank(collection, k):
-    """alpha = 0 and no saturation: every gain over its rank."""
-    judgments, run = collection
-
-    def gains_over_ranks(ranking: Sequence[str], subtopics: Subtopics) -> float:
-        w, r = weights_of(subtopics, None), gains_of(subtopics, "exp", 4)
-        return math.fsum(w[t] * r[t].get(doc, 0) / i for t in w for i, doc in enumerate(ranking[:k], start=1))
-
-    measure = CT(alpha=0, saturation=10**6, max_rel=4, cutoff=k)
-    assert values(measure, table(judgments), run) == close(by_definition(gains_over_ranks, judgments, run))
-
-
 ALL = [
     parse_measure(text)
-    for text in [
-        "alpha_DCG(alpha=0.3)@7",
-        "alpha_nDCG(alpha=0.3)@7",
-        "alpha_nDCG@50",
-        "ERR_IA@10",
-        "nERR_IA(judged_only=True)@10",
-        "NRBP(alpha=0.3)",
-        "nNRBP(beta=0.9)",
-        "AP_IA(rel=2)",
-        "P_IA@5",
-        "StRecall@5",
-        "IA(base='nDCG')@10",
-        "IA(base='AP')",
-        "IA(base='CWL_ERR11(max_rel=4)')",
-        "D_nDCG",
-        "DSharp@10",
-        "EU",
-        "EU(alpha=0.3,e=0.1,gain='linear')@20",
-        "CT",
-        "CT(alpha=0.3,saturation=0.7,gain='linear',max_rel=7)@20",
-        "SRR",
-        "GERR(max_rel=4)",
-        "GERR(max_rel=5,unjudged='best')",
-        "GERR(max_rel=4.5,gain='linear',unjudged='best')@20",
-    ]
+    for text in words(
+        "alpha_DCG(alpha=0.3)@7 alpha_nDCG(alpha=0.3)@7 alpha_nDCG@50 ERR_IA@10 nERR_IA(judged_only=True)@10 "
+        "NRBP(alpha=0.3) nNRBP(beta=0.9) AP_IA(rel=2) P_IA@5 StRecall@5 IA(base='nDCG')@10 IA(base='AP') "
+        "IA(base='CWL_ERR11(max_rel=4)') D_nDCG DSharp@10 EU EU(alpha=0.3,e=0.1,gain='linear')@20 CT "
+        "CT(alpha=0.3,saturation=0.7,gain='linear',max_rel=7)@20 SRR GERR(max_rel=4) GERR(max_rel=5,unjudged='best') "
+        "GERR(max_rel=4.5,gain='linear',unjudged='best')@20"
+    )
 ]
 
 

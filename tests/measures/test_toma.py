@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ir_lexirecall import CAM, MM, TOMA
 from ir_lexirecall._util.measure_strings import parse_measure
-from tests.conftest import PROVIDER, aspect_collections, bases, in_columns, reference_values, values
+from tests.conftest import PROVIDER, aspect_collections, bases, in_columns, reference_values, values, words
 
 
 def in_rows(judgments: Mapping[str, Any]) -> pd.DataFrame:
@@ -89,26 +89,11 @@ RUN = {
 
 @pytest.mark.parametrize(
     "base",
-    [
-        "nDCG(judged_only=True)@3",
-        "AP(rel=2,judged_only=True)",
-        "Rprec(rel=2)",
-        "Bpref(rel=2)",
-        "Success(rel=3)@2",
-        "Judged@3",
-        "infAP(rel=2)",
-        "IPrec(rel=1)@0.5",
-        "ERR@4",
-        "NERR8(max_rel=4)@5",
-        "NERR11(max_rel=4)",
-        "TSE(rel=2)",
-        "LR(rel=1)",
-        "LR(rel=2)",
-        "CWL_ERR10(max_rel=4)",
-        "CWL_RBP(max_rel=4,unjudged='best')",
-        "RBU(p=0.9)",
-        "RBU(p=0.9,e=0,max_rel=4)@3",
-    ],
+    words(
+        "nDCG(judged_only=True)@3 AP(rel=2,judged_only=True) Rprec(rel=2) Bpref(rel=2) Success(rel=3)@2 Judged@3 "
+        "infAP(rel=2) IPrec(rel=1)@0.5 ERR@4 NERR8(max_rel=4)@5 NERR11(max_rel=4) TSE(rel=2) LR(rel=1) LR(rel=2) "
+        "CWL_ERR10(max_rel=4) CWL_RBP(max_rel=4,unjudged='best') RBU(p=0.9) RBU(p=0.9,e=0,max_rel=4)@3"
+    ),
 )
 @pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
 def test_any_measure_can_be_the_base(base):

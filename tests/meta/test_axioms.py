@@ -344,17 +344,6 @@ def test_properties_of_diaz_et_al_over_all_small_rankings(measure: str, monkeypa
     assert {name: table[name] == "holds" for name in expected} == expected
 
 
-def test_localized_measures_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_only(monkeypatch, "localization", "suffix invariance", "completeness", "realizability")
-    table = axioms(["P@5", "RR@3", "nDCG@5", "R@5"], cases=20).pivot(
-        index="property", columns="measure", values="result"
-    )
-    assert table.loc["localization"].to_dict() == {"P@5": "holds", "RR@3": "holds", "nDCG@5": "fails", "R@5": "fails"}
-    assert set(table.loc["suffix invariance"]) == {"holds"}
-    assert set(table.loc["completeness"]) == {"holds"}
-    assert table.loc["realizability"].to_dict() == {"P@5": "fails", "RR@3": "holds", "nDCG@5": "holds", "R@5": "fails"}
-
-
 def test_a_measure_that_is_no_number_without_relevant_documents_is_not_complete() -> None:
     class Undefined(irl.Measure, register=False):
         """Precision of a user who needs a relevant document in the topic."""
@@ -538,15 +527,6 @@ def test_gains_are_scaled_where_a_constraint_asks_for_it(monkeypatch: pytest.Mon
     assert "max_rel=2" in inner["base"]
     assert "linear" in inner["base"]
     assert with_gains(parse_measure("AP"), "small", 2) == parse_measure("AP")
-
-
-def test_random_cases_find_what_is_too_large_to_enumerate(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_only(monkeypatch, "deepness")
-    small = check("AP", size=2, cases=0).set_index("property")
-    assert small.loc["deepness", "result"] == "not applicable"
-    large = check("AP", size=2, cases=200).set_index("property")
-    assert large.loc["deepness", "result"] == "fails"
-    assert "200 random cases of size 3 to 15" in large.loc["deepness", "search"]
 
 
 @pytest.mark.parametrize("cutoff", [20, 1000])

@@ -523,33 +523,6 @@ def test_texts_may_be_measures_as_they_print() -> None:
     assert not calls
 
 
-def sorted_rows(rows: pd.DataFrame) -> list[tuple[Any, ...]]:
-    return sorted(rows.itertuples(index=False, name=None), key=str)
-
-
-DUPLICATES = [["v", "v", "w", "w"], ["v", "v", "v #0", "0: v"], ["v"] * 4]
-
-
-@pytest.mark.parametrize("names", DUPLICATES, ids=["duplicates", "numbered", "equal"])
-@pytest.mark.parametrize("perquery", [False, True, "both"])
-@PLANS
-def test_duplicate_names(names: list[str], perquery: bool | str, plan: str) -> None:
-    ours, plain = both(interleaved, ["map"], names=names, perquery=perquery, plan=plan)
-    brute = brute_force(interleaved)
-    if perquery is not True:
-        averages, expected = (ours[0], plain[0]) if perquery else (ours, plain)
-        assert_same_columns(averages, expected)
-        assert averages[PREF].tolist() == pytest.approx(brute.means())
-    if perquery:
-        rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
-        plain_rows = [row for row in sorted_rows(rows) if row[2] != PREF]
-        np.testing.assert_equal(plain_rows, sorted_rows(expected))
-        found = sorted(rows.loc[rows["measure"] == PREF, ["name", "qid", "value"]].itertuples(index=False))
-        wanted = sorted((names[s], q, brute.against_others(s, q)) for s in range(4) for q in brute.queries())
-        assert [row[:2] for row in found] == [row[:2] for row in wanted]
-        assert [row[2] for row in found] == pytest.approx([row[2] for row in wanted])
-
-
 # -- what is returned ------------------------------------------------------------------------------
 
 
@@ -674,49 +647,6 @@ def test_no_preferences(perquery: bool | str, dataframe: bool, plan: str, prefer
     if perquery:
         rows, expected = (ours[1], plain[1]) if perquery == "both" else (ours, plain)
         assert_plain_rows(rows, expected, [])
-
-
-@pytest.mark.parametrize("options", [{}, {"perquery": True}, {"perquery": "both"}, {"baseline": 1}])
-@pytest.mark.parametrize("dataframe", [True, False])
-def test_return_comparison(options: dict[str, Any], dataframe: bool) -> None:
-    call = {"eval_metrics": ["map"], "verbose": False, "plan": "tree", "dataframe": dataframe, **options}
-    args = (topics(), qrels())
-    result, compared = pt.lexirecall.Experiment(named([]), *args, return_comparison=True, **call)
-    alone = pt.lexirecall.Experiment(named([]), *args, **call)
-    assert type(result) is type(alone)
-    brute = brute_force(named)
-    assert compared.runs == list(named([]))
-    assert sorted(compared.criterion("lexirecall").query_ids) == sorted(brute.queries())
-    assert sorted(compared.query_ids) == sorted(q for q in brute.grades)
-    names = compared.runs
-    for b in range(4):
-        for a in range(b):
-            explained = compared.explain(names[a], names[b], "lexirecall").set_index("query_id")["preference"].to_dict()
-            assert explained == {q: brute.preference(a, b, q) for q in brute.queries()}
-
-
-@pytest.mark.parametrize("options", [{}, {"perquery": True}, {"perquery": "both"}, {"highlight": "bold"}])
-@pytest.mark.parametrize("dataframe", [True, False])
-@PLANS
-def test_single_system(options: dict[str, Any], dataframe: bool, plan: str) -> None:
-    def single(calls: Calls) -> list[Any]:
-        return [Retrieve("a", calls) >> Rerank("x", calls)]
-
-    options = {"dataframe": dataframe, "plan": plan, **options}
-    ours, plain = both(single, [AP, LR], **options)
-    if not dataframe:
-        assert_same_dicts(ours, plain)
-    elif options.get("perquery") is True:
-        assert_plain_rows(ours, plain, [])
-    elif options.get("perquery") == "both":
-        assert_same_columns(ours.averages, plain.averages)
-        assert_plain_rows(ours.perquery, plain.perquery, [])
-    elif "highlight" in options:
-        assert_same_columns(ours.data, plain.data)
-        assert cell_styles(ours) == cell_styles(plain)
-    else:
-        assert_same_columns(ours, plain)
-        assert ours.attrs["comparison"].criteria == ["AP", "LexiRecall"]
 
 
 @pytest.mark.parametrize("metrics", [[], ["mrt"]])

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from ir_measures import AP, nDCG
 from pandas.testing import assert_frame_equal
-from scipy.stats import ttest_rel
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
@@ -160,51 +159,6 @@ def test_values_per_query(kind: str, options: dict[str, Any]) -> None:
         for name, values in wanted(QRELS, MEASURES_ASKED).items()
         for (qid, measure), value in values.stack().items()
     }
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"batch_size": 1},
-        {"batch_size": 3},
-        {"plan": "tree", "verbose": False},
-        {"plan": "tree", "verbose": False, "batch_size": 2},
-        {"filter_by_qrels": True},
-        {"filter_by_topics": True},
-    ],
-    ids=str,
-)
-def test_means_by_any_plan(options: dict[str, Any]) -> None:
-    assert_means(experiment(QRELS, MEASURES_ASKED, **options), QRELS, MEASURES_ASKED)
-
-
-@pytest.mark.parametrize("kind", ["tables", "transformers"])
-def test_a_baseline(kind: str) -> None:
-    table = experiment(QRELS, MEASURES_ASKED, kind, baseline=0).set_index("name")
-    values = wanted(QRELS, MEASURES_ASKED)
-    for measure in map(column, MEASURES_ASKED):
-        for name in NAMES[1:]:
-            a, b = values[name][measure], values["first"][measure]
-            assert table.loc[name, f"{measure} +"] == (a > b).sum()
-            assert table.loc[name, f"{measure} -"] == (a < b).sum()
-            assert table.loc[name, f"{measure} p-value"] == pytest.approx(ttest_rel(a, b).pvalue)
-
-
-def test_a_baseline_with_a_correction() -> None:
-    table = experiment(QRELS, [TSE, "map"], baseline=0, correction="holm")
-    assert "TSE p-value corrected" in table.columns
-    assert (table["TSE p-value corrected"].iloc[1:] >= table["TSE p-value"].iloc[1:]).all()
-
-
-def test_rounded_and_highlighted_results() -> None:
-    table = experiment(QRELS, [TSE, LR, "map"], round={"TSE": 2, "LexiRecall": 3})
-    values = wanted(QRELS, [TSE, LR, "map"])
-    for measure, places in (("TSE", 2), ("LexiRecall", 3)):
-        assert table[measure].tolist() == pytest.approx(
-            [values[n][measure].mean() for n in NAMES], abs=0.501 * 10**-places
-        )
-        assert all(len(str(value)) <= 2 + places for value in table[measure])
-    assert "TSE" in experiment(QRELS, [TSE, "map"], highlight="bold").to_html()
 
 
 def test_a_query_without_results_counts_as_0() -> None:

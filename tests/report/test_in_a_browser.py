@@ -252,23 +252,6 @@ def test_a_click_on_a_head_sorts(browser: Browser, file: Path, result: Compariso
     nothing_went_wrong(browser)
 
 
-def test_missing_values_sort_last_in_both_directions(browser: Browser, tmp_path: Path) -> None:
-    same = {"q": {"a": 1.0}}
-    runs = {"x": same, "y": same, "z": {"q": {"b": 1.0}}}
-    with pytest.warns(UserWarning, match="run 'z' retrieves nothing"):
-        result = irl.compare({"q": {"a": 1}}, runs, ["AP"], test="t", allow_empty=True)
-    open_page(browser, Report(result).write(tmp_path / "report.html"))
-    browser.js(OPEN_ALL)
-    head = "document.querySelector('table[data-file^=Differences] th[data-column=effect_size]')"
-    for _ in range(2):
-        browser.click(head)
-        shown = browser.js(
-            f"[...{head}.closest('table').tBodies[0].rows].map(r => r.cells[{head}.cellIndex].textContent)"
-        )
-        missing = [cell == "–" for cell in shown]
-        assert missing == sorted(missing)
-
-
 def saved(browser: Browser, name: str, folder: Path) -> list[dict[str, str]]:
     """The rows of a table, saved as CSV."""
     browser.click(f"document.querySelector('table[data-file=\"{name}\"]').nextElementSibling")
@@ -451,19 +434,6 @@ def test_a_click_on_a_bar_or_a_cell_of_the_heatmap_opens_it(browser: Browser, fi
     browser.click("document.querySelector('.heatmap td[data-a=bm25][data-b=overlap]')")
     assert browser.js(names) == ["bm25", "overlap"]
     nothing_went_wrong(browser)
-
-
-def test_a_pair_turned_round_says_the_same(browser: Browser, file: Path, result: Comparison) -> None:
-    open_page(browser, file)
-    for by in ("lexirecall", "rpp", "AP"):
-        said = {}
-        for a, b in (("bm25", "ql"), ("ql", "bm25")):
-            choose(browser, "run-a", a)
-            choose(browser, "run-b", b)
-            choose(browser, "by", by)
-            tally = browser.js("document.getElementById('tally').textContent")
-            said[a] = {run: int(re.search(rf"\b{run} wins (\d+)", tally)[1]) for run in ("bm25", "ql")}  # type: ignore[index]
-        assert said["bm25"] == said["ql"]
 
 
 # -- paper -------------------------------------------------------------------------------------------

@@ -94,16 +94,6 @@ def test_caveats_stand_at_the_top_and_beside_the_run_that_they_concern(page: str
     assert all(note in text_of(page, ".//section[@id='pairs']") for note in pairs)
 
 
-def test_notes_of_one_kind_on_one_run_are_one_sentence(page: str, result: Comparison) -> None:
-    """Ties that move several measures of a run are told once, not a sentence for each measure."""
-    notes = [note for note in comparison_caveats(result) if "equal score" in note and note.runs == ("overlap",)]
-    assert len(notes) > 1
-    row = next(row for row in root(page).iterfind(RANKING) if row.find("th").get("data-value") == "overlap")
-    assert row.text_content().count("equal score") == 1
-    assert all(note.fact in row.text_content() for note in notes)
-    assert text_of(page, ".//div[@class='caveats']").count("equal score") == 1
-
-
 def test_the_title_names_the_collection() -> None:
     runs = {name: demo.run(name) for name in ("bm25", "ql")}
     for qrels, title in (
@@ -119,21 +109,6 @@ def test_the_title_names_the_collection() -> None:
     )
     assert root(Report(suite).html()).findtext(".//h1") == "Retrieval evaluation: part 0, part 1, part 2 and 2 more"
     assert root(Report(suite, title="Mine").html()).findtext(".//h1") == "Mine"
-
-
-def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
-    name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
-    runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
-    page = root(Report(irl.compare("lexirecall/demo", runs, [name, "AP", "lexirecall"])).html())
-    heads = page.xpath("//*[self::th or self::h2 or self::h3]")
-    named = [head for head in heads if short in head.text_content()]
-    assert len(named) >= 6
-    cards = page.xpath("//article[h3]")
-    assert [card.findtext("p/code") for card in cards if card.findtext("h3") == short] == [name]
-    assert all(head.get("title") == name for head in named if head.get("scope") == "col")
-    assert not [head for head in heads if name in head.text_content()]
-    assert {head.get("data-column") for head in page.xpath("//th[@data-column]")} >= {name}  # what CSV has
-    assert name not in page.xpath("//section[@id='summary']")[0].text_content()
 
 
 def test_all_minus_signs_are_one_character() -> None:
@@ -196,18 +171,6 @@ def test_the_best_sets_are_those_of_the_result(page: str, result: Comparison) ->
 # -- numbers -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
-def test_differences_to_the_leader_are_those_of_the_table_turned_round(result: Comparison, test: str) -> None:
-    tested = result.with_test(test)
-    shown = table(Report(tested, details=0).html(), "Mean nDCG@10").iloc[1:]
-    pairs = tested.table("nDCG@10").set_index(["run_a", "run_b"])
-    leader, *others = tested.ranking()["run"]
-    for difference, p, run in zip(shown["difference"], shown["p_corrected"], others, strict=True):
-        row = pairs.loc[run, leader] if (run, leader) in pairs.index else -pairs.loc[leader, run][["estimate"]]
-        assert difference == row["estimate"]
-        assert p in pairs["p_corrected"].to_numpy()
-
-
 def test_a_baseline_is_what_runs_are_compared_with() -> None:
     """By a measure of which the smaller value is better, too: differences are raw, verdicts say who is better."""
     by = ["RE(n=90)", "AP"]
@@ -227,16 +190,6 @@ def shown_runs(page: str, result: Comparison) -> list[str]:
     runs = [row.find("th").get("data-value") for row in root(page).iterfind(RANKING)]
     assert runs == list(result.ranking()["run"])
     return runs
-
-
-def test_verdicts_with_a_margin_are_said_and_not_drawn_as_significant() -> None:
-    result = irl.compare("lexirecall/demo", demo.runs(), "LR", baseline="ql", margin=0.5)
-    page = Report(result, details=0).html()
-    shown = table(page, "Mean LR").set_axis(shown_runs(page, result), axis=0)
-    expected = result.verdicts().set_index("run_a")["verdict"]
-    assert set(expected) & {"within margin", "not worse"}
-    assert shown["verdict"].drop("ql").to_dict() == expected.replace("undecided", NO_DIFFERENCE).to_dict()
-    assert "margin 0.5" in text_of(page, ".//section[@id='provenance']")
 
 
 def test_tables_are_those_of_the_api(page: str, result: Comparison) -> None:
@@ -362,11 +315,6 @@ def test_many_runs_have_no_heatmap() -> None:
     assert "too many for a picture" in text_of(page, ".//section[@id='pairs']")
 
 
-def test_a_folder_that_is_not_there_is_named(small: Comparison, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
-        Report(small).write(tmp_path / "none" / "report.html")
-
-
 def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels.txt"
     qrels.write_bytes(b"q1 0 d1 1\n")
@@ -398,11 +346,6 @@ def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
         Report(small).html()
-
-
-def test_it_needs_no_matplotlib(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "<h1>" in Report(small).html()
 
 
 # -- the page ----------------------------------------------------------------------------------------

@@ -231,19 +231,6 @@ def test_queries_of_one_side_only(spark: SparkSession) -> None:
     assert unjudged.columns == ["query_id", *measures]
 
 
-def test_integer_ids_mean_their_decimal_strings(spark: SparkSession) -> None:
-    """Of tied documents, 9 comes before 10, as a string."""
-    run = spark.sql("SELECT * FROM VALUES (10L, 10, 1.5D), (10L, 9, 1.5D), (9L, 1, 0.5D) AS (query_id, doc_id, score)")
-    qrels = SMALL_QRELS.assign(query_id=["10", "9", "8"], doc_id=["10", "1", "1"])
-    wanted = pd.DataFrame({"TSE": [0.5, 0.0, 1.0]}, index=pd.Index(["10", "8", "9"], name="query_id"))
-    for judged in (
-        spark.createDataFrame(qrels),
-        spark.createDataFrame(qrels.astype({"query_id": "int16", "doc_id": "int64"})),
-        spark.createDataFrame(qrels).selectExpr("CAST(query_id AS DECIMAL(20, 0)) query_id", "doc_id", "relevance"),
-    ):
-        assert_same(spark_lexirecall.evaluate(TSE, judged, run), wanted)
-
-
 def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
     rows = [("1", "a", 2, "relevance"), ("1", "a", 1, "quality"), ("2", "a", 3, "quality"), ("3", "b", 1, "relevance")]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
@@ -445,24 +432,6 @@ def test_bad_rows_are_refused_as_in_one_process(case: str, spark: SparkSession) 
     of_two = refusal(lambda: irl.compare(qrels, {"a": run, "b": run}))
     assert refusal(lambda: spark_lexirecall.compare(frames[0], {"a": frames[1], "b": frames[1]}, buckets=1)) == of_two
     assert cached(spark) == before
-
-
-def test_bad_rows_in_several_buckets(spark: SparkSession) -> None:
-    run = spark.createDataFrame(SMALL_RUN).withColumn("score", F.lit("high"))
-    wanted = refusal(lambda: irl.evaluate(TSE, SMALL_QRELS, SMALL_RUN[:1].assign(score="high")))
-    message = refusal(
-        lambda: spark_lexirecall.evaluate(TSE, spark.createDataFrame(SMALL_QRELS), run, buckets=50, aggregate=True)
-    )
-    assert message.startswith(
-        f"{wanted} (and 1 more like it) (bad input in another bucket: run: the score of document 'x'"
-    )
-
-
-def test_a_grade_beyond_the_scale(spark: SparkSession) -> None:
-    frames = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
-    measure = CWL_ERR10(max_rel=1)
-    wanted = refusal(lambda: irl.evaluate(measure, SMALL_QRELS, SMALL_RUN))
-    assert refusal(lambda: spark_lexirecall.evaluate(measure, *frames)) == wanted
 
 
 class Unserved(Measure):  # type: ignore[misc]
