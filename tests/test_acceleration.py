@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import AP, ERR, Bpref, NumQ, NumRel, NumRet, P, R, nDCG
+from ir_measures import AP, Bpref, NumQ, NumRel, NumRet, P, R, nDCG
 from ir_measures.measures.base import Measure
 
 import ir_lexirecall as irl
@@ -228,16 +228,6 @@ def test_pytrec_eval_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         with irl.accelerate():
             values = ir_measures.calc_aggregate([*IDENTICAL, *OURS], build(QRELS, "relevance")(), build(RUN, "score")())
         assert len(values) == len({*IDENTICAL, *OURS})
-
-
-def test_measures_that_are_not_identical_stay_where_they_are() -> None:
-    others = [ERR @ 10, ir_measures.RBP(rel=1), ir_measures.Judged @ 5, nDCG(dcg="exp-log2")]
-    assert not any(map(identical, others))
-    with irl.accelerate():
-        provider = ir_measures.DefaultPipeline.providers[0]
-        assert provider.NAME == acceleration.NAME
-        assert not any(map(provider.supports, others))
-    check_nothing_changes([ir_measures.RBP(rel=1), ir_measures.Judged @ 5, AP, TSE], lambda: QRELS, lambda: RUN)
 
 
 # -- on and off --------------------------------------------------------------------------------------

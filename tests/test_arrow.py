@@ -133,12 +133,6 @@ def test_a_part_without_judgments(measures: Any) -> None:
         assert len(align_arrow(nothing, run)) == 0
 
 
-def test_a_part_without_judgments_is_checked_all_the_same() -> None:
-    nothing, run = qrel_table({"q": {"a": 1}}).slice(1), run_table({"q": {"a": float("nan")}})
-    with pytest.raises(ValueError, match="the score of document 'a' for query 'q' is nan"):
-        evaluate_arrow(TSE, nothing, run)
-
-
 def test_bad_input_is_refused_as_by_evaluate() -> None:
     qrels, run = qrel_table({"q": {"a": 1}}), run_table({"q": {"a": 1.0}})
     twice = pa.concat_tables([run, run])
@@ -191,14 +185,6 @@ def test_documents_taken_out_and_condensed_lists(exclude: Any, judged_only: bool
     pd.testing.assert_frame_equal(as_frame(values), wanted, check_exact=True, check_index_type=False)
     ranks = align_arrow(judgments, run_table(run))
     assert_same_ranks(ranks_from_arrow(judgments, ranks), align(judgments, run))
-
-
-def test_judgments_of_a_part_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    qrels, run = qrel_table({"q1": {"a": 1, "b": 2}, "q2": {"a": 1}}), run_table({"q1": {"b": 1.0, "a": 2.0}})
-    made, plain = [], Judgments.from_qrels
-    monkeypatch.setattr(Judgments, "from_qrels", lambda *args: made.append(plain(*args)) or made[-1])
-    align_arrow(qrels, run, measures_by_column(["TSE", "AP", "NumRet"]), aspects=["relevance"])
-    assert len(made) == 1
 
 
 def test_a_query_with_nothing_judged_retrieved_keeps_its_depth() -> None:

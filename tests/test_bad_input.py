@@ -20,7 +20,6 @@ from ir_measures import AP, Compat, Qrel, ScoredDoc, nDCG, parse_measure
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import files as content
 from ir_lexirecall.measures import REGISTRY
 
 QRELS = {"q1": {"d1": 1, "d2": 0, "d3": 2}, "q2": {"d1": 1}}
@@ -209,20 +208,6 @@ def test_bad_rows(name: str, form: str, tmp_path: Path) -> None:
     for message in refusals(form, rows, value, measure, tmp_path):
         assert_names(message, *(part for part in parts if part != ONE))
         assert ONE not in parts or "more" not in message
-
-
-def test_a_document_twice_is_found_in_a_query_in_two_places() -> None:
-    rows = [("q1", "d1", 3.0), ("q2", "d1", 2.0), ("q1", "d1", 1.0)]
-    message = evaluate(TSE, run=[ScoredDoc(*row) for row in rows])
-    assert_names(message, "'q1'", "'d1'")
-    assert "more" not in message
-
-
-@pytest.mark.parametrize("form", ["pandas", "polars", "dict", "generator"])
-def test_standard_measures_do_not_see_bad_scores_either(form: str, tmp_path: Path) -> None:
-    """On its own, ir_measures takes a NaN score and a document twice without a word."""
-    run = FORMATS[form]([("q1", "d1", NAN), ("q1", "d7", 1.0)], "score", tmp_path)
-    assert_names(evaluate([AP], run=run), "'q1'", "'d1'", "nan")
 
 
 def test_scores_of_a_query_without_judgments_are_judged_alike_in_all_formats(tmp_path: Path) -> None:
@@ -471,20 +456,6 @@ def test_an_unknown_parameter(measure: Any) -> None:
     assert evaluate(f"{measure.NAME}(depth=3)") == f"evaluate: {message}"
 
 
-@pytest.mark.parametrize("block", [30, 10**6])
-@pytest.mark.parametrize("measures", ["TSE", ["TSE", "AP"]])
-def test_a_score_in_a_table_file_that_is_a_text(measures: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(content, "_BLOCK", block)
-    path = tmp_path / "run.csv"
-    path.write_text(
-        "query_id,doc_id,score\n" + "".join(f"q1,d{i},0.{i}\n" for i in range(1, 9)) + "q1,d9,abc\nq1,x,7\n"
-    )
-    with pytest.raises(
-        ValueError, match=r"run\.csv, line 10: the score of document 'd9' for query 'q1' is 'abc'[^(]*$"
-    ):
-        irl.evaluate(measures, {"q1": {"d1": 1}}, path)
-
-
 def test_a_column_under_both_of_its_names_is_read_under_ours() -> None:
     """PyTerrier's name is a further column then."""
     qrels = pd.DataFrame({"query_id": ["q1"], "qid": ["q9"], "doc_id": ["d1"], "relevance": [1]})
@@ -625,14 +596,6 @@ def test_a_weight_that_cannot_be_used(weight: list[Any], parts: list[str]) -> No
     assert_names(refusal(lambda: RBU.calc_aggregate(subtopics(weight), RUN)), "weight", *parts)
 
 
-def test_weights_may_differ_between_queries_and_subtopics() -> None:
-    values = irl.evaluate(RBU(e=0), subtopics([1, 1, 3, 2]), {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d1": 1.0}})
-    gain = 1 / 2  # of grade 1 where 1 is the top grade
-    assert values.iloc[:, 0].tolist() == pytest.approx(
-        [0.99 * gain / 4 + 0.99**2 * (gain * (1 - gain) / 4 + gain * 3 / 4), 0.99 * gain]
-    )
-
-
 def test_columns_that_no_measure_needs_are_not_checked() -> None:
     assert irl.evaluate(TSE, subtopics([-1, "x", None, 2]), RUN).shape == (2, 1)
     assert irl.evaluate(TSE, conflicting(6, 8), RUN).shape == (2, 1)
@@ -711,18 +674,6 @@ def test_a_bad_file(what: str, name: str, content: str | bytes, parts: list[str]
         message = evaluate(TSE, run=given) if what == "run" else evaluate(TSE, qrels=given)
         assert_names(message, str(path), *parts)
         assert message.startswith(f"evaluate: {path}")
-
-
-@pytest.mark.parametrize("value", ["score", "relevance"])
-def test_numbers_of_all_spellings_are_read_from_files(value: str, tmp_path: Path) -> None:
-    spellings = ["3", "+2.5", "2.", "1e0", ".5", "-1E-3", "-7"]
-    path = as_file([("q1", f"d{i}", number) for i, number in enumerate(spellings)], value, tmp_path)
-    if value == "score":
-        ranks = [irl.evaluate(TSE, {"q1": {f"d{i}": 1}}, path).iloc[0, 0] for i in range(len(spellings))]
-        assert ranks == [1 / (1 + i) for i in range(len(spellings))]
-    else:
-        found = [irl.evaluate(TSE(rel=grade), path, {"q1": {"d0": 1.0}}).iloc[0, 0] for grade in (3, 2.5)]
-        assert found == [1, 0]
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

@@ -158,23 +158,6 @@ def test_an_unusable_id_is_named(name: str) -> None:
         irl.load(name)
 
 
-# -- the embedded collection -----------------------------------------------------------------------
-
-
-def test_the_demo_needs_neither_ir_datasets_nor_a_registration() -> None:
-    printed = in_new_process(
-        """
-        import sys
-        import ir_lexirecall as irl
-        collection = irl.load("lexirecall/demo")
-        print(collection.n, len(collection.queries), collection.max_rel, collection.aspects["credibility"])
-        print("ir_datasets" in sys.modules, any("lexirecall" in type(finder).__module__ for finder in sys.meta_path))
-        """,
-        dict(os.environ),
-    )
-    assert printed.split() == ["90", "16", "3", "2", "False", "False"]
-
-
 # -- real collections, from a prepared folder ------------------------------------------------------
 
 

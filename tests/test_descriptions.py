@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import math
 import re
 from typing import Any
 
@@ -123,11 +122,6 @@ def test_the_page_is_of_this_measure() -> None:
         page.name = "x"  # type: ignore[misc]
 
 
-def test_aliases_are_said() -> None:
-    assert irl.describe("LR").heading == "LexiRecall (also LR): Lexicographic Recall"
-    assert irl.describe("MRR").name == "RR"
-
-
 @pytest.mark.parametrize("text", ["TOMA", "CWL_ERR10", "P", "INSQ"])
 def test_what_a_measure_requires_may_be_missing(text: str) -> None:
     assert irl.describe(text).measure == text
@@ -227,8 +221,3 @@ def test_names_are_escaped_in_notebooks() -> None:
     page = dataclasses.replace(irl.describe("LR"), meaning="<script>alert(1)</script>", formula="a < b")
     assert "<script>" not in page._repr_html_()
     assert "a &lt; b" in page._repr_html_()
-
-
-def test_numbers_of_examples_are_finite() -> None:
-    examples = [irl.describe(name).example for name in NAMES]
-    assert all(example is not None and math.isfinite(example.value) for example in examples)

@@ -126,20 +126,6 @@ def test_self(files: tuple[str, str]) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        {1: [31, 40], 2: [50]},
-        pd.DataFrame({"query_id": [1, 1, 2], "doc_id": [31, 40, 50]}),
-        pl.DataFrame({"query_id": [1, 1, 2], "doc_id": [31, 40, 50]}),
-    ],
-    ids=["mapping", "pandas", "polars"],
-)
-def test_integers(rule: Any) -> None:
-    wanted = irl.evaluate(MEASURES, without(QRELS, GONE), without(RUN, GONE))
-    assert_frame_equal(irl.evaluate(MEASURES, irl.load(QRELS, exclude=rule), RUN), wanted, check_exact=True)
-
-
 # -- subtopics and aspects ---------------------------------------------------------------------------
 
 

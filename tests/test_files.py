@@ -194,10 +194,3 @@ def test_the_copy_of_a_pipe_is_private_and_goes(pipe):
         assert copy.read_text() == "text"
         assert stat.S_IMODE(copy.parent.stat().st_mode) == 0o700
     assert not copy.parent.exists()
-
-
-def test_a_file_is_not_copied(tmp_path):
-    path = tmp_path / "file"
-    path.touch()
-    with rereadable(str(path)) as same:
-        assert same == content_path(same) == str(path)

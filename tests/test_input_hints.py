@@ -46,12 +46,6 @@ def test_columns_of_recommenders_get_a_hint(tmp_path: Path) -> None:
         irl.evaluate("AP", tmp_path / "qrels.csv", RUN)
 
 
-def test_line_breaks_within_quotes_stay(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.csv"
-    path.write_bytes(b'query_id,doc_id,relevance\r\nq,"a\r\nb",1\r\nq,c,0\r\n')
-    assert irl.evaluate("RR", path, {"q": {"a\r\nb": 1.0}})["RR"].to_list() == [1.0]
-
-
 def test_runs_with_integers_as_names() -> None:
     runs = {1: RUN, 2: {"q": {"b": 2.0, "a": 1.0}}}
     assert irl.compare(QRELS, runs, "RR", baseline=1).baseline == "1"

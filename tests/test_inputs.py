@@ -36,7 +36,6 @@ from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
-from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io import files as content
@@ -475,22 +474,6 @@ def test_subtopics_in_a_file(tmp_path: Path) -> None:
     assert_same(irl.evaluate([RBU, TSE, AP], wide, nested(RUN)), wanted)
 
 
-def test_subtopics_change_rbu() -> None:
-    one_aspect = irl.evaluate(RBU, nested([(q, d, g) for q, d, g, _ in SUBTOPICS]), nested(RUN))
-    assert (irl.evaluate(RBU, subtopic_frame("subtopic_id"), nested(RUN))["RBU"] != one_aspect["RBU"]).all()
-
-
-def test_weights_of_subtopics_are_scaled() -> None:
-    qrels = subtopic_frame("subtopic_id")
-    equal = irl.evaluate(RBU, qrels, nested(RUN))
-    heavy = irl.evaluate(RBU, qrels.assign(weight=[3 if t == "2" else 1 for t in qrels["subtopic_id"]]), nested(RUN))
-    scaled = irl.evaluate(
-        RBU, qrels.assign(weight=[6.0 if t == "2" else 2.0 for t in qrels["subtopic_id"]]), nested(RUN)
-    )
-    assert_same(heavy, scaled)
-    assert (heavy["RBU"] != equal["RBU"]).all()
-
-
 def test_grade_of_a_document_with_several_subtopics_is_the_highest() -> None:
     # Document 9 has grades 1 and 2, in this order and the other way round.
     for qrels in (subtopic_frame("subtopic_id"), subtopic_frame("subtopic_id").iloc[::-1]):
@@ -577,14 +560,6 @@ def test_base_scores_the_weights_whatever_the_base() -> None:
         )
 
 
-@pytest.mark.parametrize("base", ["P", "CWL_ERR8(max_rel=2)"])
-def test_base_takes_the_cutoff_it_requires(base: str) -> None:
-    values = irl.evaluate(
-        [CAM(aspects={"relevance": 2}, base=base) @ 3, parse_measure(base) @ 3], nested(QRELS), nested(RUN)
-    )
-    assert values.iloc[:, 0].tolist() == values.iloc[:, 1].tolist()
-
-
 # -- queries here and there ----------------------------------------------------------------------------
 
 
@@ -639,12 +614,6 @@ def test_an_empty_run_scores_0(name: str) -> None:
     not_zero = values.columns[(values != 0).any()].tolist()
     # Where something is known of documents that were not retrieved: at rank n, or of the best gain.
     assert not_zero == ["LexiRecall(form='weighted',n=60)", "CWL_ERR10(max_rel=2,unjudged='best')"]
-
-
-@pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
-def test_an_empty_run_file_scores_0(text: str, tmp_path: Path) -> None:
-    (tmp_path / "empty.run").write_text(text)
-    assert (irl.evaluate([TSE, RBU, AP], nested(QRELS), tmp_path / "empty.run") == 0).all(axis=None)
 
 
 @pytest.mark.parametrize("measures", [OURS, ALL], ids=["ours", "with standard ones"])

@@ -77,13 +77,6 @@ def test_every_measure_of_the_registry_takes_it() -> None:
         assert parse_measure(str(measure)) == measure
 
 
-@given(collections(NATURAL))
-@settings(max_examples=60)
-def test_grades(collection: Any) -> None:
-    qrels, run = collection
-    check(rows(qrels), run, PLAIN)
-
-
 @given(subtopic_collections(NATURAL), st.sampled_from(["subtopic_id", "iteration"]))
 @settings(max_examples=60)
 def test_subtopics(collection: Any, column: str) -> None:
@@ -104,12 +97,6 @@ def test_through_ir_measures() -> None:
         found = list(PROVIDER.iter_calc([measure(judged_only=True)], QRELS, RUN))
         wanted = list(PROVIDER.iter_calc([measure], QRELS, by_hand))
         assert [(m.query_id, *m[2:]) for m in found] == [(m.query_id, *m[2:]) for m in wanted]
-
-
-@pytest.mark.parametrize("value", [1, "yes", 0.0, {}], ids=repr)
-def test_other_values(value: Any) -> None:
-    with pytest.raises(ValueError, match="TSE: judged_only must be bool, not"):
-        irl.evaluate(irl.TSE(judged_only=value), QRELS, RUN)
 
 
 @given(collections(NATURAL), st.data())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import ir_measures
@@ -19,12 +18,10 @@ from tests.conftest import (
     aspect_collections,
     bases,
     collections,
-    cwl_values,
     in_columns,
     judged,
     placements,
     retrieved,
-    subtopic_collections,
     subtopic_table,
     values,
     values_of_placements,
@@ -180,15 +177,6 @@ def test_tse_of_one_relevant_document_is_its_reciprocal_rank_in_trec_eval(collec
     assert values(TSE, qrels, run) == expected
 
 
-@pytest.mark.parametrize("exposure", ["AP", "nDCG", "RBP", "linear"])
-@given(collections(), st.sampled_from(["pessimistic", "optimistic"]), st.none() | st.integers(200, 10**6))
-def test_normalized_tse_lies_between_0_and_1(exposure, collection, impute, n):
-    if exposure == "linear" and n is None:
-        n = 200
-    found = values(TSE(exposure=exposure, impute=impute, n=n, normalize=True), *collection)
-    assert all(0 <= value <= 1 for value in found.values())
-
-
 # -- C/W/L -------------------------------------------------------------------------------------------
 
 CWL = [
@@ -208,32 +196,6 @@ def test_unjudged_documents_are_worth_least_at_worst_and_most_at_best(measure, g
     best = values(measure(gain=gain, unjudged="best"), *collection)
     assert all(0 <= worst[q] <= best[q] * (1 + 1e-12) for q in worst)
     assert all(value <= 1 for value in best.values())
-
-
-@pytest.mark.parametrize("unjudged", ["worst", "best"])
-@pytest.mark.parametrize("measure", CWL)
-@given(collections())
-def test_expected_utility_is_total_utility_over_total_cost(measure, unjudged, collection):
-    found = cwl_values(measure(unjudged=unjudged), *collection)
-    for q in collection[0]:
-        total_utility, total_cost = found[q, "expected_total_utility"], found[q, "expected_total_cost"]
-        assert found[q, "value"] == total_utility / total_cost
-        assert found[q, "expected_items"] == total_cost >= found[q, "expected_cost"] == 1
-
-
-# -- rank-biased utility -----------------------------------------------------------------------------
-
-
-@given(subtopic_collections(), st.sampled_from([0.5, 0.9, 1]), st.none() | st.integers(1, 30))
-def test_effort_lowers_rbu_by_what_reading_costs(collection, p, k):
-    judgments, run = collection
-    qrels = subtopic_table(judgments, "iteration")
-    with_effort, without = (values(RBU(p=p, e=e, cutoff=k), qrels, run) for e in (0.25, 0))
-    for q, aspects in judgments.items():
-        read = len(reference.cut(list(run.get(q, {})), k))
-        something_relevant = any(grade > 0 for grades in aspects.values() for grade in grades.values())
-        cost = 0.25 * math.fsum(p**i for i in range(1, read + 1)) if something_relevant else 0.0
-        assert with_effort[q] == pytest.approx(without[q] - cost, rel=1e-12, abs=1e-12)
 
 
 # -- several aspects ---------------------------------------------------------------------------------

@@ -71,14 +71,6 @@ def test_what_would_make_ids_meet(form: Callable[[str], str], words: str) -> Non
         irl.evaluate("AP", QRELS, frame)
 
 
-def test_ids_of_another_collection_are_shown() -> None:
-    with pytest.warns(UserWarning, match="The run's first is 'x00', the qrels' first is 'FT911-00'$"):
-        irl.evaluate("AP", QRELS, {q: {f"x{q[1:]}{i}": 1.0 for i in range(9)} for q in QUERIES})
-    named = ((row, doc_id, 1.0) for row, docs in LOWER.items() for doc_id in docs)
-    with pytest.warns(UserWarning, match="in lower case"):
-        irl.evaluate("AP", QRELS, [dict(zip(("query_id", "doc_id", "score"), row, strict=True)) for row in named])
-
-
 def test_far_fewer_judged_documents_than_in_the_other_runs_are_a_caveat() -> None:
     runs = {"good": GOOD, "other": GOOD, "partly": written(str.lower, 20)}
     (note,) = [note for note in irl.compare(QRELS, runs, "AP").diagnostics if "of its first" in note]
@@ -172,13 +164,3 @@ def test_the_command_line_refuses_it(command: str, tmp_path: Path, capsys: pytes
     assert cli.main(words) == 1
     assert "run 'lower' retrieves nothing that the qrels judge" in capsys.readouterr().err
     assert cli.main([*words, "--allow-empty"]) in (0, 3)
-
-
-def test_eval_has_the_caveats_on_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    qrels, run = tmp_path / "qrels.txt", tmp_path / "one.run"
-    qrels.write_text("".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()))
-    run.write_text("q0 Q0 FT911-01 0 1.0 one\n")
-    assert cli.main(["eval", str(qrels), str(run), "-m", "AP"]) == 0
-    said = capsys.readouterr().out
-    assert "one: no documents at all for 29 of 30 queries." in said
-    assert "one: 30 of 30 rankings are shallow (median depth 0) and miss relevant documents." in said

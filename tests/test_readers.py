@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io import files as content
 from ir_lexirecall.io import readers
 from ir_lexirecall.io.json_runs import nugget_qrels
 
@@ -46,15 +45,6 @@ def test_the_values_are_those_that_the_frameworks_say() -> None:
 def test_beirs_qrels_are_those_of_its_dicts() -> None:
     judgments = Judgments.from_qrels(BEIR_QRELS)
     assert list(zip(judgments.query.tolist(), judgments.doc_ids, strict=True)) == [(0, "d1"), (0, "d4"), (1, "d2")]
-
-
-@pytest.mark.parametrize("file", [MTEB, LINES, BEIR_RUN])
-def test_names_and_compression_do_not_matter(file: Path, tmp_path: Path) -> None:
-    for name in ("run.txt", "run.res", "predictions"):
-        (tmp_path / name).write_bytes(file.read_bytes())
-        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(file.read_bytes()))
-        for copy in (name, f"{name}.gz"):
-            assert irl.evaluate("LR", QRELS, tmp_path / copy).equals(irl.evaluate("LR", QRELS, file))
 
 
 def test_json_dicts_are_runs_and_qrels(tmp_path: Path) -> None:
@@ -201,14 +191,6 @@ def test_lines_are_counted_with_comments(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("# one\n# two\nq1 Q0 d1 1 2.0 tag\n# \xff\n\nq1 Q0 d2\n", encoding="latin-1")
     with pytest.raises(ValueError, match="line 6: 3 fields where 6 are expected"):
         irl.evaluate("LR", QRELS, tmp_path / "run")
-
-
-def test_comments_in_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(content, "_BLOCK", 64)
-    lines = [f"q{i // 20} Q0 d{i} 1 {-i} tag\n" for i in range(200)]
-    (tmp_path / "plain").write_text("".join(lines))
-    (tmp_path / "comments").write_text("".join(line + "# and\n" * (i % 3) for i, line in enumerate(lines)))
-    assert readers.read_run(str(tmp_path / "comments")).equals(readers.read_run(str(tmp_path / "plain")))
 
 
 def test_a_file_of_comments_only(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall.evaluation.evaluating import recall_curves
 from ir_lexirecall.io.reviews import read_asreview, read_reviews
 
 FILES = Path(__file__).parent / "files" / "asreview"  # simulations of ASReview 2.2 and 3.0.8
@@ -268,19 +267,6 @@ def test_frames_of_tarexp_are_judgments_and_runs() -> None:
 
 
 # -- curves and the command ------------------------------------------------------------------------------
-
-
-def test_curves_end_where_the_measures_say() -> None:
-    reviews = read_reviews(FILES / "bees-nb-v2.asreview")
-    table = recall_curves(reviews.qrels, reviews.runs)
-    [run] = reviews.runs.values()
-    last = irl.evaluate("LastRel", reviews.qrels, run).iloc[0, 0]
-    assert table.loc[table["recall"] == 1, "rank"].min() == last
-    assert (table.iloc[0]["recall"], table.iloc[-1]["share"]) == (0, 1)
-    larger = recall_curves(reviews.qrels, reviews.runs, n={"bees": 100})
-    assert larger["rank"].max() == 100
-    with pytest.raises(ValueError, match="recall_curves: n=3 is smaller than the 22 documents of run 'nb-tfidf-max'"):
-        recall_curves(reviews.qrels, reviews.runs, n=3)
 
 
 def test_the_command_compares_evaluates_and_draws(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

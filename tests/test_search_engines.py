@@ -132,16 +132,6 @@ def test_what_is_no_evaluation_is_refused(change: Any, message: str) -> None:
         read_rank_eval(response, request)
 
 
-def test_truncated_files_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "response.json"
-    path.write_text(json.dumps(RESPONSE, indent=1)[:300])
-    with pytest.raises(ValueError, match=r"response.json, line \d+: taken for JSON, but"):
-        read_rank_eval(path)
-    path.write_text("[]")
-    with pytest.raises(ValueError, match="expected a JSON object, got a list"):
-        read_rank_eval(path)
-
-
 @pytest.mark.parametrize(
     "header",
     [

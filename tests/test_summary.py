@@ -15,7 +15,6 @@ import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo
-from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import Note, gravest_first, grouped
 
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -409,15 +408,6 @@ def test_notes_are_grouped_and_the_gravest_come_first() -> None:
     assert (copied, copied.gravity, copied.kind, copied.subject) == ("a: broken", 0, "Broken", "a")
 
 
-def test_diagnostics_are_texts_in_the_order_of_their_gravity() -> None:
-    result = irl.compare("lexirecall/demo", demo.runs())
-    notes = comparison_caveats(result)
-    gravity = [note.gravity for note in notes]
-    assert gravity == sorted(gravity)
-    assert result.diagnostics == [str(note) for note in notes]
-    assert result.diagnostics[0].startswith("overlap: no documents at all")
-
-
 class Tags(HTMLParser):
     """The elements of a page, and its texts."""
 
@@ -472,12 +462,3 @@ def test_long_tables_are_cut_and_the_rest_is_counted() -> None:
     page = irl.compare(QRELS, runs)._repr_html_()
     assert page.count("<tr>") == 21
     assert "6 more rows" in page
-
-
-def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    page = irl.compare(QRELS, winner())._repr_html_()
-    assert "<img" not in page
-    assert "<table" in page

@@ -143,16 +143,6 @@ def test_errors() -> None:
 WARNING = "constant: documents of equal score put RR anywhere from 0.444 to 0.667 (1 queries)"
 
 
-def test_diagnostics_of_a_benchmark() -> None:
-    result = irl.benchmark(QRELS, RUNS, ["RR", "P@3"])
-    warnings = [note for note in result.diagnostics if "equal score" in note]
-    assert len(warnings) == 1
-    assert warnings[0].startswith(WARNING)
-    alone = irl.benchmark(QRELS, {"constant": RUNS["constant"]}, "RR").diagnostics
-    assert [note for note in alone if "equal score" in note] == warnings[:1]
-    assert not any("equal score" in note for note in irl.benchmark(QRELS, {"sorted": RUNS["sorted"]}, "RR").diagnostics)
-
-
 def test_diagnostics_of_preferences() -> None:
     result = irl.compare(QRELS, RUNS, ["lexirecall", "RR"])
     warnings = ScoredRuns.from_runs(parse_measures("RR"), QRELS, RUNS).tie_warnings()

@@ -97,14 +97,6 @@ def test_what_is_not_here_is_said() -> None:
             irl.evaluate(name, demo.qrels(), demo.run("bm25"))
 
 
-def test_runs_come_from_standard_input() -> None:
-    folder = Path(demo.__file__).parent
-    command = [sys.executable, "-m", "ir_lexirecall", "eval", str(folder / "qrels.tsv"), "-", "-m", "AP"]
-    with open(folder / "runs" / "bm25.run", "rb") as run:
-        printed = subprocess.run(command, stdin=run, capture_output=True, check=True, text=True).stdout
-    assert "0.4979" in printed
-
-
 def test_families_and_lists_are_asked_for_as_there() -> None:
     assert from_trec_eval(["P.5,10", "recall_100"]) == {"P_5": "P@5", "P_10": "P@10", "recall_100": "R@100"}
     assert list(from_trec_eval(["ndcg_cut"]))[-1] == "ndcg_cut_1000"
@@ -147,16 +139,6 @@ def test_the_first_line_is_what_the_run_calls_itself(tmp_path: Path) -> None:
     (tmp_path / "renamed.run").write_bytes(b"# a comment\n" + (folder / "runs" / "bm25.run").read_bytes())
     lines = evaluated(str(folder / "qrels.tsv"), str(tmp_path / "renamed.run"), "-m", "map")
     assert [line.split() for line in lines] == [["runid", "all", "bm25"], ["map", "all", "0.4979"]]
-
-
-def test_the_command_takes_both_kinds_of_names() -> None:
-    folder = Path(demo.__file__).parent
-    lines = evaluated(
-        str(folder / "qrels.tsv"), str(folder / "runs" / "bm25.run"), "-m", "P.5,10", "LR", "gm_map", "--places", "2"
-    )
-    shown = [line.split() for line in lines]
-    assert [name for name, *_ in shown] == ["runid", "P_5", "P_10", "LR", "map", "gm_map"]
-    assert shown[1] == ["P_5", "all", "0.53"]
 
 
 @pytest.mark.parametrize(

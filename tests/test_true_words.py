@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from threading import Barrier, Thread
 
-import ir_measures
 import numpy as np
 import pandas as pd
 
 import ir_lexirecall as irl
-from ir_lexirecall.evaluation.acceleration import accelerate
 from ir_lexirecall.significance.meta_analysis import ranks
 
 QUERIES = [f"q{i}" for i in range(100)]
@@ -86,30 +83,3 @@ def test_collections_can_be_pickled() -> None:
 def test_measures_over_a_greedy_ideal_may_exceed_1() -> None:
     for name in ("alpha_nDCG", "nERR_IA", "nNRBP"):
         assert "rarely above 1" in str(irl.describe(name)).replace("\n          ", " ")
-
-
-def test_blocks_of_two_threads_leave_it_as_it_was() -> None:
-    before = list(ir_measures.DefaultPipeline.providers)
-    both, left = Barrier(2), Barrier(2)
-
-    def block(first: bool) -> None:
-        with irl.accelerate():
-            both.wait()
-            if not first:
-                left.wait()
-                assert repr(accelerated) == "accelerate: on"
-        if first:
-            left.wait()
-
-    with irl.accelerate(False) as accelerated:
-        threads = [Thread(target=block, args=(first,)) for first in (True, False)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert repr(accelerated) == "accelerate: off"
-    assert list(ir_measures.DefaultPipeline.providers) == before
-    again = accelerate(False)
-    with again, again:
-        pass
-    assert list(ir_measures.DefaultPipeline.providers) == before

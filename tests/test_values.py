@@ -386,14 +386,6 @@ def test_what_is_no_table_of_values_is_refused(values: Any) -> None:
         read_values(values)
 
 
-def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
-        path.write_text("map q1 0.5\n")
-    with pytest.raises(ValueError, match="two files are called 'bm25'; rename one, or give them names"):
-        read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
-
-
 def write_table(frame: pd.DataFrame, path: Path) -> Path:
     """A table as a file, in the format of its ending."""
     match path.suffixes[0]:
@@ -444,15 +436,6 @@ def test_a_bad_cell_of_a_collection_is_named_by_its_place_in_the_file(ending: st
         read_collections(path)
     with pytest.raises(ValueError, match=r"collection 'd': row 4, column 'AP'"):
         read_collections(frame)
-
-
-def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "values.txt"
-    path.write_text("map q1 0.5\n")
-    with pytest.raises(
-        ValueError, match=f"^read_collections: {path} has no column that names collections; add a column"
-    ):
-        read_collections(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"collection,query_id,run,AP\nc,q,a\n", b"\xff\xfe\x00", b"PAR1"])

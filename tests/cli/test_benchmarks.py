@@ -273,12 +273,6 @@ def test_a_gate_says_the_same_in_json(cli: Any) -> None:
         assert [lost["value_a"], lost["value_b"]] == explained.loc[lost["query_id"], ["value_a", "value_b"]].tolist()
 
 
-def test_a_gate_refuses_values_that_are_not_defined(cli: Any) -> None:
-    said = gate(cli, "ql", "-m", "SL3")
-    assert said.code == 1
-    assert "SL3 is infinite for run 'bm25' on query" in said.err
-
-
 def test_a_gate_writes_files_and_names_bad_input(cli: Any, folder: Path) -> None:
     assert gate(cli, "overlap", "-o", "summary.md").code == 3
     assert (folder / "summary.md").read_text().startswith("### overlap is worse than bm25 by nDCG@10 and LR\n")
@@ -315,9 +309,3 @@ def test_a_gate_stays_closed_where_nobody_reads_its_summary(folder: Path) -> Non
 def test_a_gate_refuses_options_that_are_none(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(f'gate: {said}')}$"):
         irl.gate("lexirecall/demo", RUNS["bm25"], RUNS["ql"], "LR", **options)
-
-
-def test_a_gate_reads_standard_input(process: Any) -> None:
-    said = process("gate", "lexirecall/demo", str(RUNS["bm25"]), "-", "-m", "LR", stdin=RUNS["overlap"].read_text())
-    assert said.code == 3
-    assert "stdin is worse than bm25" in said.out

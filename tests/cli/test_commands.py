@@ -7,7 +7,7 @@ import shlex
 import shutil
 from glob import glob
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -200,24 +200,6 @@ def test_wide_qrels_with_a_header(file: str, separator: str, cli: Cli) -> None:
     assert said == cli("eval", "qrels.txt", *asked, "--aspect", "quality=quality.txt")
 
 
-@pytest.mark.parametrize(
-    ("columns", "offender"),
-    [
-        ("query_id,iteration,doc_id,relevance", "5 fields"),
-        ("query_id,iteration,doc_id,relevance,quality,trust", "5 fields"),
-        ("query,iteration,doc_id,relevance,quality", "query_id"),
-        ("query_id,iteration,document,relevance,quality", "doc_id"),
-        ("query_id,iteration,doc_id,grade,quality", "relevance"),
-        ("query_id,iteration,doc_id,relevance,relevance", "relevance"),
-    ],
-)
-def test_columns_that_do_not_fit(columns: str, offender: str, cli: Cli) -> None:
-    Path("wide.tsv").write_text(wide("\t", header=False))
-    said = cli("eval", "wide.tsv", "bm25.run", "-m", "TSE", "--columns", columns)
-    assert (said.code, said.out) == (1, "")
-    assert offender in said.err
-
-
 def test_aspects_from_files(cli: Cli) -> None:
     Path("trust.txt").write_text("q1 0 a 1\nq1 0 c 0\nq2 0 a 1\n")
     measure = "CAM(aspects={'relevance':2,'quality':1,'trust':1})"
@@ -333,18 +315,6 @@ def test_bad_input(kind: str, cli: Cli) -> None:
     assert [part for part in parts if part not in said.err] == []
 
 
-def test_a_failing_download_is_no_crash(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ir_datasets
-
-    def fail(name: str) -> NoReturn:
-        raise ConnectionError(f"{name} cannot be reached")
-
-    monkeypatch.setattr(ir_datasets, "load", fail)
-    said = cli("eval", "vaswani", "bm25.run", "-m", "TSE")
-    assert (said.code, said.out) == (1, "")
-    assert "vaswani cannot be reached" in said.err
-
-
 def test_errors_as_a_program(process: Cli) -> None:
     Path("bad.run").write_text("q1 Q0 a 1 nan t\n")
     for code, arguments in ((1, ("eval", "qrels.txt", "bad.run", "-m", "TSE")), (2, ("eval", "qrels.txt"))):
@@ -391,15 +361,6 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     code = "\n".join(lines[lines.index("In Python:") + 1 :][:2])
     assert code.startswith("import ir_lexirecall as irl")
     exec(code, {})
-
-
-def test_a_legend_explains_the_mark_of_the_best_once(cli: Cli) -> None:
-    said = cli(
-        "eval", "lexirecall/demo", *(str(path) for path in sorted((demo.FOLDER / "runs").iterdir())), "-m", "LR AP"
-    )
-    assert said.out.count("* best of its column") == 1
-    assert "best of its column" not in cli("eval", "qrels.txt", "bm25.run", "-m", "LR").out
-    assert "best of its column" not in cli("demo").out
 
 
 def test_a_file_without_measures_gets_an_example(cli: Cli) -> None:

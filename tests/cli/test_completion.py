@@ -28,17 +28,6 @@ def test_what_a_shell_completes(line: str, known: str, tmp_path: Path) -> None:
     assert known in said.read_text()
 
 
-@pytest.mark.parametrize("command", ["eval", "compare", "report", "benchmark", "gate", "demo", "measures", "meta"])
-def test_help_fits_the_terminal(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        cli.main([command, "--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, (line for line in lines if "/" not in line))) <= 80
-
-
 def test_the_demo_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo", "--write", str(tmp_path / "files")]) == 0
     files = {Path(line).name: line for line in capsys.readouterr().out.splitlines()}

@@ -308,12 +308,6 @@ def test_bad_input_is_one_line(words: tuple[str, ...], message: str, meta: Meta)
     assert len(said.err.splitlines()) == 1
 
 
-def test_a_comparison_needs_two_runs(meta: Meta, files: tuple[str, dict[str, str]]) -> None:
-    said = meta("discriminative-power", "QRELS", next(iter(files[1].values())), "-m", "AP")
-    assert (said.code, said.out) == (1, "")
-    assert "at least 2 runs" in said.err
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_a_study_is_drawn_into_a_file(name: str, meta: Meta, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

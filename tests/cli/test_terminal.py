@@ -75,21 +75,6 @@ def test_what_a_measure_means_fits_the_terminal(columns: int, measure: str, term
     assert Path("page.txt").read_text() == cli("explain-measure", measure).out
 
 
-@pytest.mark.parametrize(
-    ("measure", "message"),
-    [
-        ("LRR", "explain-measure: unknown measure 'LRR'"),
-        ("lexirecal", "did you mean LexiRecall"),
-        ("RBU(p=2)", "p must be"),
-    ],
-)
-def test_an_unknown_measure_is_not_explained(measure: str, message: str, cli: Cli) -> None:
-    said = cli("explain-measure", measure)
-    assert (said.code, said.out) == (1, "")
-    assert message in said.err
-    assert len(said.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_compare_begins_with_the_finding(columns: int, terminal: Terminal, folder: Path) -> None:
     runs = {name: str(demo.FOLDER / "runs" / f"{name}.run") for name in demo.RUNS}
@@ -245,14 +230,6 @@ def test_compare_says_what_is_significant(cli: Cli) -> None:
     assert f"{(table['verdict'] != 'undecided').sum()} of 10 pairs differ significantly {how}." in said.out
 
 
-def test_compare_with_a_margin_answers_one_sided_questions(cli: Cli) -> None:
-    words = ("compare", "lexirecall/demo", *RUNS.values(), "-m", "nDCG@10", "--baseline", "ql", "--margin", "2%")
-    shown = {row["run_a"]: row["verdict"] for row in pairs_of(cli(*words))}
-    table = irl.compare("lexirecall/demo", RUNS, "nDCG@10", baseline="ql", margin="2%").table()
-    assert shown == dict(zip(table["run_a"], table["verdict"], strict=True))
-    assert shown["overlap"] == "worse"
-
-
 def test_explain_prints_what_decided(cli: Cli) -> None:
     import json
 
@@ -262,27 +239,6 @@ def test_explain_prints_what_decided(cli: Cli) -> None:
     assert json.loads(cli(*words).out) == expected
     said = cli(*words, "-p", "lexirecall", "AP", "--format", "table")
     assert [line for line in said.out.splitlines() if line.endswith(":")] == ["lexirecall:", "AP:"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--explain", "bm25", "nope"), "nope"),
-        (("--baseline", "nope"), "nope"),
-        (("-p", "lexirecal"), "the preference 'lexirecall'?"),
-        (("--alpha", "2"), "alpha"),
-        (("--cutoff", "0"), "cutoff"),
-        (("--rel", "-1"), "rel"),
-        (("--n-resamples", "0", "--test", "bootstrap"), "n_resamples"),
-        (("--correction", "foo"), "foo"),
-    ],
-    ids=" ".join,
-)
-def test_what_compare_refuses(words: tuple[str, ...], message: str, cli: Cli) -> None:
-    said = cli("compare", "qrels.txt", "bm25.run", "dph.txt", *words)
-    assert (said.code, said.out) == (1, "")
-    assert message in said.err
-    assert len(said.err.splitlines()) == 1
 
 
 def test_a_report_is_written(cli: Cli) -> None:

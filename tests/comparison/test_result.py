@@ -22,7 +22,6 @@ from statsmodels.stats.multitest import multipletests
 
 import ir_lexirecall as irl
 from ir_lexirecall import significance
-from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.design import Design
@@ -221,17 +220,6 @@ def test_with_test_tests_the_same_differences_otherwise():
 # -- orders of runs ----------------------------------------------------------------------------------
 
 
-def test_runs_are_ranked_by_their_means():
-    systems = ["first", "second", "third", "fourth", "fifth"]
-    for shuffled in (systems, systems[::-1], ["third", "fifth", "first", "fourth", "second"]):
-        runs = in_order(*systems)
-        compared = irl.compare(QRELS, {name: runs[name] for name in shuffled}, ["lexirecall", "SL3(n=50)"])
-        for name, rising in (("lexirecall", False), ("SL3(n=50)", True)):
-            ranking = compared.ranking(name)
-            assert ranking["run"].tolist() == systems
-            assert ranking["mean"].tolist() == sorted(ranking["mean"], reverse=not rising)
-
-
 def test_means_of_measures_are_those_of_evaluate_and_of_preferences_those_over_all_others():
     compared = irl.compare(QRELS, RUNS, ["AP", "rpp"])
     for run, mean in zip(compared.runs, compared.means("AP")["mean"], strict=True):
@@ -329,15 +317,6 @@ def test_queries_without_relevant_documents_are_noted():
 def test_few_relevant_documents_are_noted():
     assert notes(irl.compare(QRELS, RUNS, "lexirecall(rel=2)"), "at most 1 relevant document:")
     assert not notes(irl.compare(QRELS, RUNS), "at most")
-
-
-def test_shallow_rankings_that_miss_relevant_documents_are_noted():
-    shallow = {q: ranked("r1", "x1", "r2") for q in QUERIES}
-    compared = irl.compare(QRELS, {"complete": in_order("one")["one"], "shallow": shallow})
-    (note,) = notes(compared, "shallow")
-    assert note == "shallow: 30 of 30 rankings are shallow (median depth 3) and miss relevant documents."
-    deep = {q: ranked("r1", *(f"x{number}" for number in range(99)), "r2") for q in QUERIES}
-    assert not notes(irl.compare(QRELS, {"complete": in_order("one")["one"], "deep": deep}), "shallow")
 
 
 def test_missing_queries_are_noted():
@@ -632,16 +611,6 @@ def test_inputs_are_not_modified():
     assert criteria == ["lexirecall(rel=2)@4", "dominance(rel=2)@4", "nDCG@5"]
 
 
-@pytest.mark.parametrize("preference", ["lexirecall", "AP"])
-@pytest.mark.parametrize("method", ["matrix", "per_query"])
-def test_changing_a_table_does_not_change_the_result(method, preference):
-    compared = irl.compare(QRELS, RUNS, preference)
-    before = getattr(compared, method)()
-    table = getattr(compared, method)()
-    table.iloc[:, :] = 7.0
-    assert getattr(compared, method)().equals(before)
-
-
 @pytest.mark.parametrize(
     ("test", "bars"), [("sign", ["runs"]), ("bootstrap", ["runs", "bootstrap"]), ("tukey", ["runs", "Tukey HSD"])]
 )
@@ -671,16 +640,6 @@ def test_values_that_differ_by_rounding_only_are_ties(test: str) -> None:
     assert (study.signs("AP") == 0).all()
 
 
-def test_values_that_differ_by_more_are_no_ties() -> None:
-    """LR tells rankings apart whose values differ in the 14th digit."""
-    values = np.array([[0.5, 1e-300, 0.0], [0.5 * (1 + 1e-14), 2e-300, 5e-324], [0.5 * (1 + 2e-16), 1e-300, -1.0]])
-    found = levelled(values)
-    assert (np.sign(found[1] - found[0]) == [1, 1, 1]).all()
-    assert (np.sign(found[2] - found[0]) == [0, 0, -1]).all()
-    ends = np.array([[np.inf], [np.inf], [1.0], [-np.inf], [np.nan]])
-    np.testing.assert_array_equal(levelled(ends), ends)
-
-
 # -- what mutation testing found untested ------------------------------------------------------------
 
 
@@ -707,27 +666,6 @@ def test_preferences_carry_their_parameters_in_their_names():
     assert [str(p).partition(" (")[0] for p in page.parameters] == ["@cutoff = 100", "rel = 2"]
     with pytest.raises(TypeError, match=r"compare: unexpected argument 'rel'; write it into the name of a preference"):
         irl.compare(QRELS, RUNS, "rpp", rel=2)
-
-
-@pytest.mark.parametrize(
-    ("options", "offender"),
-    [
-        ({"correction": "holmes"}, "'holmes'"),
-        ({"correction": 7}, "7"),
-        ({"name": "tukey", "correction": "holmes"}, "'holmes'"),
-        ({"alpha": 0}, "alpha.*0"),
-        ({"alpha": 1}, "alpha.*1"),
-        ({"alpha": -0.5}, "alpha.*-0.5"),
-        ({"alpha": math.nan}, "alpha.*nan"),
-        ({"alpha": "few"}, "alpha.*'few'"),
-        ({"n_resamples": 0}, "n_resamples.*0"),
-        ({"seed": -1}, "seed.*-1"),
-        ({"seed": 0.5}, "seed.*0.5"),
-    ],
-)
-def test_bad_options_of_a_test_are_named(options, offender):
-    with pytest.raises(ValueError, match=f"^SignificanceTest: .*{offender}"):
-        SignificanceTest(**options)
 
 
 @pytest.mark.parametrize(

@@ -113,19 +113,6 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
     assert len(pd.read_csv(tmp_path / quiet.csv_file)) == 2
 
 
-def test_rows_of_results_from_before_have_nothing_there(model: Any, tmp_path: Path) -> None:
-    from sentence_transformers_lexirecall.evaluators import InformationRetrievalEvaluator
-
-    relevant = {q: {d for d, grade in docs.items() if grade > 0} for q, docs in GRADES.items()}
-    InformationRetrievalEvaluator(QUERIES, CORPUS, relevant, name="dev")(model, str(tmp_path))
-    tested = evaluator()
-    metrics = tested(model, str(tmp_path))
-    table = pd.read_csv(tmp_path / tested.csv_file)
-    assert math.isnan(table["cosine-LR"][0])
-    assert table["cosine-LR"][1] == metrics["dev_cosine_LR"]
-    assert table["cosine-MAP@100"].notna().all()
-
-
 def test_bad_arguments_are_named() -> None:
     from sentence_transformers_lexirecall import LexiRecallEvaluator
 
@@ -281,20 +268,6 @@ def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_p
         assert metrics["dev_map"] == pytest.approx(metrics["dev_AP"])
     table = pd.read_csv(tmp_path / tested.csv_file)
     assert table[["LR", "AP"]].iloc[0].tolist() == [metrics["dev_LR"], metrics["dev_AP"]]
-
-
-def test_samples_whose_positives_are_not_reranked_have_an_empty_ranking() -> None:
-    from sentence_transformers_lexirecall import LexiRecallRerankingEvaluator
-
-    made = [
-        {"query": "a b", "positive": "a", "documents": ["b", "c"]},
-        {"query": "c", "positive": ["c"], "negative": []},
-    ]
-    tested = LexiRecallRerankingEvaluator(made[:1], ["LR", "NumRet"], always_rerank_positives=False)
-    tested(Words())
-    assert tested.per_query.iloc[0].tolist() == [0, 0]
-    with pytest.raises(ValueError, match="LexiRecallRerankingEvaluator: there are no samples"):
-        LexiRecallRerankingEvaluator([])
 
 
 def test_without_the_extra_the_error_says_what_to_install() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
-import tracemalloc
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -220,55 +218,3 @@ def test_a_thread_that_outlives_the_program(folder: str) -> None:
         [sys.executable, "-c", program, folder], capture_output=True, text=True, check=False, timeout=_PATIENCE
     )
     assert (done.stdout, done.stderr) == ("True\n", "")
-
-
-def test_progress_without_standard_error(
-    monkeypatch: pytest.MonkeyPatch, folder: str, expected: dict[str, str]
-) -> None:
-    """As in services, and where somebody closed it."""
-    qrels, runs = {"q": {"a": 1}}, {"x": {"q": {"a": 1.0}}, "y": {"q": {"b": 2.0, "a": 1.0}}}
-    for stream in (None, closed(Path(folder) / "closed"), object()):
-        monkeypatch.setattr(sys, "stderr", stream)
-        for progress in (None, True) if stream is None else (None,):
-            assert irl.compare(qrels, runs, test=irl.SignificanceTest(progress=progress)).table()["wins"].tolist() == [
-                1
-            ]
-
-
-def closed(path: Path) -> Any:
-    stream = path.open("w")
-    stream.close()
-    return stream
-
-
-# -- memory ------------------------------------------------------------------------------------------
-
-
-def resident() -> int:
-    """Bytes of memory that this process holds; 0 where the system does not say."""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
-
-
-def test_memory_stays_flat(folder: str, expected: dict[str, str]) -> None:
-    names = [name for name in CASES if name != "simulated runs"]
-
-    def evaluate(times: int) -> tuple[int, int]:
-        for _ in range(times):
-            for name in ("dicts", "frames", "files", "CSV", "compare"):
-                outcome(name, folder)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0], resident()
-
-    for name in names:
-        outcome(name, folder)
-    tracemalloc.start()
-    try:
-        before, held_before = evaluate(3)
-        after, held = evaluate(12)
-    finally:
-        tracemalloc.stop()
-    one_run = 60 * 120 * 8  # bytes of the scores, of which a leak would keep a copy in every evaluation
-    assert after - before < 4 * one_run
-    assert held - held_before < 2**25

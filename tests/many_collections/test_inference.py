@@ -167,16 +167,6 @@ def test_what_cannot_be_estimated_is_not_a_number() -> None:
     assert np.isnan([low[0], high[0]]).all()
 
 
-def test_the_interval_of_a_mean_is_the_studentised_bootstraps() -> None:
-    values = np.random.default_rng(2).random((3, 12))
-    low, high = inference.mean_interval(values, 0.1, n_resamples=499, seed=4)
-    mean, error = plain_stratified([values], 4, 499)
-    for run in range(3):
-        t = sorted(abs(mean[run] - values[run].mean()) / error[run])
-        half = t[-50] * values[run].std(ddof=1) / np.sqrt(12)
-        assert (low[run], high[run]) == pytest.approx((values[run].mean() - half, values[run].mean() + half))
-
-
 # -- peers -------------------------------------------------------------------------------------------
 
 
@@ -279,14 +269,6 @@ def test_a_collection_without_p_is_no_evidence() -> None:
     found = inference.partial_conjunction(p)
     assert found[0].tolist() == found[1].tolist()
     assert inference.better_on_at_least(found).tolist() == [2, 2]
-
-
-def test_collections_on_which_nothing_differs_are_counted_in_at_most_alpha() -> None:
-    """8 equal collections: a false claim of any in at most 5 %; of 5 where 4 are better in at most 5 %."""
-    p = np.random.default_rng(0).random((20_000, 8))
-    assert (inference.better_on_at_least(inference.partial_conjunction(p)) > 0).mean() <= 0.05 + 0.005
-    p[:, :4] = 0
-    assert (inference.better_on_at_least(inference.partial_conjunction(p)) > 4).mean() <= 0.05 + 0.005
 
 
 def test_wilcoxon_of_pairs_is_scipys_with_holm_of_statsmodels() -> None:

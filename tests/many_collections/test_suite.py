@@ -170,14 +170,6 @@ def test_ids_are_collections_and_apply_their_threshold() -> None:
     assert list(irl.benchmark(dicts(PARTS["one"]), RUNS, MEASURES, **OPTIONS)) == ["collection"]
 
 
-def test_folders_may_have_dashes_for_slashes(tmp_path: Path) -> None:
-    (tmp_path / "lexirecall-demo").mkdir()
-    (tmp_path / "lexirecall-demo" / "ql.run").write_bytes((demo.FOLDER / "runs" / "ql.run").read_bytes())
-    result = irl.benchmark(["lexirecall/demo"], tmp_path, ["LR"], **OPTIONS)
-    assert result.runs == ["ql"]
-    assert irl.benchmark("lexirecall/demo", tmp_path, ["LR"], **OPTIONS).means().equals(result.means())
-
-
 def test_runs_that_are_missing_may_be_skipped() -> None:
     runs = {name: dict(RUNS) for name in PARTS}
     del runs["two"]["ql"]
@@ -264,20 +256,6 @@ def test_texts_and_pictures_show_every_run(suite: Benchmark) -> None:
         assert {text.get_text() for text in forest.get_yticklabels()} >= {"one: ql", "all: tfidf"}
     assert next(text.get_text() for text in suite.plot_ranks("LR").get_yticklabels()) == "tfidf"
     assert "critical difference" in suite.plot_cd().get_title("left")
-
-
-def test_provenance_is_in_every_table(suite: Benchmark) -> None:
-    for table in (
-        suite.table(),
-        suite.verdicts(),
-        suite.overall(),
-        suite.means(),
-        suite.by_collection(),
-        suite.best_set(),
-    ):
-        assert table.attrs["collections"] == list(PARTS)
-        assert table.attrs["seed"] == 0
-        assert table.attrs["baseline"] == "bm25"
 
 
 def test_of_a_single_collection_everything_is_its_comparison() -> None:

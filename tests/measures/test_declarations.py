@@ -107,13 +107,6 @@ def test_aliases_mean_the_same_object() -> None:
         assert all(REGISTRY[alias] is measure for alias in (measure.NAME, *measure.ALIASES))
 
 
-def test_the_hidden_measure_of_experiments_is_not_registered() -> None:
-    pytest.importorskip("pyterrier.measures")
-    import pyterrier_lexirecall  # noqa: F401
-
-    assert "lexirecall_execution" not in {*REGISTRY, *ir_measures.measures.registry}
-
-
 # -- ranges ------------------------------------------------------------------------------------------------
 
 OPTIONS = [

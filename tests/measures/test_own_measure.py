@@ -124,20 +124,6 @@ def test_evaluate_takes_its_string_an_object_and_the_class(printed: dict[str, An
 # -- on the command line -----------------------------------------------------------------------------
 
 
-def test_the_command_line_lists_it(esl: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    from ir_lexirecall.cli import main
-
-    assert main(["measures"]) == 0
-    (described,) = [entry for entry in capsys.readouterr().out.split("\n\n") if entry.lstrip().startswith("ESL")]
-    lines = described.strip().splitlines()
-    assert lines[0].startswith("ESL: Documents before the first relevant one: ESL = p_1 - 1")
-    assert [line.split()[0] for line in lines if "default" in line or "optional" in line] == [
-        "@cutoff",
-        "rel",
-        "judged_only",
-    ]
-
-
 def test_the_command_line_computes_it(esl: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from ir_lexirecall.cli import main
 
@@ -161,14 +147,6 @@ def test_a_cell_that_runs_again_takes_the_place_of_the_measure() -> None:
     assert irl.evaluate("ESL", QRELS, RUN)["ESL"].tolist() == [101, 100, 102]
     assert irl.evaluate(new, QRELS, RUN)["ESL"].tolist() == [101, 100, 102]
     assert irl.evaluate(old, QRELS, RUN)["ESL"].tolist() == [1, 0, 2]  # what holds the old class still means it
-
-
-def test_a_cell_may_change_the_parameters_and_the_description() -> None:
-    defined(example())
-    defined(example().replace("params = {", 'SHORT_DESC = "Reading in vain."\n    params = {"alpha": cutoff(), '))
-    measure = parse_measure("ESL(alpha=2)")
-    assert list(measure.SUPPORTED_PARAMS) == ["alpha", "cutoff", "rel", "judged_only"]
-    assert measure.SHORT_DESC == "Reading in vain."
 
 
 def test_a_measure_needs_no_more_than_score() -> None:

@@ -568,22 +568,6 @@ def test_tiny_values_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[0x7 1]" not in tiny["priority"]  # 1e-21 is more than 0
 
 
-def test_the_properties_of_binary_relevance_are_searched_with_two_grades(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_only(monkeypatch, "increasing in relevance")
-    found = check("nDCG", grades=[0, 1, 2], cases=0).set_index("property")
-    assert found.loc["increasing in relevance", "result"] == "holds"
-
-
-@pytest.mark.slow
-def test_many_rankings_are_not_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_only(monkeypatch, "swap", "query aspect diversity", "monotonic redundancy")
-    for size in (50, 10**9):
-        table = check("AP", size=size, cases=0).set_index("property")
-        assert table.loc["monotonic redundancy", "result"] == "fails"
-        assert table.loc["swap", "search"].startswith("exhaustive to size 11")
-        assert table.loc["query aspect diversity", "search"].startswith("exhaustive to size 5")
-
-
 def test_values_that_are_no_numbers_are_refused() -> None:
     class Undefined(irl.Measure, register=False):
         """A number for rankings of one document only."""

@@ -62,13 +62,6 @@ def test_the_balancing_index_is_the_last_rank_at_which_a_tail_outweighs_the_top(
         assert index(measure, n, top=top, lowest=lowest) == max(outweighed, default=0), n
 
 
-def test_err_is_top_heavy_only_where_satisfaction_is_likely() -> None:
-    """B of ERR with one grade of gain x: 1 for x >= 3/8, but 3 and 7 for x = 1/16 and n = 10, 100."""
-    gains = {1: 1 / 16, 3: 7 / 16, 4: 15 / 16}
-    found = {(g, n): index("ERR", n, top=g, lowest=g) for g in gains for n in (10, 100)}
-    assert found == {(1, 10): 3, (1, 100): 7, (3, 10): 1, (3, 100): 1, (4, 10): 1, (4, 100): 1}
-
-
 def test_the_older_ndcg_balances_as_its_base_says() -> None:
     """Base 2 of the older form and log2(i + 1) agree; base 10 counts ten ranks in full."""
     n = [5, 10, 20, 50, 100]
@@ -78,13 +71,6 @@ def test_the_older_ndcg_balances_as_its_base_says() -> None:
         "nDCG_JK(a=2)": [3, 7, 16, 45, 94],
         "nDCG_JK(a=10)": [5, 10, 19, 49, 99],
     }
-
-
-@pytest.mark.parametrize(("max_rel", "expected"), [(1, [1, 1]), (2, [2, 2]), (3, [3, 4]), (4, [3, 7])])
-def test_balancing_of_err_by_the_probability_of_satisfaction(max_rel: int, expected: list[int]) -> None:
-    """One grade with gain x = 2^-max_rel: 1/2, 1/4, 1/8, 1/16; n = 10 and 100."""
-    found = balancing_index(f"GERR(max_rel={max_rel})", [10, 100], top=1, lowest=1)["B"].tolist()
-    assert found == expected
 
 
 def test_a_binary_measure_that_wants_more_than_the_lowest_grade_is_never_balanced() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,22 +113,3 @@ def test_bad_input_is_named(changes, message):
     } | changes
     with pytest.raises(ValueError, match=f"^(Study|correlation): {message}"):
         studied("correlation", **arguments)
-
-
-def test_cwl_measures_come_close_to_err_on_robust_2003(robust: Any) -> None:
-    """An independent computation by the design of Azzopardi, Mackenzie, Moffat, ICTIR 2021, Table 1: grades 0, 2, 4 of 4."""
-    judgments, runs = robust
-    doubled = replace(judgments, grade=2 * judgments.grade)
-    measures = {
-        "ERR": "ERR@20",
-        "RBP": "CWL_RBP(phi=0.6,max_rel=4)",
-        "E8": "CWL_ERR8(max_rel=4)@20",
-        "E9": "CWL_ERR9(max_rel=4)@20",
-        "E10": "CWL_ERR10(phi=0.7,max_rel=4)",
-        "E11": "CWL_ERR11(T=1.35,max_rel=4)",
-    }
-    judged_again = {name: replace(run, judgments=doubled, ties=None) for name, run in runs.items()}
-    table = Study(measures, doubled, judged_again, progress=False).correlation()
-    table = table[table["measure_a"] == "ERR"].set_index("measure_b")
-    assert set(table["points"]) == {1700}
-    assert table["spearman"].round(3).to_dict() == {"RBP": 0.995, "E8": 0.955, "E9": 0.999, "E10": 0.994, "E11": 0.998}

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ir_lexirecall import compare, demo, evaluate
+from ir_lexirecall import compare, evaluate
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.degradation import pool_depth, without_labels
 from ir_lexirecall.meta.degradation import removals as samples_of
+from ir_lexirecall.meta.degradation import without_labels
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},
@@ -104,16 +104,6 @@ def test_what_the_fewest_runs_retrieve_loses_its_label_first():
     assert all(gone == set("ebc") for gone in of_q1[0.75])
 
 
-def test_pool_depth_is_the_best_rank_of_any_run():
-    decisions = Study("LR", QRELS, RUNS)
-    judgments = decisions.judgments
-    depth = dict(zip(zip(judgments.query, judgments.doc_ids, strict=True), pool_depth(decisions), strict=True))
-    assert [depth[0, doc] for doc in "abcde"] == [1, 3, 1, 3, 5]
-    assert [depth[1, doc] for doc in "af"] == [2, 1]
-    alike = Study("LR", QRELS, {"x": RUNS["x"], "y": RUNS["x"]})
-    assert pool_depth(alike)[4] == np.iinfo(np.int64).max
-
-
 def expected_rows(label, qrels, runs, fraction, removed):
     """Shares of decisions by evaluating qrels without the labels from the start."""
     degraded = {q: {d: 0 if (q, d) in removed else g for d, g in docs.items()} for q, docs in qrels.items()}
@@ -156,22 +146,6 @@ def test_ties_and_agreement_are_those_of_qrels_without_the_labels(label, policy)
         assert {name: row[name] for name in expected} == pytest.approx(expected, nan_ok=True)
 
 
-def test_pairs_that_a_partial_order_leaves_open_do_not_tie():
-    table = Study("dominance", demo.qrels(), demo.runs()).degrade([0], n_samples=1)
-    found = Study("dominance", demo.qrels(), demo.runs()).ties(aggregate=True)
-    assert table["ties"].tolist() == found["share"].tolist()
-    assert found["incomparable"][0] > 0
-    assert table[["agreement", "reversals"]].to_numpy().tolist() == [[1, 0]]
-
-
-def test_nothing_removed_is_nothing_changed():
-    table = Study(["LR", "AP", "lexirecall", "R@5"], demo.qrels(), demo.runs()).degrade([0], n_samples=1)
-    assert (table["agreement"] == 1).all()
-    assert (table["reversals"] == 0).all()
-    assert table["kendall"].tolist() == pytest.approx([1] * 4)
-    assert table["ties"].tolist() == [table.attrs["ties"][label] for label in table["measure"]]
-
-
 def test_labels_of_all_aspects_go():
     qrels = pd.DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "relevance": [1, 2, 1], "quality": [1, 1, 0]})
     judgments = without_labels(Judgments.from_qrels(qrels), np.array([True, False, False]))
@@ -190,15 +164,6 @@ def test_subtopics_lose_their_labels_too():
     judgments = without_labels(Judgments.from_qrels(qrels), np.array([False, True, False]))
     assert judgments.rows.filter(judgments.rows["doc_id"] == "b")["relevance"].to_list() == [0, 0]
     assert judgments.aspects.grade.tolist() == [1, 1, 0, 0, 1, 1]
-
-
-def test_the_seed_decides():
-    one, same, other = (
-        Study("LR", demo.qrels(), demo.runs()).degrade([0.5], n_samples=3, seed=s)["agreement"].tolist()
-        for s in (1, 1, 2)
-    )
-    assert one == same
-    assert one != other
 
 
 @pytest.mark.parametrize(
@@ -235,14 +200,3 @@ def test_aggregates_are_the_means_over_samples(policy):
         for column in ("removed", "ties", "agreement", "reversals", "kendall"):
             assert getattr(row, column) == pytest.approx(rows[column].mean(), nan_ok=True)
     assert means.attrs == table.attrs
-
-
-def test_on_real_runs_lexirecall_ties_less_than_recall_and_r_precision(data):
-    runs = {name: data.path(f"robust2003/runs/{name}.gz") for name in ("InexpC2", "NLPR03vb10", "Sel50", "humR03dc")}
-    measures = ["lexirecall", "R@1000", "Rprec"]
-    table = Study(measures, data.path("robust2003/qrels.txt.gz"), runs).degrade([0, 0.5, 0.9], n_samples=1)
-    share = table.set_index(["fraction", "measure"])["ties"].unstack()
-    assert (share["lexirecall"] < share["R@1000"]).all()
-    assert (share["lexirecall"] < share["Rprec"]).all()
-    # Without degradation the ties are known: 6 and 1 of 600 decisions.
-    assert share.loc[0, "lexirecall"] == pytest.approx(7 / 600)

@@ -97,18 +97,6 @@ def test_lexirecall_is_recall_oriented_whatever_the_depth() -> None:
     assert table["AP", 10**7] == pytest.approx(0.1, abs=1e-5)
 
 
-def test_a_measure_of_another_provider_is_scored_on_whole_rankings() -> None:
-    row = orientation("Rprec", m=3, n=20).iloc[0]
-    assert row[["best", "worst", "first_up", "last_down"]].to_numpy(float) == pytest.approx([1, 0, 1 / 3, 2 / 3])
-
-
-def test_a_measure_of_aspects_is_oriented_like_its_base() -> None:
-    aspects = "TOMA(aspects={'relevance':2,'quality':{0:0,3:1}},base='AP')"
-    table = orientation(["AP", aspects], m=[2, 3], n=40)
-    alike = table.groupby("m")[["precision", "recall"]].nunique()
-    assert (alike == 1).all(axis=None)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

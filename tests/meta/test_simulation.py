@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pandas as pd
@@ -60,24 +59,6 @@ def test_of_a_better_ranking_as_wallenius_says(quality):
     assert fits(found_within(rank, k, m), expected)
 
 
-def test_small_rankings_by_plackett_and_luce():
-    n, m, quality = 4, 2, 3.0
-    _, rank = drawn(n, m, 40_000, quality)
-    probability = {}
-    for placement in itertools.combinations(range(1, n + 1), m):
-        p, relevant, others = 1.0, m, n - m
-        for place in range(1, n + 1):
-            total = quality * relevant + others
-            if place in placement:
-                p, relevant = p * quality * relevant / total, relevant - 1
-            else:
-                p, others = p * others / total, others - 1
-        probability[placement] = p
-    assert math.fsum(probability.values()) == pytest.approx(1)
-    counts = pd.Series(list(map(tuple, rank.tolist()))).value_counts()
-    assert fits(counts[list(probability)].to_numpy(), np.array(list(probability.values())))
-
-
 def test_ranks_are_distinct_and_within_the_collection_however_large():
     _, rank = drawn(10**9, 50, 2_000)
     assert (np.diff(rank, axis=1) > 0).all()
@@ -120,12 +101,6 @@ def test_what_is_ranked_below_the_depth_is_lost():
     recall = evaluate(["R@100", "R@1000"], rankings.qrels, rankings.runs["s1"], aggregate=True)
     assert recall["R@100"] == pytest.approx(recall["R@1000"])
     assert recall["R@100"] == pytest.approx(0.1, abs=0.03)
-
-
-def test_a_depth_beyond_the_collection_ends_with_it():
-    rankings = simulate_rankings(10, 3, depth=100, queries=4, systems=1)
-    assert rankings.aligned["s1"].depth.tolist() == [10] * 4
-    assert len(rankings.table) == 12
 
 
 def test_every_query_may_have_its_own_number_of_relevant_documents():

@@ -104,18 +104,6 @@ def test_a_measure_is_judged_by_the_others_only():
         assert table.loc[label, "unanimity"] == pytest.approx(math.log2(4 / 3), abs=1e-15)
 
 
-def test_ties_of_the_measure_count_one_half(collection):
-    table = Study(["P(rel=9)@5", "AP", "RR"], *collection).unanimity().set_index("measure")  # P is 0 everywhere
-    assert table.loc["P(rel=9)@5", "joint"] == table.loc["P(rel=9)@5", "unanimous"] / 2
-    assert table.loc["P(rel=9)@5", "unanimity"] == 0
-
-
-def test_where_all_others_tie_both_directions_count(collection):
-    table = Study(["P(rel=9)@5", "AP"], *collection).unanimity().set_index("measure")
-    assert table.loc["AP", "unanimous"] == table.loc["AP", "pairs"]
-    assert table.loc["AP", "unanimity"] == 0
-
-
 def test_measures_that_never_agree_have_no_unanimity():
     qrels = {"q": {"a": 1, "b": 1}}
     runs = {"x": {"q": {"a": 3.0}}, "y": {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}}  # RR prefers x, R@3 y

@@ -110,15 +110,6 @@ def test_the_missing_documents_of_a_provider_end_the_collection() -> None:
     assert linear["exposure"].item() == pytest.approx(0.9 + 0.2 + 0.1 + 0.0)
 
 
-def test_with_a_provider_per_document_the_worst_off_gets_tse() -> None:
-    qrels = {"q1": {"a": 1, "b": 1, "c": 0}, "q2": {"a": 2, "c": 1}}
-    runs = {"r1": {"q1": {"c": 3, "a": 2, "b": 1}, "q2": {"c": 1}}}
-    table = Study((), qrels, runs).provider_exposure({doc: doc for doc in "abc"}, exposure="nDCG")
-    least = table[table["worst"]].set_index("query_id")["exposure"]
-    tse = irl.evaluate("TSE(exposure='nDCG')", qrels, runs["r1"]).iloc[:, 0]
-    assert least.to_dict() == pytest.approx(tse.to_dict())
-
-
 # -- input and pictures ----------------------------------------------------------------------------
 
 

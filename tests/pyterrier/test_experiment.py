@@ -804,22 +804,6 @@ def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: lis
         assert not ours.result.attrs["comparison"].bounds("map").empty
 
 
-def test_batches_that_give_rows_of_other_topics() -> None:
-    whole = [pt.Transformer.from_df(frame(name), uniform=True) for name in "ab"]
-    options = {"topics": topics(["10", "2", "1"]), "batch_size": 1, "names": ["one", "two"]}
-    batched = outcome(pt.lexirecall.Experiment, lambda _: whole, ["map"], **options).result
-    plain = outcome(pt.lexirecall.Experiment, lambda _: whole, ["map"], **{**options, "batch_size": None}).result
-    assert_frame_equal(batched, plain)
-
-
-def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:
-    """PyTerrier reads a file of the system's name also where the system is a frame."""
-    call = {"save_dir": str(tmp_path), "save_mode": "reuse", "names": ["one", "two"]}
-    first = outcome(pt.lexirecall.Experiment, lambda calls: transformers(calls)[:2], ["map"], **call).result
-    second = outcome(pt.lexirecall.Experiment, lambda _: [frame("c"), frame("d")], ["map"], **call).result
-    assert_frame_equal(first, second)
-
-
 # -- inputs and errors -----------------------------------------------------------------------------
 
 

@@ -144,14 +144,6 @@ def test_all_minus_signs_are_one_character() -> None:
                 assert float(cell.get("data-value")) == pytest.approx(float(shown), abs=1e-2)
 
 
-def test_the_head_of_differences_says_what_the_test_estimates(page: str, result: Comparison) -> None:
-    def heads(page: str) -> list[str]:
-        return [head.text_content() for head in root(page).xpath("//th[@data-column='difference']")]
-
-    assert heads(page)[0] == "mean difference"
-    assert heads(Report(result.with_test("sign")).html())[0] == "net share of decided queries won"
-
-
 def test_the_best_sets_are_those_of_the_result(page: str, result: Comparison) -> None:
     shown = root(page).xpath("//table[@class='group']")[0]
     assert [head.text_content() for head in shown.iterfind("thead/tr/th")][1:] == CRITERIA
@@ -305,14 +297,6 @@ def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     left_out = "Left out, as too large for one page: AP by query, a column per run (28,000 cells)."
     assert left_out in text_of(page, ".//section[@id='tables']")
     assert "The 500 of 7,000 queries on which the runs differ most" in text_of(page, ".//section[@id='queries']")
-
-
-@pytest.mark.slow
-def test_many_runs_have_no_heatmap() -> None:
-    runs = {f"run{i}": shuffled({"q": {f"d{j}": 1 for j in range(30)}}, i) for i in range(41)}
-    page = Report(irl.compare({"q": {f"d{j}": 1 for j in range(30)}}, runs), progress=False).html()
-    assert not root(page).xpath("//table[contains(@class, 'heatmap')]")
-    assert "too many for a picture" in text_of(page, ".//section[@id='pairs']")
 
 
 def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_path: Path) -> None:

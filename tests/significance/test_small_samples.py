@@ -83,16 +83,6 @@ def test_rounding_tells_no_magnitudes_apart(name: str) -> None:
     assert SignificanceTest(name).of_pairs(x).p[0] == stats.binomtest(4, 5).pvalue
 
 
-@pytest.mark.parametrize("name", OF_MEANS)
-def test_two_magnitudes_are_tested_as_they_were(name: str) -> None:
-    x = np.array([[0.1, 0.2, 0.1, 0.1, 0.2, 0.1, 0.1]])
-    both = np.concatenate([np.ones((1, 7)), x])
-    test = SignificanceTest(name, n_resamples=99)
-    assert [a[1] for a in test.of_pairs(both).arrays] == [a[0] for a in test.of_pairs(x).arrays]
-    if name == "t":
-        assert test.of_pairs(x).p[0] == pytest.approx(stats.ttest_1samp(x[0], 0).pvalue)
-
-
 # -- intervals of mean preferences -------------------------------------------------------------------
 
 

@@ -220,17 +220,6 @@ def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> N
     assert cached(spark) == before
 
 
-def test_queries_of_one_side_only(spark: SparkSession) -> None:
-    run, qrels = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
-    measures = ["TSE", "AP"]
-    for only in ("q1", "nothing"):  # an empty run, in the end
-        values = spark_lexirecall.evaluate(measures, qrels, run.where(f"query_id = '{only}'"), buckets=7)
-        assert_same(values, irl.evaluate(measures, SMALL_QRELS, SMALL_RUN[SMALL_RUN["query_id"] == only]))
-    unjudged = spark_lexirecall.evaluate(measures, qrels.where("query_id = 'nothing'"), run, buckets=7)
-    assert unjudged.count() == 0
-    assert unjudged.columns == ["query_id", *measures]
-
-
 def test_aspects_that_only_rows_of_other_queries_name(spark: SparkSession) -> None:
     rows = [("1", "a", 2, "relevance"), ("1", "a", 1, "quality"), ("2", "a", 3, "quality"), ("3", "b", 1, "relevance")]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "iteration"])
@@ -246,22 +235,6 @@ def warned(work: Callable[[], Any]) -> list[str]:
         warnings.simplefilter("always")
         work()
     return [str(warning.message) for warning in caught if warning.category is UserWarning]
-
-
-def test_missing_subtopics_are_warned_of_once_and_only_where_they_are(spark: SparkSession) -> None:
-    run, plain = spark.createDataFrame(SMALL_RUN), spark.createDataFrame(SMALL_QRELS)
-    cases = [
-        (plain, TSE, False),
-        (plain, RBU, True),
-        (plain.withColumn("iteration", F.lit("0")), RBU, True),
-        (plain.withColumn("subtopic_id", F.col("doc_id")), RBU, False),  # q2 has one, q1 two
-    ]
-    wanted = warned(lambda: irl.evaluate(RBU, SMALL_QRELS, SMALL_RUN))
-    for qrels, measure, is_missing in cases:
-        messages = warned(
-            lambda qrels=qrels, measure=measure: spark_lexirecall.evaluate(measure, qrels, run, aggregate=True)
-        )
-        assert messages == (wanted if is_missing else [])
 
 
 def test_a_run_of_other_queries_is_warned_of(spark: SparkSession) -> None:
