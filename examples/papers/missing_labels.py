@@ -36,7 +36,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.degradation import without_labels
+from ir_lexirecall.meta.missing_labels import without_labels
 from ir_lexirecall.significance import corrected
 
 # -- declared before any number --------------------------------------------------------------------

@@ -16,7 +16,6 @@ from ir_lexirecall.meta import (
     agreements,
     aspect_labels,
     correlations,
-    degradation,
     missing_labels,
     sensitivity,
     two_judges,
@@ -84,7 +83,7 @@ class Study(Decisions):
     discriminative_power: Final = sensitivity.discriminative_power
     achieved_significance: Final = sensitivity.achieved_significance
     split_half: Final = sensitivity.split_half
-    degrade: Final = degradation.degrade
+    degrade: Final = missing_labels.degrade
     stability: Final = missing_labels.stability
     left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges

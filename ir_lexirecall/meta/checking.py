@@ -17,35 +17,33 @@ from ir_lexirecall._util.errors import check_integer, entry, is_integer
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.rounding import VALUE
 from ir_lexirecall.measures.parsing import MeasureLike, MeasuresLike
 from ir_lexirecall.measures.scoring import is_native, smaller_is_better
 from ir_lexirecall.meta.decisions import parse_measures_for
-from ir_lexirecall.meta.laws import PROPERTIES, Claim, Property, Space
-from ir_lexirecall.meta.laws.properties import GAINS
+from ir_lexirecall.meta.laws import PROPERTIES, Property, Space
+from ir_lexirecall.meta.laws.properties import GAINS, Kind, Search
 from ir_lexirecall.meta.made_up_rankings import Ranking, has_aspects, values
 from ir_lexirecall.meta.records import RECORDS, SEED, Option, introduction, recorded, rows_only, study
-from ir_lexirecall.meta.searching import Search, search_of
 from ir_lexirecall.plots.studies import Bars, Symbols
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.text import listed
 
 HOLDS, FAILS, NOT_APPLICABLE = "holds", "fails", "not applicable"
-_LARGEST_VALUE = 1e300  # infinite values are equal
-_BELOW = " (reaches below the cutoff)"
 _LONGEST_OF_OTHERS = 2**9  # documents of a ranking that another program scores: some take the square of it
 _WEIGHTS = (1.1, 1.0)  # of two subtopics, the first one mattering more
 _BITS = {"small": 20, "low": 10}  # by which gains near 0 are smaller than the top gain
 
 
-def _counted(table: pd.DataFrame) -> pd.DataFrame:
-    return table["source"].value_counts(sort=False).rename_axis("source").reset_index(name="count")
-
-
 @study(
     "The properties of measures that the literature names",
     rows_only,
-    Bars("Properties by source", "count", "properties", marks=_counted, name="source"),
+    Bars(
+        "Properties by source",
+        "count",
+        "properties",
+        name="source",
+        marks=lambda table: table["source"].value_counts(sort=False).rename_axis("source").reset_index(name="count"),
+    ),
 )
 def properties() -> pd.DataFrame:
     """List the properties that ``check`` knows, and exactly what each of them claims.
@@ -186,9 +184,27 @@ def axioms(
             if law.subtopics and space.aspects:
                 continue
             if (law.name, space) not in known:
-                known[law.name, space] = search_of(law, space, size, cases, np.random.default_rng([seed, place]))
+                known[law.name, space] = Search.of(law, space, size, cases, np.random.default_rng([seed, place]))
             searches[law] = known[law.name, space]
-        rows += _rows(name, measure, searches)
+        scored, falling = _values(name, measure, searches), smaller_is_better(measure)
+        for law in PROPERTIES:
+            result, counterexample = NOT_APPLICABLE, ""
+            if law not in searches:
+                words = "the measure names its aspects; the constraint is about subtopics"
+            else:
+                search = searches[law]
+                words = f"{search.words}; {GAINS[law.gains]}" if GAINS[law.gains] else search.words
+                if search.claims:
+                    value = scored[law.kind]
+                    broken = search.broken(value, falling)
+                    result = HOLDS if broken is None else FAILS
+                    if broken is not None:
+                        counterexample = law.describe(broken, value, falling=falling)
+                        if law.around is not None and 0 < search.space.cutoff < broken.depth:
+                            counterexample += " (reaches below the cutoff)"
+                else:
+                    words = f"no case is that small: {words}"
+            rows.append((name, law.source, law.name, result, counterexample, words))
     table = pd.DataFrame(rows, columns=["measure", "source", "property", "result", "counterexample", "search"])
     listed_grades = None if grades is None else list(grades)
     return recorded(table, "axioms", measures=list(parsed), grades=listed_grades, size=size, cases=cases, seed=seed)
@@ -197,19 +213,23 @@ def axioms(
 RECORDS["check"] = RECORDS["axioms"]
 
 
-# -- what a measure is searched with ----------------------------------------------------------------
-
-
 def _space(name: str, measure: IRMeasure, grades: Sequence[int] | None, gains: str) -> Space:
     aspects = len(measure["aspects"]) if has_aspects(measure) else 0
     if grades is not None and not isinstance(grades, Iterable):
         raise ValueError(f"grades must be 0 and some larger integers in order, not {grades!r}")
-    chosen = tuple(_default_grades(measure, gains) if grades is None else grades)
+    rel = _number(measure, "rel")
+    chosen: tuple[Any, ...] = (0, 1)
+    if grades is not None:
+        chosen = tuple(grades)
+    elif "rel" in measure.SUPPORTED_PARAMS and not aspects:
+        chosen = (0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1)
+    elif not aspects:  # those that the measure can tell apart, at most two
+        top = measure.params.get("max_rel", 2) if gains == "own" else 2
+        chosen = (0, *range(1, max(1, min(2, int(top))) + 1))
     if not all(map(is_integer, chosen)) or len(chosen) < 2 or chosen[0] != 0 or list(chosen) != sorted(set(chosen)):
         raise ValueError(f"grades must be 0 and some larger integers in order, not {list(chosen)!r}")
     if aspects and chosen != (0, 1):
         raise ValueError(f"{name} names its aspects and their grades; leave out grades")
-    rel = _number(measure, "rel")
     base = measure.base_measure() if aspects else measure
     return Space(
         grades=chosen,
@@ -224,17 +244,6 @@ def _number(measure: IRMeasure, name: str) -> Any:
     """The value of a parameter that the measure has, as it is set or by default; None where that is not a number."""
     value = measure[name] if name in measure.SUPPORTED_PARAMS else None
     return value if isinstance(value, numbers.Real) else None
-
-
-def _default_grades(measure: IRMeasure, gains: str) -> list[int]:
-    """0 and the grades that the measure can tell apart, at most two."""
-    if has_aspects(measure):
-        return [0, 1]
-    if "rel" in measure.SUPPORTED_PARAMS:
-        rel = measure.params.get("rel", measure.SUPPORTED_PARAMS["rel"].default)
-        return [0, int(np.ceil(rel)) if isinstance(rel, (int, float)) else 1]
-    top = measure.params.get("max_rel", 2) if gains == "own" else 2
-    return [0, *range(1, max(1, min(2, int(top))) + 1)]
 
 
 def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
@@ -260,48 +269,11 @@ def with_gains(measure: IRMeasure, gains: str, top: int) -> IRMeasure:
     return measure(max_rel=top * 2 ** _BITS.get(gains, 1))
 
 
-# -- the answer ------------------------------------------------------------------------------------
-
-_Row = tuple[str, str, str, str, str, str]
-
-
-def _rows(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) -> list[_Row]:
-    scored = _values(name, measure, searches)
-    rows: list[_Row] = []
-    for law in PROPERTIES:
-        start = (name, law.source, law.name)
-        if law not in searches:
-            reason = "the measure names its aspects; the constraint is about subtopics"
-            rows.append((*start, NOT_APPLICABLE, "", reason))
-            continue
-        search = searches[law]
-        words = f"{search.words}; {GAINS[law.gains]}" if GAINS[law.gains] else search.words
-        if not search.claims:
-            rows.append((*start, NOT_APPLICABLE, "", f"no case is that small: {words}"))
-            continue
-        value = scored[_kind(law)]
-        falling = smaller_is_better(measure)
-        broken = _broken(law, search, value, falling)
-        counterexample = "" if broken is None else law.describe(broken, value, falling=falling)
-        if broken is not None and law.around is not None and 0 < search.space.cutoff < broken.depth:
-            counterexample += _BELOW
-        rows.append((*start, HOLDS if broken is None else FAILS, counterexample, words))
-    return rows
-
-
-_Kind = tuple[bool, bool, str]
-
-
-def _kind(law: Property) -> _Kind:
-    """Properties of one kind score the same rankings alike."""
-    return law.subtopics, law.weighted, law.gains
-
-
-def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) -> dict[_Kind, dict[Ranking, float]]:
-    """The values of all rankings of all claims."""
-    scored: dict[_Kind, dict[Ranking, float]] = {}
-    for kind in dict.fromkeys(map(_kind, searches)):
-        of_kind = {law: search for law, search in searches.items() if _kind(law) == kind}
+def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) -> dict[Kind, dict[Ranking, float]]:
+    """The values of all rankings of all claims, by the kind of properties that score them alike."""
+    scored: dict[Kind, dict[Ranking, float]] = {}
+    for kind in dict.fromkeys(law.kind for law in searches):
+        of_kind = {law: search for law, search in searches.items() if law.kind == kind}
         must_be_numbers: dict[Ranking, bool] = {}
         for law, search in of_kind.items():
             required = law.needs != "number"
@@ -319,34 +291,3 @@ def _values(name: str, measure: IRMeasure, searches: Mapping[Property, Search]) 
                 raise ValueError(f"{name} is not a number for {undefined[0]}; there is nothing to check")
             scored.setdefault(kind, {}).update(zip(rankings, found.tolist(), strict=True))
     return scored
-
-
-def _broken(law: Property, search: Search, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
-    """The smallest claim that breaks the property, None where it holds; ``falling``: the smaller value is better."""
-    claims, (where, coefficient) = search.claims, search.terms
-    of_terms = np.array([value[ranking] for ranking in search.rankings])[where]
-    if law.needs != "number":
-        of_terms = np.clip(of_terms, -_LARGEST_VALUE, _LARGEST_VALUE)
-    of_terms[coefficient == 0] = 0  # claims of fewer terms
-    if falling:  # claims that compare rankings; their coefficients add up to 0
-        of_terms[coefficient.sum(axis=1) == 0] *= -1
-    constants = np.array([claim.constant for claim in claims])
-    surplus = constants + (coefficient * of_terms).sum(axis=1)
-    noise = of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
-    if law.needs == "number":
-        met = np.isfinite(surplus)
-    else:
-        met = surplus > noise if law.strict else surplus >= -noise
-    if law.needs in ("all", "number"):
-        wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
-        return min(wrong, key=lambda claim: claim.size, default=None)
-    if law.needs == "last":  # the claims rise in size: where the last run of broken ones begins
-        return None if met[-1] else claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
-    groups: dict[int, list[int]] = {}
-    for i, claim in enumerate(claims):
-        groups.setdefault(claim.group, []).append(i)
-    hopeless = [members for members in groups.values() if not met[members].any()]
-    if not hopeless:
-        return None
-    smallest = min(hopeless, key=lambda members: claims[members[0]].size)
-    return claims[max(smallest, key=lambda i: surplus[i])]

@@ -1,4 +1,4 @@
-"""Which labels are missing: what becomes of decisions, and of a group of runs whose documents nobody judged.
+"""Missing labels: what becomes of decisions, and of a group of runs whose documents nobody judged.
 
 Intervals come from one bootstrap over queries and over groups of runs together, the same resamples for all measures, so that
 measures can be subtracted.
@@ -6,26 +6,28 @@ measures can be subtracted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, Ints, position_in_segment, row_blocks
-from ir_lexirecall._util.errors import check_choice, check_integer, check_number
+from ir_lexirecall._util.errors import check_choice, check_integer, check_number, is_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
 from ir_lexirecall._util.rounding import levelled
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta.decisions import Decisions, Signs
-from ir_lexirecall.meta.degradation import POLICIES, checked_fractions, pool_depth, removals, without_labels
-from ir_lexirecall.meta.records import ON_RUNS, SEED, Headline, Option, recorded, study
+from ir_lexirecall.meta.correlations import coefficient_of
+from ir_lexirecall.meta.decisions import INCOMPARABLE, Decisions, Signs, means
+from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, SEED, Headline, Option, recorded, study
 from ir_lexirecall.plots.studies import Intervals, Lines, single
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest, corrected
 
 Contrasts = Sequence[tuple[str, str]]
+POLICIES = ("random", "pool", "frequency")
 
 _BLOCK = 2**22  # weights that are held at once
 _TWO_WAY = {
@@ -34,6 +36,112 @@ _TWO_WAY = {
     "alpha": Option("1 - confidence of the intervals (default: 0.05)", float),
     **SEED,
 }
+
+
+def _means_by_fraction(table: pd.DataFrame) -> pd.DataFrame:
+    rising = table.sort_values("fraction", kind="stable")
+    return rising.groupby(["measure", "fraction"], sort=False)[["agreement", "ties"]].mean().reset_index()
+
+
+@study(
+    "Ties and agreement after relevance labels are removed",
+    Headline("agreement", "decisions as with the full labels", "most robust", "least robust"),
+    Lines(
+        "What incomplete judgments change: agreement (solid), ties (dashed)",
+        "fraction",
+        "agreement",
+        "fraction of relevant labels removed ({policy})",
+        "share of decisions",
+        marks=_means_by_fraction,
+        dashed="ties",
+    ),
+    example="qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",
+    options={
+        "fractions": Option("of labels to remove (0.1 to 0.9)", float, several=True, shown="F"),
+        "policy": Option("which labels go: 'random' (the default), 'pool' or 'frequency'"),
+        "n_samples": Option("how often to draw (default: 10)", int),
+    }
+    | AGGREGATE
+    | SEED,
+    runs=ON_RUNS,
+)
+def degrade(
+    self: Decisions,
+    fractions: Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
+    *,
+    policy: str = "random",
+    n_samples: int = 10,
+    aggregate: bool = False,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Ties and agreement with the full labels after a fraction of the relevant labels is removed.
+
+    Of the m relevant documents of a query, ceil((1 - fraction) m) keep their labels, at least one; the others count as
+    judged not relevant (grade 0, lowest label of every aspect). Within a sample, what a smaller fraction removes a
+    larger one removes too.
+
+    - ``policy='random'``: they are drawn at random.
+    - ``policy='pool'``: those that a shallower pool would not have found. A document's pool depth is the smallest rank
+      that any of the runs gives it; the deepest go first, before them those that no run retrieved, equals at random.
+    - ``policy='frequency'``: by how many of the runs retrieve them; those that the fewest retrieve go first, equals at random.
+
+    The runs are read and aligned once, then judged again. A decision is which of two runs is better on a query.
+
+    Args:
+        fractions: of the relevant labels to remove, each between 0 and 1.
+        policy: which ones.
+        n_samples: how often to draw.
+        aggregate: give the means over the samples, a row per measure and fraction.
+        seed: random seed.
+
+    Returns:
+        A row per measure, fraction and sample: ``measure``, ``fraction``, ``sample``, ``removed`` (labels, all
+        queries), and as shares of all decisions ``ties``, ``agreement`` (the same as with the full labels: ties, and
+        pairs that a partial order leaves open, included) and ``reversals`` (the opposite); ``kendall`` (tau-b of the
+        runs' orders by mean). ``attrs["ties"]`` has the shares of ties with the full labels.
+
+    Raises:
+        ValueError: a number out of range, fewer than two runs, or an unknown policy.
+
+    Source: Diaz, Ekstrand, Mitra, Recall, Robustness, and Lexicographic Evaluation, TORS 2026, Figures 14 and 15,
+    doi 10.1145/3728373.
+
+    >>> from ir_lexirecall import demo
+    >>> from ir_lexirecall.meta import Study
+    >>> study = Study(["LR", "R@10"], demo.qrels(), demo.runs())
+    >>> table = study.degrade([0, 0.5], n_samples=2)
+    >>> table[table["fraction"] == 0]["agreement"].tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    >>> study.degrade([0.2, 0.5], n_samples=3, aggregate=True)["fraction"].tolist()
+    [0.2, 0.5, 0.2, 0.5]
+    """
+    shares = checked_fractions(fractions)
+    check_choice("policy", policy, POLICIES)
+    check_integer("n_samples", n_samples)
+    seed = check_integer("seed", seed, least=0)
+    self.check()
+    before = {label: self.signs(label, INCOMPARABLE) for label in self.labels}
+    means_before = {label: means(self.values(label)) for label in self.labels}
+    rows = []
+    samples = removals(self, shares, policy, n_samples, seed)
+    steps = len(shares) * n_samples
+    for fraction, sample, removed in progress_bar(self.progress, samples, total=steps, desc="degraded labels"):
+        fewer = self.with_judgments(without_labels(self.judgments, removed))
+        for label in self.labels:
+            after = fewer.signs(label, INCOMPARABLE)
+            row = {"measure": label, "fraction": fraction, "sample": sample, "removed": int(removed.sum())}
+            row["ties"] = float((after == 0).mean())
+            row["agreement"] = float((after == before[label]).mean())
+            row["reversals"] = float((after * before[label] == -1).mean())
+            row["kendall"] = coefficient_of("kendall", means_before[label], means(fewer.values(label)))
+            rows.append(row)
+    table = pd.DataFrame(rows)
+    if aggregate:
+        mean = table.groupby(["measure", "fraction"]).mean(numeric_only=True).drop(columns="sample")
+        table = mean.loc[list(product(self.labels, dict.fromkeys(shares)))].reset_index()
+    tied = {label: float((signs == 0).mean()) for label, signs in before.items()}
+    facts = {"fractions": shares, "policy": policy, "n_samples": n_samples, "seed": seed, "ties": tied}
+    return recorded(table, "degrade", **facts, **self.provenance)
 
 
 @study(
@@ -114,14 +222,14 @@ def stability(
         check_choice("policies", policy, POLICIES)
     check_integer("n_samples", n_samples)
     self.check()
-    _check_contrasts(contrasts, self)
-    resamples = TwoWay.draw(self, groups, n_resamples, alpha, seed)
+    resamples = TwoWay.draw(self, groups, n_resamples, alpha, seed, contrasts)
     before = {label: _conclusions(self, label, self.queries, alpha) for label in self.labels}
     rows: list[dict[str, Any]] = []
     with progress_bar(self.progress, total=len(policies) * len(shares) * n_samples, desc="degraded labels") as bar:
         for policy in policies:
-            kept: dict[tuple[float, str], Any] = {(share, label): 0.0 for share in shares for label in self.labels}
-            lost, turned = dict.fromkeys(kept, 0), dict.fromkeys(kept, 0)  # conclusions, over the samples
+            # Over the samples: how often each decision is kept, and how many conclusions are lost, or reversed.
+            kept: dict[tuple[float, str], Any] = dict.fromkeys(product(shares, self.labels), 0.0)
+            lost, turned = dict.fromkeys(kept, 0), dict.fromkeys(kept, 0)
             for share, _, removed in removals(self, shares, policy, n_samples, seed):
                 fewer = self.with_judgments(without_labels(self.judgments, removed))
                 for label, (signs, found) in before.items():
@@ -133,42 +241,32 @@ def stability(
             for share in shares:
                 every, decided = {}, {}
                 for label, (signs, _) in before.items():
-                    stays, open_ = kept[share, label] / n_samples, (signs != 0).astype(np.float64)
+                    stays, is_decided = kept[share, label] / n_samples, (signs != 0).astype(np.float64)
                     every[label] = resamples.ratio(stays, np.ones(stays.shape))
-                    decided[label] = resamples.ratio(stays * open_, open_)
-                for a, b in [*((label, "") for label in before), *contrasts]:
-                    all_pairs, of_decided = (of[a] - of[b] if b else of[a] for of in (every, decided))
-                    low, high = resamples.interval(all_pairs[1:])
-                    decided_low, decided_high = resamples.interval(of_decided[1:])
-                    row = {
-                        "policy": policy,
-                        "fraction": share,
-                        "measure": a,
-                        "minus": b,
-                        "agreement": float(all_pairs[0]),
-                        "ci_low": low,
-                        "ci_high": high,
-                        "decided": float(of_decided[0]),
-                        "decided_low": decided_low,
-                        "decided_high": decided_high,
-                        "p": resamples.p(of_decided[1:]) if b else np.nan,
-                    }
+                    decided[label] = resamples.ratio(stays * is_decided, is_decided)
+                for (a, b, agreement), (*_, of_decided) in zip(
+                    resamples.with_contrasts(every), resamples.with_contrasts(decided), strict=True
+                ):
+                    row = {"policy": policy, "fraction": share, "measure": a, "minus": b}
+                    row["agreement"], row["ci_low"], row["ci_high"] = resamples.interval(agreement)
+                    row["decided"], row["decided_low"], row["decided_high"] = resamples.interval(of_decided)
+                    row["p"] = resamples.p(of_decided) if b else np.nan
                     if not b:
                         row["significant"] = int((before[a][1] != 0).sum())
                         row |= {"lost": lost[share, a] / n_samples, "reversed": turned[share, a] / n_samples}
                     rows.append(row)
     facts = {"fractions": shares, "policies": list(policies), "n_samples": n_samples}
-    return recorded(pd.DataFrame(rows), "stability", **resamples.provenance(self, contrasts, seed), **facts)
-
-
-def _left_out_only(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["policy"] == "left out"]
+    return recorded(pd.DataFrame(rows), "stability", **resamples.provenance(self), **facts)
 
 
 @study(
     "What a group of runs loses whose documents were not pooled",
     Headline(
-        "bias", "change of the mean preference of a group that is left out", "largest", "smallest", _left_out_only
+        "bias",
+        "change of the mean preference of a group that is left out",
+        "largest",
+        "smallest",
+        rows=lambda table: table[table["policy"] == "left out"],
     ),
     Intervals(
         "What a group of runs loses that the pool left out",
@@ -228,10 +326,9 @@ def left_out(
     """
     check_integer("depth", depth)
     self.check()
-    _check_contrasts(contrasts, self)
     pooled = without_labels(self.judgments, pool_depth(self) > depth)
     full = self.with_judgments(pooled)
-    resamples = TwoWay.draw(full, groups, n_resamples, alpha, seed)
+    resamples = TwoWay.draw(full, groups, n_resamples, alpha, seed, contrasts)
     if len(resamples.groups) < 2:
         raise ValueError(f"at least 2 groups are needed, not {len(resamples.groups)}")
     before = {label: full.signs(label) for label in full.labels}
@@ -242,8 +339,7 @@ def left_out(
     selected, turned, lost = [], [], []
     relevant = pooled.grade >= self.rel
     for g in progress_bar(self.progress, range(len(resamples.groups)), desc="groups"):
-        others = [run for run, group in enumerate(resamples.of_run) if group != g]
-        removed = relevant & (pool_depth(self, others) > depth)
+        removed = relevant & (pool_depth(self, np.flatnonzero(resamples.of_run != g)) > depth)
         lost.append(removed.sum() / relevant.sum())
         pairs = np.flatnonzero((resamples.of_pair == g).sum(axis=1) == 1)
         selected.append(pairs)
@@ -264,13 +360,82 @@ def left_out(
             stays, decided = after == was, was != 0
             of_decided = float((stays & decided).sum() / decided.sum()) if decided.any() else np.nan
             shares[label] = {"p": np.nan, "agreement": stays.mean(), "decided": of_decided}
-        for a, b in [*((label, "") for label in biases), *contrasts]:
-            bias = biases[a] - biases[b] if b else biases[a]
-            low, high = resamples.interval(bias[1:])
-            row = {"policy": policy, "measure": a, "minus": b, "groups": len(resamples.groups)}
-            row |= {"lost": float(np.mean(lost)), "bias": bias[0], "ci_low": low, "ci_high": high}
-            rows.append(row | ({"p": resamples.p(bias[1:])} if b else shares[a]))
-    return recorded(pd.DataFrame(rows), "left_out", **resamples.provenance(full, contrasts, seed), depth=depth)
+        for a, b, bias in resamples.with_contrasts(biases):
+            row = {"policy": policy, "measure": a, "minus": b, "groups": len(resamples.groups), "lost": np.mean(lost)}
+            row["bias"], row["ci_low"], row["ci_high"] = resamples.interval(bias)
+            rows.append(row | ({"p": resamples.p(bias)} if b else shares[a]))
+    return recorded(pd.DataFrame(rows), "left_out", **resamples.provenance(full), depth=depth)
+
+
+# -- fewer labels ----------------------------------------------------------------------------------
+
+
+def checked_fractions(fractions: Any) -> list[float]:
+    """Shares of labels to remove, as numbers between 0 and 1."""
+    several = list(fractions) if isinstance(fractions, Iterable) and not isinstance(fractions, str) else []
+    bad = [share for share in several if not is_number(share) or not 0 <= share <= 1]
+    if bad or not several:
+        raise ValueError(f"fractions must be numbers between 0 and 1, not {bad[0] if bad else fractions!r}")
+    return [float(share) for share in several]
+
+
+def removals(
+    decisions: Decisions, fractions: Iterable[float], policy: str, n_samples: int, seed: int
+) -> Iterator[tuple[float, int, Bools]]:
+    """Fractions, samples, and which of the judged documents lose their label."""
+    judgments = decisions.judgments
+    first = np.zeros(len(judgments.grade), dtype=np.int64)  # the document with the largest number loses its label first
+    if policy == "pool":
+        first = pool_depth(decisions)
+    elif policy == "frequency":  # how many of the runs retrieve it
+        docs = [run.doc for run in decisions.aligned.runs.values()]
+        first = -np.bincount(np.concatenate(docs), minlength=len(judgments.grade))
+    m = judgments.m(decisions.rel)
+    rng = np.random.default_rng(seed)
+    for sample in range(n_samples):
+        order, place = _in_random_order(judgments, judgments.grade >= decisions.rel, rng, first)
+        for fraction in fractions:
+            # Rounded first: (1 - 0.9) * 10 must keep one label, not two.
+            kept = np.maximum(np.ceil(np.round((1 - fraction) * m, 9)), 1)
+            removed = np.zeros(len(judgments.grade), dtype=bool)
+            removed[order] = place < (m - kept)[judgments.query[order]]
+            yield fraction, sample, removed
+
+
+def as_many(judgments: Judgments, relevant: Bools, removed: Bools, rng: np.random.Generator) -> Bools:
+    """As many relevant documents of each query, drawn at random."""
+    order, place = _in_random_order(judgments, relevant, rng)
+    chosen = np.zeros(len(relevant), dtype=bool)
+    chosen[order] = place < np.bincount(judgments.query[removed], minlength=len(judgments))[judgments.query[order]]
+    return chosen
+
+
+def _in_random_order(
+    judgments: Judgments, relevant: Bools, rng: np.random.Generator, first: Ints | None = None
+) -> tuple[Ints, Ints]:
+    """The relevant documents of each query in random order, or by a number, the largest first; and their places there."""
+    rows = np.flatnonzero(relevant)
+    keys = [rng.random(len(rows)), *([] if first is None else [-first[rows]]), judgments.query[rows]]
+    order = rows[np.lexsort(keys)]
+    return order, position_in_segment(judgments.query[order])
+
+
+def pool_depth(decisions: Decisions, runs: Iterable[int] | None = None) -> Ints:
+    """The smallest rank that any run (of some, by place) gives each judged document; the largest integer where none has it."""
+    depth = np.full(len(decisions.judgments.grade), np.iinfo(np.int64).max, dtype=np.int64)
+    aligned = list(decisions.aligned.runs.values())
+    for run in aligned if runs is None else [aligned[place] for place in runs]:
+        np.minimum.at(depth, run.doc, run.rank)
+    return depth
+
+
+def without_labels(judgments: Judgments, removed: Bools) -> Judgments:
+    """The same documents, some of them (a truth value for each) judged not relevant in every aspect."""
+    table = None if judgments.table is None else judgments.table.without_labels(removed)
+    return replace(judgments, grade=np.where(removed, 0.0, judgments.grade), table=table)
+
+
+# -- what is concluded, and from how many others it would be ------------------------------------------
 
 
 def _conclusions(decisions: Decisions, label: str, queries: Ints, alpha: float) -> tuple[Signs, Ints]:
@@ -293,22 +458,6 @@ def _signs(decisions: Decisions, label: str, queries: Ints) -> Signs:
     return signs
 
 
-def as_many(judgments: Judgments, relevant: Bools, removed: Bools, rng: np.random.Generator) -> Bools:
-    """As many relevant documents of each query, drawn at random."""
-    rows = np.flatnonzero(relevant)
-    order = rows[np.lexsort((rng.random(len(rows)), judgments.query[rows]))]
-    count = np.bincount(judgments.query[removed], minlength=len(judgments))
-    chosen = np.zeros(len(relevant), dtype=bool)
-    chosen[order] = position_in_segment(judgments.query[order]) < count[judgments.query[order]]
-    return chosen
-
-
-def _check_contrasts(contrasts: Contrasts, decisions: Decisions) -> None:
-    unknown = [label for pair in contrasts for label in pair if label not in decisions.labels]
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} in contrasts is not among the measures {', '.join(decisions.labels)}")
-
-
 @dataclass(frozen=True)
 class TwoWay:
     """How often a bootstrap draws each group of runs and each query, together; the first row is the sample itself.
@@ -322,6 +471,8 @@ class TwoWay:
     group_weight: Floats  # how often each group is drawn, shape (B + 1, groups)
     query_weight: Floats  # how often each query is drawn, shape (B + 1, Q)
     alpha: float
+    seed: int
+    contrasts: Contrasts  # measures to subtract, the second from the first
 
     @classmethod
     def draw(
@@ -331,26 +482,27 @@ class TwoWay:
         n_resamples: int,
         alpha: float,
         seed: int,
+        contrasts: Contrasts = (),
     ) -> TwoWay:
         """Draw queries and groups with replacement; every run needs a group."""
+        unknown = [label for pair in contrasts for label in pair if label not in decisions.labels]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} in contrasts is not among the measures {', '.join(decisions.labels)}")
         check_integer("n_resamples", n_resamples)
         check_integer("seed", seed, least=0)
         check_number("alpha", alpha, above=0, below=1)
-        names = (
-            {name: name for name in decisions.names} if groups is None else {str(k): str(v) for k, v in groups.items()}
+        names = decisions.names
+        by_name = (
+            dict(zip(names, names, strict=True)) if groups is None else {str(k): str(v) for k, v in groups.items()}
         )
-        lacking = [name for name in decisions.names if name not in names]
-        if lacking:
+        if lacking := [name for name in names if name not in by_name]:
             raise ValueError(f"run {lacking[0]!r} has no group")
-        known = sorted({names[name] for name in decisions.names})
-        of_run = np.array([known.index(names[name]) for name in decisions.names])
-        rng = np.random.default_rng(seed)
-        group_weight, query_weight = (
-            np.concatenate([np.ones((1, size)), rng.multinomial(size, np.full(size, 1 / size), size=n_resamples)])
-            for size in (len(known), len(decisions.queries))
-        )
+        known = sorted({by_name[name] for name in names})
+        of_run = np.array([known.index(by_name[name]) for name in names])
         of_pair = np.stack([of_run[place] for place in decisions.pairs], axis=1)
-        return cls(known, of_run, of_pair, group_weight, query_weight, alpha)
+        rng = np.random.default_rng(seed)
+        of_groups, of_queries = (times_drawn(rng, size, n_resamples) for size in (len(known), len(decisions.queries)))
+        return cls(known, of_run, of_pair, of_groups, of_queries, alpha, seed, contrasts)
 
     def ratio(self, numerator: Floats, denominator: Floats, pairs: Ints | None = None) -> Floats:
         """Weighted sum of one over that of another, shape ``(B + 1,)``; both of ``pairs`` (all) and queries, shape ``(P, Q)``."""
@@ -363,27 +515,43 @@ class TwoWay:
             result[some] = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
         return result
 
-    def interval(self, resampled: Floats) -> tuple[float, float]:
-        """The percentile interval; resamples without a pair of runs are left out. NaN where there is none."""
-        known = resampled[~np.isnan(resampled)]
-        if len(known) == 0:
-            return np.nan, np.nan
-        low, high = np.quantile(known, [self.alpha / 2, 1 - self.alpha / 2])
-        return float(low), float(high)
+    def with_contrasts(self, ratios: Mapping[str, Floats]) -> Iterator[tuple[str, str, Floats]]:
+        """Those of each measure, with an empty text; then of the measures of each contrast, and their difference."""
+        for label, of_label in ratios.items():
+            yield label, "", of_label
+        for a, b in self.contrasts:
+            yield a, b, ratios[a] - ratios[b]
 
-    def p(self, resampled: Floats) -> float:
+    def interval(self, ratios: Floats) -> tuple[float, float, float]:
+        """That of the sample, and the percentile interval; resamples without a pair of runs are left out."""
+        return float(ratios[0]), *percentiles(ratios[1:], self.alpha)
+
+    def p(self, ratios: Floats) -> float:
         """2 min(P(<= 0), P(>= 0)), the observed one counted among the resamples."""
-        known = resampled[~np.isnan(resampled)]
+        known = ratios[1:][~np.isnan(ratios[1:])]
         tail = min(np.count_nonzero(known <= 0), np.count_nonzero(known >= 0))
         return min(1.0, 2 * (1 + tail) / (1 + len(known)))
 
-    def provenance(self, decisions: Decisions, contrasts: Contrasts, seed: int) -> dict[str, Any]:
+    def provenance(self, decisions: Decisions) -> dict[str, Any]:
         """What a study says of its resamples and of its input."""
         return {
             "groups": {name: self.groups[group] for name, group in zip(decisions.names, self.of_run, strict=True)},
-            "contrasts": [tuple(pair) for pair in contrasts],
+            "contrasts": [tuple(pair) for pair in self.contrasts],
             "n_resamples": len(self.query_weight) - 1,
             "alpha": self.alpha,
-            "seed": seed,
+            "seed": self.seed,
             **decisions.provenance,
         }
+
+
+def times_drawn(rng: np.random.Generator, size: int, n_resamples: int) -> Floats:
+    """How often a bootstrap draws each of ``size`` things, shape ``(B + 1, size)``; the first row is the sample itself."""
+    drawn = rng.multinomial(size, np.full(size, 1 / size), size=n_resamples)
+    return np.concatenate([np.ones((1, size)), drawn])
+
+
+def percentiles(resampled: Floats, alpha: float) -> tuple[float, float]:
+    """The percentile interval of what resamples give; NaN in some of them is left out, in all of them NaN."""
+    known = resampled[~np.isnan(resampled)]
+    low, high = np.quantile(known, [alpha / 2, 1 - alpha / 2]) if len(known) else (np.nan, np.nan)
+    return float(low), float(high)

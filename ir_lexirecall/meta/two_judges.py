@@ -21,6 +21,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.meta.correlations import tau_b
 from ir_lexirecall.meta.decisions import Decisions
+from ir_lexirecall.meta.missing_labels import percentiles, times_drawn
 from ir_lexirecall.meta.records import SEED, Option, introduction, recorded, significance, study
 from ir_lexirecall.plots.studies import Shares
 from ir_lexirecall.present.findings import Finding
@@ -197,9 +198,7 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
     a, b = (x[:, [place[query_id] for query_id in common]] for x, place in zip(standings, places, strict=True))
     if not common:
         return dict.fromkeys([f"{what}{end}" for what in ("tau", "tau_ap") for end in ("", "_low", "_high")], np.nan)
-    queries = len(common)
-    drawn = np.random.default_rng(seed).multinomial(queries, np.full(queries, 1 / queries), size=n_resamples).T
-    weights = np.hstack([np.ones((queries, 1)), drawn]) / queries
+    weights = times_drawn(np.random.default_rng(seed), len(common), n_resamples).T / len(common)
     means = a @ weights, b @ weights
     i, j = np.triu_indices(len(a), 1)
     columns: dict[str, float] = {}
@@ -207,9 +206,8 @@ def _orders(comparisons: list[Comparison], name: str, n_resamples: int, seed: in
         "tau": tau_b(*(np.where(same(x[i], x[j]), 0, np.sign(x[i] - x[j])).astype(np.int8) for x in means)),
         "tau_ap": tau_ap(*means),
     }.items():
-        resampled = values[1:][~np.isnan(values[1:])]
-        low, high = np.quantile(resampled, [0.025, 0.975]) if len(resampled) else (np.nan, np.nan)
-        columns |= {what: float(values[0]), f"{what}_low": float(low), f"{what}_high": float(high)}
+        columns[what] = float(values[0])
+        columns[f"{what}_low"], columns[f"{what}_high"] = percentiles(values[1:], 0.05)
     return columns
 
 

@@ -18,8 +18,8 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.meta import Study
-from ir_lexirecall.meta.degradation import removals as samples_of
-from ir_lexirecall.meta.degradation import without_labels
+from ir_lexirecall.meta.missing_labels import removals as samples_of
+from ir_lexirecall.meta.missing_labels import without_labels
 
 QRELS = {
     "q1": {"a": 1, "b": 2, "c": 1, "d": 0, "e": 1},

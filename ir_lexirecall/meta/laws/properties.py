@@ -1,15 +1,28 @@
-"""What a property of measures is: claims about the values of rankings, and where to look for a ranking that breaks one."""
+"""What a property of measures is: claims about the values of rankings, and the search for a ranking that breaks one."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ir_lexirecall._util.arrays import Floats, Ints
+from ir_lexirecall._util.lazy import cached_property
+from ir_lexirecall._util.rounding import VALUE
 from ir_lexirecall.meta.made_up_rankings import Label, Ranking
+
+_RANKINGS = 256  # enumerate up to sizes with at most this many rankings,
+_MOST_RANKINGS = 2048  # or, where a size is asked for, with at most this many
+_LONGEST = 64  # size of enumerated rankings, where there is one label only
+_LARGEST = 15  # size of random rankings
+_LARGEST_VALUE = 1e300  # infinite values are equal
+_ACROSS = 4  # documents that are placed across the cutoff, in every way; fewer, where they may have many labels
+
+
+Kind = tuple[bool, bool, str]
 
 
 class Claim(NamedTuple):
@@ -125,6 +138,11 @@ class Property:
     weighted: bool = False  # which weigh 1.1 to 1
     counterexample: str = ""  # how a broken claim is told: {r0} and {v0} are the first ranking and its value
 
+    @property
+    def kind(self) -> Kind:
+        """Properties of one kind score the same rankings alike."""
+        return self.subtopics, self.weighted, self.gains
+
     def describe(self, claim: Claim, value: Mapping[Ranking, float], *, falling: bool = False) -> str:
         """A broken claim in words, with the values of its rankings; ``falling``: the smaller value is better."""
         numbers = [value[ranking] for _, ranking in claim.terms]
@@ -184,3 +202,141 @@ def appended(ranking: Ranking, label: Label) -> tuple[Ranking, Ranking]:
     """The ranking followed by one more document, and the ranking itself, in a topic with this document."""
     longer = Ranking((*ranking.retrieved, label), ranking.missing)
     return longer, Ranking(ranking.retrieved, (*ranking.missing, label))
+
+
+# -- searching for a ranking that breaks it -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Search:
+    """The claims of a property, and how they were found."""
+
+    law: Property
+    claims: list[Claim]
+    words: str
+    space: Space
+
+    @cached_property
+    def rankings(self) -> list[Ranking]:
+        """The different rankings of all claims."""
+        return list(dict.fromkeys(ranking for claim in self.claims for _, ranking in claim.terms))
+
+    @cached_property
+    def terms(self) -> tuple[Ints, Floats]:
+        """Place among ``rankings``, and coefficient, of every term of every claim; shape ``(claims, terms)``."""
+        place = {ranking: i for i, ranking in enumerate(self.rankings)}
+        most = max((len(claim.terms) for claim in self.claims), default=0)
+        where = np.zeros((len(self.claims), most), dtype=np.int64)
+        coefficient = np.zeros(where.shape)
+        for row, claim in enumerate(self.claims):
+            for column, (factor, ranking) in enumerate(claim.terms):
+                where[row, column], coefficient[row, column] = place[ranking], factor
+        return where, coefficient
+
+    def broken(self, value: Mapping[Ranking, float], falling: bool) -> Claim | None:
+        """The smallest claim that breaks the property, None where it holds; ``falling``: the smaller value is better."""
+        law, claims, (where, coefficient) = self.law, self.claims, self.terms
+        of_terms = np.array([value[ranking] for ranking in self.rankings])[where]
+        if law.needs != "number":
+            of_terms = np.clip(of_terms, -_LARGEST_VALUE, _LARGEST_VALUE)
+        of_terms[coefficient == 0] = 0  # claims of fewer terms
+        if falling:  # claims that compare rankings; their coefficients add up to 0
+            of_terms[coefficient.sum(axis=1) == 0] *= -1
+        constants = np.array([claim.constant for claim in claims])
+        surplus = constants + (coefficient * of_terms).sum(axis=1)
+        noise = of_terms.shape[1] * VALUE * np.maximum(np.abs(constants), np.abs(of_terms).max(axis=1))
+        if law.needs == "number":
+            met = np.isfinite(surplus)
+        else:
+            met = surplus > noise if law.strict else surplus >= -noise
+        if law.needs in ("all", "number"):
+            wrong = [claim for claim, good in zip(claims, met, strict=True) if not good]
+            return min(wrong, key=lambda claim: claim.size, default=None)
+        if law.needs == "last":  # the claims rise in size: where the last run of broken ones begins
+            return None if met[-1] else claims[int(np.flatnonzero(met)[-1]) + 1 if met.any() else 0]
+        groups: dict[int, list[int]] = {}
+        for i, claim in enumerate(claims):
+            groups.setdefault(claim.group, []).append(i)
+        hopeless = [members for members in groups.values() if not met[members].any()]
+        if not hopeless:
+            return None
+        smallest = min(hopeless, key=lambda members: claims[members[0]].size)
+        return claims[max(smallest, key=lambda i: surplus[i])]
+
+    @staticmethod
+    def of(law: Property, space: Space, size: int | None, cases: int, rng: np.random.Generator) -> Search:
+        """The claims of a property about all rankings up to a size, random larger ones, and those across the cutoff."""
+        if law.claims is not None:
+            claims = list(law.claims(space))
+            last = max((claim.number for claim in claims), default=0)
+            return Search(law, claims, law.searched.format(last=last) if claims else "no number", space)
+        labels, missing = list(law.labels(space)), list(law.missing(space))
+        most = _RANKINGS if size is None else _MOST_RANKINGS
+        wanted = next(s for s in itertools.count(1) if len(labels) ** (s + 1) > most or s == min(size or 8, _LONGEST))
+        # One more document, and those that are missing.
+        longest = space.longest - max(2, 1 + max(map(len, missing), default=0))
+        small = int(min(wanted, longest))
+        claims = [
+            claim
+            for length in range(1, small + 1)
+            for retrieved in itertools.product(labels, repeat=length)
+            for others in missing
+            for claim in _claims(law, Ranking(retrieved, others), space)
+        ]
+        words = f"exhaustive to size {small} ({len(claims)} cases)"
+        largest = int(min(max(_LARGEST, small + 5), longest))
+        drawn: list[Claim] = []  # one per ranking
+        for _ in range(20 * cases if small < largest else 0):  # some rankings have nothing to claim
+            if len(drawn) == cases:
+                break
+            # A tenth to nine tenths of the documents have the first label.
+            length, share = int(rng.integers(small + 1, largest + 1)), rng.uniform(0.1, 0.9)
+            place = np.where(rng.random(length) < share, 0, rng.integers(0, len(labels), length))
+            ranking = Ranking(tuple(labels[i] for i in place), missing[rng.integers(len(missing))])
+            if around := _claims(law, ranking, space):
+                drawn.append(around[rng.integers(len(around))])
+        if drawn:
+            words += f", {len(drawn)} random cases of size {small + 1} to {largest}"
+        across: list[Claim] = []  # of rankings with the last documents across the cutoff, above them the first label
+        placed = documents_across(labels)
+        if small < space.cutoff + 2 <= space.longest:
+            across = [
+                claim._replace(
+                    terms=tuple((c, Ranking((labels[0],) * above + r.retrieved, r.missing)) for c, r in claim.terms)
+                )
+                for above in range(max(1, space.cutoff - placed + 1), space.cutoff)
+                for retrieved in itertools.product(labels, repeat=placed)
+                for claim in _claims(law, Ranking(retrieved), replace(space, cutoff=space.cutoff - above))
+            ]
+        if across:
+            words += f", {placed} documents across rank {space.cutoff} ({len(across)} cases)"
+        return Search(law, claims + drawn + across, words, space)
+
+
+def documents_across(labels: list[Label]) -> int:
+    """How many documents are placed across the cutoff: at least two, and as many as keep the rankings few.
+
+    >>> documents_across([0, 1]), documents_across([(a, b) for a in range(3) for b in range(3)])
+    (4, 2)
+    """
+    return max(size for size in range(2, _ACROSS + 1) if size == 2 or len(labels) ** size <= _RANKINGS)
+
+
+def _claims(law: Property, ranking: Ranking, space: Space) -> list[Claim]:
+    """The claims around a ranking, in topics with relevant documents: without one, every ranking scores 0."""
+    assert law.around is not None
+    claims = []
+    for claim in law.around(ranking, space):
+        seen: set[int] = set()  # rankings of one topic are of one size
+        for _, one in claim.terms:
+            if one.size not in seen:
+                seen.add(one.size)
+                labels: Any = (*one.retrieved, *one.missing)
+                largest = max(labels)
+                if isinstance(largest, tuple):
+                    largest = max(map(max, labels))
+                if largest < space.least:
+                    break
+        else:
+            claims.append(claim)
+    return claims
