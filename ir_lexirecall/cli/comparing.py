@@ -34,7 +34,7 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria
 from ir_lexirecall.comparison.design import Design, groups_of
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.io.values.reading import run_name
+from ir_lexirecall.io.values import run_name
 from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
 

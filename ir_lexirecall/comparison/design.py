@@ -12,7 +12,7 @@ from ir_lexirecall.comparison.criteria import Criterion
 from ir_lexirecall.evaluation.scored_runs import check_runs
 from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.groups import GroupsLike, QueryGroups, read_groups
-from ir_lexirecall.io.values.frames import columns_of_frame
+from ir_lexirecall.io.value_cells import columns_of_frame
 from ir_lexirecall.significance import SignificanceTest
 
 MarginLike: TypeAlias = float | str | Mapping[str, float | str]

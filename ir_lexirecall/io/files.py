@@ -162,6 +162,13 @@ def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
     return content
 
 
+def json_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
+    """What the lines of a text hold, a JSON value each, with their numbers; empty lines do not count."""
+    for n, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield n, parsed_json(line, path, n)
+
+
 def metadata_header(path: str) -> str:
     """The comment lines of ir-metadata on top of a run, from ``# ir_metadata.start`` to ``# ir_metadata.end``; mostly empty."""
     if not first_text(path, len(_BYTE_ORDER_MARK) + len(_METADATA_START)).startswith(_METADATA_START.decode()):

@@ -16,8 +16,7 @@ from ir_lexirecall.io.columns import is_file
 from ir_lexirecall.io.files import is_parquet, rereadable, whole_content
 from ir_lexirecall.io.lines import csv_rows, text_of
 from ir_lexirecall.io.readers import parquet_table
-from ir_lexirecall.io.values.cells import QUERY_NAMES, TASK_NAMES, id_text
-from ir_lexirecall.io.values.frames import columns_of_frame
+from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, columns_of_frame, id_text
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
 """A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""

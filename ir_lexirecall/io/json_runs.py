@@ -10,7 +10,7 @@ from ir_lexirecall._util.errors import and_more, entry, is_number, naming
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import search_engines
-from ir_lexirecall.io.files import parsed_json, text_of_file
+from ir_lexirecall.io.files import json_lines, parsed_json, text_of_file
 
 _MTEB = "mteb_model_meta"
 _GRADES = {"support": 2, "partial_support": 1, "not_support": 0}
@@ -131,11 +131,8 @@ def _prediction_lines(text: str, path: str) -> pl.DataFrame:
     doc_ids: list[str] = []
     scores: list[float] = []
     seen: set[str] = set()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, content in json_lines(text, path):
         place = f"{path}, line {number}"
-        content = parsed_json(line, path, number)
         if not _is_prediction(content):
             raise ValueError(
                 f"{place}: taken for predictions of sentence-transformers, but it is not "
@@ -229,9 +226,7 @@ def _records(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         items: Iterable[tuple[str, Any]] = (
-            (f"{path}, line {n}", parsed_json(line, path, n))
-            for n, line in enumerate(text_of_file(path).split("\n"), start=1)
-            if line.strip()
+            (f"{path}, line {n}", record) for n, record in json_lines(text_of_file(path), path)
         )
     else:
         items = ((f"record {n}", record) for n, record in enumerate(source, start=1))

@@ -1,0 +1,491 @@
+"""Values per query as other programs write them, in tables, dicts and files: each with its run, query and measure.
+
+Files are those of trec_eval, ir_measures, autojudge-evaluate, MTEB, JSON, CSV and Parquet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_lexirecall._util.errors import and_more, is_integer, shown, shown_names
+from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
+from ir_lexirecall.io.lines import as_float, csv_rows, number
+from ir_lexirecall.io.readers import parquet_table
+from ir_lexirecall.io.trec_eval_names import equivalent
+
+RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
+QUERY_NAMES = ("query_id", "qid", "query", "topic", "topic_id", "user", "user_id", "review")
+TASK_NAMES = ("task", "task_name", "dataset", "collection", "corpus")
+SAMPLE_NAMES = ("sample_id", "user_input", "question", "input", "name")
+"""Columns that name queries where no other one does: those of frameworks for answers that are generated."""
+MEASURE_NAMES, VALUE_NAMES = ("measure", "metric"), ("value", "score")
+
+SUMMARY = ("all", "amean", "overall")
+"""What programs call the row over all queries; trec_eval, ir_measures and ndeval."""
+TEXT = re.compile(r"(runid|relstring(_\d+)?)\Z")  # trec_eval's measures that are no numbers
+
+_LINES = {
+    3: "measure, query, value (trec_eval) or query, measure, value (ir_measures)",
+    4: "run, measure, query, value or run, query, measure, value (autojudge-evaluate)",
+    6: "query, Q0, run, rank, value, measure (autojudge-evaluate's ranking)",
+}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Values, each with its run (None where the source does not say), query and measure.
+
+    Attributes:
+        run, query_id, measure: arrays of texts, as long as ``value``.
+        place: what messages call the n-th one.
+        per_task: whether the queries are tasks or collections.
+    """
+
+    run: NDArray[Any]
+    query_id: NDArray[Any]
+    measure: NDArray[Any]
+    value: NDArray[np.float64]
+    place: Callable[[int], str]
+    per_task: bool = False
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[str | None, str, str, float]], place: Callable[[int], str], per_task: bool = False
+    ) -> Cells:
+        """Values with their run, query and measure."""
+        run, query_id, measure, value = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), (), ())
+        return cls(texts(run), texts(query_id), texts(measure), np.array(value, dtype=np.float64), place, per_task)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+def texts(values: Iterable[Any]) -> NDArray[Any]:
+    several = list(values)
+    array = np.empty(len(several), dtype=object)
+    array[:] = several
+    return array
+
+
+def is_measure(name: str) -> bool:
+    if TEXT.match(name) or equivalent(name) is not None:
+        return True
+    import ir_measures
+
+    base = re.match(r"[A-Za-z]\w*", name)
+    return base is not None and base[0] in ir_measures.measures.registry
+
+
+def cells_of_dicts(content: Mapping[Any, Any], what: str, column: str | None = None) -> Cells:
+    """``{query: {measure: value}}``, ``{query: value}``, or Cornac's ``{measure: {user: value}}``, whose users are integers."""
+    rows: list[tuple[str, str, Any]] = []
+    for outer, inner in content.items():
+        if not isinstance(inner, Mapping):
+            rows.append((str(outer), column or "value", inner))
+        elif inner and all(not isinstance(key, str) for key in inner) and isinstance(outer, str):
+            rows += [(str(user), outer, value) for user, value in inner.items()]
+        else:
+            rows += [(str(outer), str(name), value) for name, value in inner.items()]
+    rows = [row for row in rows if row[0] not in SUMMARY and not TEXT.match(row[1])]
+    odd = [row for row in rows if row[2] is not None and (isinstance(row[2], str) or as_float(row[2]) is None)]
+    if odd:
+        query, name, value = odd[0]
+        raise ValueError(
+            f"{what}: the {name} of query {query!r} is {shown(value)}, not a number{and_more(len(odd) - 1)}; give "
+            "{query_id: {measure: value}}"
+        )
+    found = ((None, query, name, np.nan if value is None else float(value)) for query, name, value in rows)
+    return Cells.from_rows(found, lambda n: f"{what}, query {rows[n][0]!r}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of a file or frame.
+
+    Attributes:
+        what: what messages call the table.
+        place: what they call its n-th row; by default by its number.
+        index: ids of queries where no column has them; by default, numbers of rows.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    what: str
+    place: Callable[[int], str] | None = None
+    index: Sequence[Any] | None = None
+
+    def where(self, row: int) -> str:
+        return f"{self.what}, row {row + 1}" if self.place is None else self.place(row)
+
+    def named(self, aliases: Iterable[str]) -> str | None:
+        """The column that has the first of some names, whatever their case."""
+        names = {name.lower(): name for name in map(str, self.columns)}
+        return next((names[name] for name in aliases if name in names), None)
+
+    def by_collection(self) -> dict[str, Table] | None:
+        """The rows of each collection; None where no column names collections beside one of queries."""
+        column = self.named(TASK_NAMES)
+        if column is None or self.named(QUERY_NAMES) is None:
+            return None
+        rows: dict[str | None, list[int]] = {}
+        for row, collection in enumerate(map(id_text, self.columns[column])):
+            rows.setdefault(collection, []).append(row)
+        if nameless := rows.get(None):
+            raise ValueError(f"{self.where(nameless[0])}: there is no {column}{and_more(len(nameless) - 1)}; add it")
+
+        def part(some: list[int]) -> Table:
+            """Some rows, which keep their places."""
+            columns = {
+                name: values[some] if isinstance(values, np.ndarray) else [values[row] for row in some]
+                for name, values in self.columns.items()
+                if name != column
+            }
+            index = None if self.index is None else [self.index[row] for row in some]
+            return Table(columns, self.what, lambda n: self.where(some[n]), index)
+
+        return {str(collection): part(some) for collection, some in rows.items()}
+
+    def cells(
+        self, *, one_run: bool | None = False, column: str | None = None, measures: Sequence[str] | None = None
+    ) -> Cells:
+        """The values in the columns.
+
+        They may be long (``run``, ``query_id``, ``measure``, ``value``), have a column per measure (``run``, ``query_id``, ...), or
+        a column per run (``query_id``, ...). Columns are known by several names; columns of texts are left out.
+
+        Args:
+            one_run: whether the table is that of a single run, so that columns are measures; None where their names say so.
+            column: what values are called in a table with a column per run, or in the only column, where that is ``value``.
+            measures: the columns to take; by default, all with numbers.
+        """
+        table, what, where, index = self.columns, self.what, self.where, self.index
+        names = {name.lower(): name for name in map(str, table)}
+        run_column, task, sample = (self.named(aliases) for aliases in (RUN_NAMES, TASK_NAMES, SAMPLE_NAMES))
+        query = self.named(QUERY_NAMES)
+        if run_column is None and query is not None:
+            run_column = names.get("name")  # PyTerrier's
+        if one_run:
+            run_column = None
+        of_samples = query is None and task is None
+        query = query or task or (sample if sample != run_column else None)
+        if query is None and index is None and not one_run:
+            raise ValueError(
+                f"{what} has no column that names queries, such as query_id: it has {shown_names(list(names.values()))}"
+            )
+        rows = len(next(iter(table.values()), []))
+        ids = texts(map(id_text, table[query] if query is not None else range(rows) if index is None else index))
+        if of_samples and len(set(ids)) < rows:
+            ids = texts(map(str, range(rows)))  # texts of samples that occur again
+        missing = next((row for row, query_id in enumerate(ids) if query_id is None), None)
+        if missing is not None:
+            raise ValueError(f"{where(missing)}: there is no {query}")
+        per_task = query is not None and query == task
+        others = [name for name in table if name not in (run_column, query)]
+        measure = next((names[name] for name in MEASURE_NAMES if names.get(name) in others), None)
+        value = next((names[name] for name in VALUE_NAMES if names.get(name) in others), None)
+        run = None if run_column is None else texts(table[run_column])
+        if measure is not None and value is not None:
+            kept = np.flatnonzero(
+                [q not in SUMMARY and not TEXT.match(str(m)) for q, m in zip(ids, table[measure], strict=True)]
+            )
+            column_of = np.asarray(self._floats(value, kept), dtype=np.float64)
+            labels = texts(map(str, table[measure]))[kept]
+            runs = texts([None] * rows) if run is None else run
+            return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
+        numeric = self._numeric(others, measures)
+        if not numeric:
+            raise ValueError(f"{what}: {self._without_values(others)}")
+        kept = np.flatnonzero([q not in SUMMARY for q in ids])
+        wide = run is None and not one_run
+        if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
+            if one_run is not None:
+                raise ValueError(
+                    f"{what} has columns of measures ({shown_names(list(numeric), 3)}) and none that names runs; give "
+                    "{run: table}, or add a column run"
+                )
+            wide = False
+        height = len(kept)
+        only = next(iter(numeric)) if len(numeric) == 1 else ""
+        if not wide and run is None and column is not None and only.lower() in VALUE_NAMES:
+            numeric = {column: numeric[only]}
+        names_of = np.repeat(texts(numeric), height)
+        runs = names_of if wide else np.tile(texts([None] * height) if run is None else run[kept], len(numeric))
+        return Cells(
+            _strings(runs),
+            np.tile(ids[kept], len(numeric)),
+            np.full(height * len(numeric), column or "value", dtype=object) if wide else names_of,
+            np.concatenate([values[kept] for values in numeric.values()]),
+            lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
+            per_task,
+        )
+
+    def _without_values(self, names: Sequence[str]) -> str:
+        """Why there are no values in some columns."""
+        has = f"it has {shown_names(list(map(str, self.columns)))}"
+        for name in names:
+            for row, value in enumerate(self.columns[name]):
+                if value is not None:
+                    where = f"{self.where(row)}, column {name!r}"
+                    return f"no column holds values: {has}, with {shown(value)} ({where}); write numbers as 0.5"
+        return f"there are no values in it: {has}"
+
+    def _numeric(self, names: Sequence[str], measures: Sequence[str] | None) -> dict[str, NDArray[np.float64]]:
+        """The columns of numbers among some, or those that are asked for."""
+        if measures is not None:
+            if lacking := [name for name in measures if name not in self.columns]:
+                has = shown_names(list(map(str, self.columns)))
+                raise ValueError(f"{self.what} has no column {lacking[0]!r}: it has {has}")
+            return {name: self._floats(name) for name in measures}
+        columns = {}
+        for name in names:
+            values = self.columns[name]
+            kind = _kind(values)
+            if kind in "fiu" or (kind not in "bM" and any(as_float(value) is not None for value in values)):
+                columns[str(name)] = self._floats(name)
+        return columns
+
+    def _floats(self, name: str, rows: NDArray[Any] | None = None) -> NDArray[np.float64]:
+        """A column as floats, NaN where there is nothing."""
+        values = self.columns[name]
+        if _kind(values) in "fiu":
+            array = np.asarray(values, dtype=np.float64)
+            return array if rows is None else array[rows]
+        places = range(len(values)) if rows is None else rows.tolist()
+        several = list(values)
+        floats = [np.nan if several[i] is None or several[i] != several[i] else as_float(several[i]) for i in places]
+        if bad := [row for row, value in zip(places, floats, strict=True) if value is None]:
+            found = shown(several[bad[0]])
+            raise ValueError(f"{self.where(bad[0])}: {name} is {found}, not a number{and_more(len(bad) - 1)}")
+        return np.array(floats, dtype=np.float64)
+
+
+def _kind(values: Any) -> str:
+    """NumPy's kind of values, ``O`` of what is no array."""
+    return str(getattr(getattr(values, "dtype", None), "kind", "O"))
+
+
+def _strings(values: NDArray[Any]) -> NDArray[Any]:
+    return texts(None if value is None or value != value else str(value) for value in values)
+
+
+def id_text(value: Any) -> str | None:
+    """An id as text, None where there is none; whole numbers as integers, as a table with gaps may have them as floats."""
+    if value is None or value != value or value == "":
+        return None
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    return str(int(value) if whole or is_integer(value) else value)
+
+
+# -- frames ------------------------------------------------------------------------------------------------
+
+
+def columns_of_frame(data: Any) -> tuple[dict[str, Sequence[Any]], Sequence[Any] | None] | None:
+    """A frame's columns by name, and its index where that names something; None of what is no frame."""
+    if hasattr(data, "collect") and not hasattr(data, "itertuples"):  # Polars' LazyFrame
+        data = data.collect()
+    if hasattr(data, "to_frame") and hasattr(data, "index"):  # pandas' Series
+        data = data.to_frame(data.name if data.name is not None else "value")
+    if not hasattr(data, "itertuples") and hasattr(data, "to_pandas") and not hasattr(data, "__arrow_c_stream__"):
+        data = data.to_pandas()  # ragas' results
+    if hasattr(data, "itertuples"):
+        if any(name is not None for name in data.index.names):
+            data = data.reset_index()
+        names = [str(name) for name in data.columns]
+        columns: dict[str, Any] = {}
+        for i, name in enumerate(names):
+            column = data.iloc[:, i]
+            if getattr(column.dtype, "kind", "O") in "fiu" and not hasattr(column.dtype, "na_value"):
+                columns[name] = column.to_numpy()
+            else:
+                there = zip(column.tolist(), column.isna(), strict=True)
+                columns[name] = [None if missing else value for value, missing in there]
+        if len(columns) < len(names):
+            raise ValueError(f"the column {next(n for n in names if names.count(n) > 1)!r} occurs twice; keep one")
+        counted = type(data.index).__name__ == "RangeIndex"
+        return columns, None if counted else data.index.tolist()
+    if hasattr(data, "to_dicts"):  # Polars
+        return {series.name: series.to_list() for series in data}, None
+    if hasattr(data, "to_pydict"):  # Arrow
+        return data.to_pydict(), None
+    return None
+
+
+# -- files -------------------------------------------------------------------------------------------------
+
+
+def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
+    """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out."""
+    with rereadable(os.fspath(path)) as file:
+        if is_parquet(file):
+            return Table({name: values.to_list() for name, values in parquet_table(file).to_dict().items()}, file)
+        text = text_of_file(file)
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        if not first:
+            raise ValueError(f"{file}: there are no values in it")
+        if first.lstrip().startswith(("{", "[")):
+            return _content_of_json(text, file)
+        if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
+            raise ValueError(
+                f"{file}, line {text.count(chr(10)) + 1}: the file ends within a number, without an end of line: was it cut? "
+                "Write it again, or end its last line"
+            )
+        for separator in (",", "\t", ";"):
+            names = [name.strip().strip('"').lower() for name in first.split(separator)]
+            if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
+                return _table_of_text(text, separator, file)
+        if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
+            raise ValueError(
+                f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
+            )
+        return _cells_of_lines(text, file)
+
+
+# -- lines of fields ---------------------------------------------------------------------------------------
+
+
+def _cells_of_lines(text: str, path: str) -> Cells:
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    for line_number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) not in _LINES:
+            fields = line.split()
+        if rows and len(fields) != len(rows[0]) and fields[0].startswith("relstring"):
+            continue  # a text with blanks
+        if len(fields) not in _LINES or (rows and len(fields) != len(rows[0])):
+            wanted = _LINES.get(len(rows[0]) if rows else 0) or "; ".join(_LINES.values())
+            raise ValueError(f"{path}, line {line_number}: {len(fields)} fields where a line has {wanted}")
+        rows.append(fields)
+        lines.append(line_number)
+    measure, query, run = _roles(rows, path)
+    cells, places = [], []
+    for place, row in zip(lines, rows, strict=True):
+        if row[query] in SUMMARY or TEXT.match(row[measure]):
+            continue
+        written = row[4] if len(row) == 6 else row[-1]
+        value = number(written)
+        if value is None:
+            what = f"the {row[measure]} of query {row[query]!r}"
+            raise ValueError(f"{path}, line {place}: {what} is {shown(written)}, not a number")
+        cells.append((None if run is None else row[run], row[query], row[measure], value))
+        places.append(place)
+    if not cells:
+        raise ValueError(f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)")
+    return Cells.from_rows(cells, lambda n: f"{path}, line {places[n]}")
+
+
+def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | None]:
+    if len(rows[0]) == 6:
+        return 5, 0, 2
+    first = len(rows[0]) - 3
+    run = None if first == 0 else 0
+    several = [{row[first] for row in rows}, {row[first + 1] for row in rows}]
+    summary = [not names.isdisjoint(SUMMARY) for names in several]
+    known = [all(map(is_measure, names)) for names in several]
+    if summary[0] != summary[1]:
+        measure_first = summary[1]
+    elif known[0] != known[1]:
+        measure_first = known[0]
+    elif len(several[0]) != len(several[1]):
+        measure_first = len(several[0]) < len(several[1])
+    else:
+        raise ValueError(
+            f"{path}: which field is the measure, {shown(rows[0][first])} or {shown(rows[0][first + 1])}, cannot be told; "
+            "give a table with a header: run, query_id, measure, value"
+        )
+    return (first, first + 1, run) if measure_first else (first + 1, first, run)
+
+
+# -- tables and JSON ---------------------------------------------------------------------------------------
+
+
+def _table_of_text(text: str, separator: str, path: str) -> Table:
+    lines = csv_rows(text, lambda line: f"{path}, line {line}", separator)
+    _, names = next(lines)
+    rows = []
+    for line, row in lines:
+        if len(row) != len(names):
+            raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+        rows.append((line, row))
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
+    columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
+    return Table(columns, path, lambda row: f"{path}, line {rows[row][0]}")
+
+
+def _content_of_json(text: str, path: str) -> Cells | Table:
+    """An object per line, a list of objects, or a dict of dicts."""
+    word, places = "record", None
+    by_line = json_lines(text, path)
+    first, _, rest = text.lstrip().partition("\n")
+    numbered = []
+    if rest.strip() and first.rstrip().endswith("}"):
+        with contextlib.suppress(ValueError):  # one object over several lines
+            numbered.append(next(by_line))
+    if numbered:
+        numbered += by_line
+        records: Any = [record for _, record in numbered]
+        word, places = "line", [n for n, _ in numbered]
+    else:
+        content = parsed_json(text, path)
+        if not content:
+            raise ValueError(f"{path}: there are no values in it")
+        if isinstance(content, dict) and any(isinstance(value, (dict, list)) for value in content.values()):
+            return cells_of_dicts(content, path)
+        records = [content] if isinstance(content, dict) else content
+    odd = next((i for i, record in enumerate(records) if not isinstance(record, dict)), None)
+    if odd is not None or not records:
+        raise ValueError(f"{path}: expected objects with run, query_id, measure and value, got {shown(records[:1])}")
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return Table(columns, path, lambda row: f"{path}, {word} {row + 1 if places is None else places[row]}")
+
+
+# -- folders of results -------------------------------------------------------------------------------------
+
+
+def mteb_cells(folder: str | os.PathLike[str], measure: str = "main_score") -> Cells:
+    """Scores of MTEB's results, a file ``MODEL/REVISION/TASK.json`` each: the mean over its splits and subsets."""
+    rows: list[tuple[str, str, str, float]] = []
+    places: list[str] = []
+    for file in sorted(Path(folder).rglob("*.json")):
+        if file.name == "model_meta.json":
+            continue
+        content = parsed_json(text_of_file(str(file)), str(file), 1)
+        if isinstance(content, dict) and "mteb_dataset_name" in content:
+            raise ValueError(
+                f"{file}: results of MTEB before version 1.11; MTEB's TaskResult.from_disk reads it, to_disk writes it anew"
+            )
+        if not isinstance(content, dict) or not {"task_name", "scores"} <= content.keys():
+            continue
+        splits = list(content["scores"].values()) if isinstance(content["scores"], dict) else []
+        if not splits or any(
+            not isinstance(split, list) or not all(isinstance(item, dict) for item in split) for split in splits
+        ):
+            raise ValueError(
+                f"{file}: expected scores by split, each a list of objects, got {shown(content['scores'])}"
+            )
+        found = [scores.get(measure) for split in splits for scores in split]
+        numbers = [None if isinstance(value, str) else as_float(value) for value in found]
+        if not numbers or None in numbers:
+            raise ValueError(f"{file}: no number {measure!r} in it; name another one of MTEB's measures")
+        parts = file.relative_to(folder).parts
+        model = parts[max(-3, -len(parts))] if len(parts) > 1 else file.parent.name  # results/MODEL/REVISION/TASK.json
+        rows.append((model, str(content["task_name"]), measure, float(np.mean(found))))
+        places.append(str(file))
+    if not rows:
+        raise ValueError(
+            f"{folder}: no files of values in it, nor results of MTEB (JSON files with task_name and scores)"
+        )
+    return Cells.from_rows(rows, places.__getitem__, per_task=True)
