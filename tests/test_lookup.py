@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_lexirecall.data import alignment, judged_documents, lookup
+from ir_lexirecall.data import alignment, judged_documents
 from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judged_documents import Lookup, repetitions
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.lookup import Lookup, repetitions
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c", "dd", "ä", ""])), max_size=40)
 
@@ -30,11 +30,11 @@ def poor(keys: pl.DataFrame, seed: int) -> Any:
     return hashes if seed == 4 else hashes % np.uint64(3) << np.uint64(62)
 
 
-@pytest.mark.parametrize("function", [lookup._hashes, poor])
+@pytest.mark.parametrize("function", [judged_documents._hashes, poor])
 @given(known=PAIRS, wanted=PAIRS)
 def test_find_gives_every_key_that_is_known_and_no_other(function, known, wanted):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "_hashes", function)
+        patch.setattr(judged_documents, "_hashes", function)
         known = sorted(set(known))
         keys = Lookup.from_keys(table(known))
         rows, judged = keys.find(table(wanted), keys.hashes(table(wanted)))
@@ -45,7 +45,7 @@ def test_find_gives_every_key_that_is_known_and_no_other(function, known, wanted
     assert all(wanted[row] == known[place] for row, place in zip(again.tolist(), same.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("function", [lookup._hashes, poor])
+@pytest.mark.parametrize("function", [judged_documents._hashes, poor])
 @given(rows=PAIRS)
 def test_repetitions_are_the_later_ones_of_equal_rows(function, rows):
     expected = [row for place, row in enumerate(rows) if row in rows[:place]]

@@ -18,14 +18,14 @@ ROOT = Path(__file__).parents[1]
 
 SETUP = """\
 import ir_lexirecall as irl
-from ir_lexirecall import demo, meta
+from ir_lexirecall import demo, meta, plots
 runs = demo.runs()
 compared = irl.compare("lexirecall/demo", runs, ["lexirecall", "AP"])
 one = irl.benchmark("lexirecall/demo", runs, ["nDCG@10", "AP"])
 both = {"one": "lexirecall/demo", "two": "lexirecall/demo"}
 suite = irl.benchmark(both, {"one": runs, "two": runs}, ["AP"], baseline="ql", test=irl.SignificanceTest(n_resamples=99))
 """
-RESULTS = ["compared", "one", "suite", "irl.load('lexirecall/demo')"]
+RESULTS = ["compared", "one", "suite"]
 PLOTS = [
     "compared.plot()",
     "compared.plot_pairs()",
@@ -36,7 +36,7 @@ PLOTS = [
     "suite.plot()",
     "suite.plot_ranks()",
     "suite.plot_cd()",
-    "irl.load('lexirecall/demo').plot()",
+    "plots.relevant_documents(irl.load('lexirecall/demo'))",
     "meta.plot(meta.tie_probabilities(n=100, m=5))",
     "meta.plot(meta.Study(['AP', 'LR'], demo.qrels(), runs).agreement())",
 ]

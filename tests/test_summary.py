@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import ir_lexirecall as irl
-from ir_lexirecall import demo
+from ir_lexirecall import demo, present
 from ir_lexirecall.present.notes import Note, gravest_first, grouped
 
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -265,7 +265,7 @@ def test_suite_says_who_may_be_first(tmp_path: Path) -> None:
 
 def test_collections_say_what_they_hold() -> None:
     collection = irl.load("lexirecall/demo")
-    text = str(collection)
+    text = str(present.collection_finding(collection))
     qrels = demo.qrels()
     assert text.startswith(
         f"lexirecall/demo: {len(demo.queries())} queries, {qrels['query_id'].nunique()} of them judged."
@@ -273,18 +273,7 @@ def test_collections_say_what_they_hold() -> None:
     relevant = qrels[qrels["relevance"] >= 1].groupby("query_id")["doc_id"].nunique()
     assert f"{relevant.min()} to {relevant.max()} (median {relevant.median():g})" in text
     assert "Only 16 queries" in text
-    assert repr(collection) == "<Collection 'lexirecall/demo'; print() shows what it holds>"
-
-
-def test_a_collection_that_cannot_be_read_prints(monkeypatch: pytest.MonkeyPatch) -> None:
-    import dataclasses
-
-    def fail() -> Any:
-        raise ConnectionError("no network")
-
-    broken = dataclasses.replace(irl.load("lexirecall/demo"), _qrels=fail)
-    assert str(broken) == "lexirecall/demo (its qrels cannot be read: no network)"
-    assert "no network" in broken._repr_html_()
+    assert repr(collection) == "<Collection 'lexirecall/demo'; present.collection_finding says what it holds>"
 
 
 # -- shapes ------------------------------------------------------------------------------------------
@@ -436,7 +425,6 @@ RESULTS = {
         ["AP"],
         test=irl.SignificanceTest(n_resamples=99),
     ),
-    "collection": lambda: irl.load("lexirecall/demo"),
 }
 
 

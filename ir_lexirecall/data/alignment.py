@@ -17,8 +17,8 @@ from ir_lexirecall._util.errors import and_more, entry, naming, warn
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall._util.threads import one_ahead
 from ir_lexirecall.data.aligned_run import AlignedRun, Ties, without_excluded
+from ir_lexirecall.data.judged_documents import repetitions
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.lookup import repetitions
 from ir_lexirecall.data.tie_rule import Blocks, as_32_bits, ranks_of
 from ir_lexirecall.io.columns import changes, run_table
 from ir_lexirecall.io.files import rereadable

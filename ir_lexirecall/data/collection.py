@@ -15,13 +15,10 @@ from typing import Any
 from ir_measures.measures.base import Measure
 
 from ir_lexirecall._util.errors import check_integer, did_you_mean, entry
-from ir_lexirecall._util.lazy import LazyModule, cached_property
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.data import demo
-
-present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
-plots: Any = LazyModule("ir_lexirecall.plots")
 
 DEMO = "lexirecall/demo"
 
@@ -232,36 +229,11 @@ class Collection:
         counts = pairs.drop_duplicates().groupby("query_id")["doc_id"].count()
         return counts.reindex(self.qrels["query_id"].unique(), fill_value=0).rename("relevant")
 
-    def summary(self) -> str:
-        """The collection in a few sentences: its size, what is judged, how it is to be evaluated, what to be careful about.
-
-        >>> print(find_collection("lexirecall/demo").summary())  # doctest: +ELLIPSIS
-        lexirecall/demo: 16 queries, ...
-        """
-        return str(present.collection_finding(self))
-
-    def __str__(self) -> str:
-        try:
-            return self.summary()
-        except Exception as error:  # a download fails in many ways, and printing must not
-            return f"{self.dataset_id} (its qrels cannot be read: {error})"
-
     def __reduce__(self) -> tuple[Callable[..., Collection], tuple[Any, ...]]:
         return find_collection, (self.dataset_id, self.reading)  # it is read where it arrives
 
     def __repr__(self) -> str:
-        return f"<Collection {self.dataset_id!r}; print() shows what it holds>"
-
-    def _repr_html_(self) -> str:
-        return str(plots.collection_notebook(self))
-
-    def plot(self, ax: Any = None) -> Any:
-        """How many queries have how many relevant documents; returns the axes.
-
-        Args:
-            ax: matplotlib axes; new ones by default.
-        """
-        return plots.relevant_documents(self, ax=ax)
+        return f"<Collection {self.dataset_id!r}; present.collection_finding says what it holds>"
 
 
 def find_collection(dataset_id: str, reading: tuple[Mapping[str, Any], ...] = ()) -> Collection:

@@ -12,10 +12,9 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
 from ir_lexirecall._util.errors import entry, naming
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
-from ir_lexirecall.data.qrels import read_qrels
+from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.io.columns import id_pairs, is_file
 from ir_lexirecall.io.objects import TableLike, id_string, readable
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -12,12 +13,46 @@ from ir_lexirecall._util import engine
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
-from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.io.columns import changes, qrel_columns
 from ir_lexirecall.io.objects import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
+
+
+@dataclass(frozen=True)
+class AspectRows:
+    """Qrels that say more than one grade for each document: of several aspects, or in further columns.
+
+    A row per document and aspect, ordered by document, then by the name of the aspect.
+    """
+
+    doc: Ints  # for each row, the row of the document in the judgments
+    aspect: Ints  # its aspect, as a place in ``names``
+    grade: Floats  # the grade for it
+    names: list[str]  # names of aspects, sorted
+    columns: Mapping[str, pl.Series]  # further columns of the qrels, as they were
+    line: Ints  # their lines that are about these rows, ordered by row; more than one where the same is said twice
+    row: Ints  # the row that each of these lines is about
+
+    def __len__(self) -> int:
+        return len(self.doc)
+
+    def of_documents(self, new: Ints) -> AspectRows:
+        """The rows of some documents: ``new`` is the row of every document among those that remain, -1 for the others."""
+        doc = new[self.doc]
+        keep = doc >= 0
+        lines = keep[self.row]
+        row = (np.cumsum(keep) - 1)[self.row[lines]]
+        return replace(
+            self, doc=doc[keep], aspect=self.aspect[keep], grade=self.grade[keep], line=self.line[lines], row=row
+        )
+
+    def without_labels(self, removed: Bools) -> AspectRows:
+        """The same rows, those of some documents (a truth value for each) with grade 0 and without further labels."""
+        gone = removed[self.doc]
+        lines = ~gone[self.row]
+        return replace(self, grade=np.where(gone, 0.0, self.grade), line=self.line[lines], row=self.row[lines])
 
 
 class Qrels(NamedTuple):

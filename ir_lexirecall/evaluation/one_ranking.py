@@ -12,9 +12,8 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
-from ir_lexirecall.data.aspects import AspectRows
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.qrels import top_grades
+from ir_lexirecall.data.qrels import AspectRows, top_grades
 from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg

@@ -15,5 +15,4 @@ from ir_lexirecall.plots.compared_runs import means as means
 from ir_lexirecall.plots.compared_runs import pair as pair
 from ir_lexirecall.plots.compared_runs import rank_profile as rank_profile
 from ir_lexirecall.plots.notebooks import benchmark_notebook as benchmark_notebook
-from ir_lexirecall.plots.notebooks import collection_notebook as collection_notebook
 from ir_lexirecall.plots.notebooks import notebook as notebook

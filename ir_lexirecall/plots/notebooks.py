@@ -11,11 +11,10 @@ from typing import Any
 
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.data.collection import Collection
-from ir_lexirecall.plots.across_collections import rank_intervals, relevant_documents
+from ir_lexirecall.plots.across_collections import rank_intervals
 from ir_lexirecall.plots.compared_runs import means, means_size
 from ir_lexirecall.present.comparisons import comparison_finding
-from ir_lexirecall.present.findings import collection_finding, html
+from ir_lexirecall.present.findings import html
 from ir_lexirecall.present.macro_means import benchmark_finding
 from ir_lexirecall.present.standings import standings_of
 from ir_lexirecall.present.text import escape_html, provenance_line
@@ -65,13 +64,3 @@ def benchmark_notebook(result: Benchmark) -> str:
     drawn = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN
     picture = inline(partial(rank_intervals, result), (7.0, 1.5 + 0.32 * len(result.runs)), said.title) if drawn else ""
     return html(said, picture, provenance_line(result.provenance))
-
-
-def collection_notebook(collection: Collection) -> str:
-    """A collection as HTML; where its judgments cannot be read (a download fails in many ways), that in words."""
-    try:
-        words = f"Relevant documents by query of {collection.dataset_id}"
-        picture = inline(partial(relevant_documents, collection), (5.0, 2.5), words)
-        return html(collection_finding(collection), picture)
-    except Exception:
-        return f"<p>{escape_html(str(collection))}</p>"

@@ -114,7 +114,12 @@ def html(finding: Finding, picture: str = "", caption: str = "", most: int = _MO
 
 
 def collection_finding(collection: Collection) -> Finding:
-    """What the ``summary`` of a collection says."""
+    """A collection in a few sentences: its size, what is judged, how it is to be evaluated, what to be careful about.
+
+    >>> from ir_lexirecall import load
+    >>> print(collection_finding(load("lexirecall/demo")))  # doctest: +ELLIPSIS
+    lexirecall/demo: 16 queries, ...
+    """
     qrels, relevant = collection.qrels, collection.relevant_by_query
     documents = len(qrels[["query_id", "doc_id"]].drop_duplicates())
     some = relevant[relevant > 0]
