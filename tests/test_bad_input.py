@@ -689,6 +689,61 @@ def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     assert_names(evaluate(TSE, run=tmp_path), str(tmp_path))
 
 
+# -- options that were taken whatever they said --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: irl.load(QRELS, rules="no"), "load: rules must be True or False, not 'no'"),
+        (lambda: irl.load(QRELS, judged_only="x"), "load: judged_only must be True or False, not 'x'"),
+        (lambda: irl.load("lexirecall/demo", judged_only=1), "load: judged_only must be True or False, not 1"),
+        (lambda: irl.SignificanceTest(groups=5), "SignificanceTest: groups must be a label per query, not 5"),
+        (lambda: irl.SignificanceTest(progress="x"), "SignificanceTest: progress must be True or False, not 'x'"),
+        (lambda: irl.benchmark("suite.toml"), "benchmark: suite.toml: there is no such file"),
+        (lambda: irl.benchmark("./nope"), "benchmark: ./nope: there is no such folder or file"),
+        (lambda: irl.benchmark(Path("nope")), "benchmark: nope: there is no such folder or file"),
+        (
+            lambda: irl.evaluate("AP(rel=2,rel=1)", QRELS, RUN),
+            "evaluate: 'AP(rel=2,rel=1)': the parameter rel is given twice; keep one",
+        ),
+        (
+            lambda: irl.compare(QRELS, {"a": RUN, "b": RUN}, "lexirecall(rel=2,rel=1)"),
+            "compare: 'lexirecall(rel=2,rel=1)': the parameter rel is given twice; keep one",
+        ),
+    ],
+)
+def test_an_option_that_says_nothing_is_refused(call: Callable[[], Any], message: str) -> None:
+    assert refusal(call) == message
+
+
+def test_a_preference_that_is_named_twice_counts_once() -> None:
+    runs = {"a": RUN, "b": {"q1": {"d1": 1.0}}}
+    by = ["lexirecall", "lexirecall(rel=1)", "rpp(rel=2)", "rpp(rel=2.0)", "rpp(rel=2)@3"]
+    assert irl.compare(QRELS, runs, by).criteria == ["lexirecall", "rpp(rel=2)", "rpp(rel=2)@3"]
+    labelled = {"one": "lexirecall", "two": "lexirecall(rel=1)"}
+    assert irl.compare(QRELS, runs, labelled).criteria == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("q1 0 d1 10\nq1 0 d2 1", True),
+        ("q1 0 d1 -100\nq1\t0\td2\t-1", True),
+        ("q1 0 d1 10\nq1 0 d2 1\n", False),
+        ("q1 0 d1 2\nq1 0 d2 1", False),
+        ("q1 0 d1 1\nq1 0 d2 10", False),
+    ],
+)
+def test_qrels_that_may_be_cut_within_the_last_grade(text: str, cut: bool, tmp_path: Path) -> None:
+    path = tmp_path / "qrels.txt"
+    path.write_text(text)
+    if cut:
+        assert "without an end of line: was it cut?" in refusal(lambda: irl.load(path))
+    else:
+        assert len(irl.load(path).doc_ids) == 2
+
+
 # -- warnings ------------------------------------------------------------------------------------------
 
 OTHER_QUERIES = {"q9": {"d1": 1.0}}

@@ -38,7 +38,7 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
-from ir_lexirecall.io import files as content
+from ir_lexirecall.io import files
 from ir_lexirecall.measures.parsing import parse_measures
 
 pytestmark = [
@@ -359,7 +359,7 @@ SCATTERED = [RUN[i] for i in (4, 0, 8, 5, 9, 1, 6, 2, 3, 7)]  # no query's lines
 )
 @pytest.mark.parametrize("layout", ["plain", "tabs", "blank lines", "no final newline"])
 def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(content, "_BLOCK", block)
+    monkeypatch.setattr(files, "_BLOCK", block)
     text = "".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in rows)
     (tmp_path / "run.txt").write_text(LAYOUTS[layout](text))
     (tmp_path / "qrels.txt").write_text(LAYOUTS[layout](qrels_text()))
@@ -371,7 +371,7 @@ def test_files_are_read_in_blocks(layout: str, rows: list[Any], block: int, tmp_
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC, csv.QUOTE_ALL])
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
 def test_tables_are_read_in_blocks(ending: str, quoting: Any, block: int, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(content, "_BLOCK", block)
+    monkeypatch.setattr(files, "_BLOCK", block)
     separator, quoting = ("\t", csv.QUOTE_NONE) if ending == ".tsv" else (",", quoting)
     # A first column in which a line break is quoted, from the third row on, and ids that look like numbers.
     table = frame(RUN, "score").assign(note=["a", "b"] + ["c" if ending == ".tsv" else 'c,"\n"'] * (len(RUN) - 2))
@@ -404,7 +404,7 @@ def test_how_many_files_are_read_at_once_changes_nothing(order: Any, seed: int, 
 
 
 def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(content, "_BLOCK", 20)
+    monkeypatch.setattr(files, "_BLOCK", 20)
     (tmp_path / "run.txt").write_text("".join(f"{q} Q0 {d} 1 {s} tag\n" for q, d, s in SCATTERED))
     with pytest.warns(UserWarning, match=r"run\.txt.*do not stand together"):
         irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")

@@ -268,6 +268,18 @@ def check_integer(name: str, value: Any, *, least: int = 1, most: int | None = N
     return int(value)
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """A parameter that must be True or False.
+
+    >>> check_flag("judged_only", "no")
+    Traceback (most recent call last):
+    ValueError: judged_only must be True or False, not 'no'
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, not {shown(value)}")
+    return bool(value)
+
+
 def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
     """A parameter that may be one integer in a range or several.
 

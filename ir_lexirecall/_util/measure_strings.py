@@ -49,7 +49,10 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     if isinstance(node, ast.Call):
         if node.args or any(keyword.arg is None for keyword in node.keywords):
             raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
-        params = {str(keyword.arg): _value(text, str(keyword.arg), keyword.value) for keyword in node.keywords}
+        names = [str(keyword.arg) for keyword in node.keywords]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
+        params = {name: _value(text, name, keyword.value) for name, keyword in zip(names, node.keywords, strict=True)}
         node = node.func
     if not isinstance(node, ast.Name):
         raise ValueError(f"{shown(text)} is not a measure; {_FORM}")

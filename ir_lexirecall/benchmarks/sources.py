@@ -204,10 +204,14 @@ class Source:
 
 
 def is_source(collections: Any) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether collections are given as a folder or a TOML file."""
+    """Whether collections are given as a folder or a TOML file: there is one, or it is written as only a path is."""
     if not isinstance(collections, (str, os.PathLike)):
         return False
-    return os.path.isdir(collections) or os.fspath(collections).lower().endswith(".toml")
+    path = os.fspath(collections)
+    if os.path.isdir(path) or path.lower().endswith(".toml"):
+        return True
+    written_as_path = isinstance(collections, os.PathLike) or path.startswith((".", "/")) or path.endswith("/")
+    return written_as_path and not os.path.exists(path)
 
 
 def read_source(path: str | os.PathLike[str]) -> Source:
@@ -222,10 +226,10 @@ def read_source(path: str | os.PathLike[str]) -> Source:
     place = Path(path)
     if place.is_dir():
         return _from_folder(place)
+    if not place.exists():
+        raise ValueError(f"{path}: there is no such {'file' if place.suffix.lower() == '.toml' else 'folder or file'}")
     if place.suffix.lower() != ".toml":
-        raise ValueError(
-            f"{path}: {'expected a folder or a .toml file' if place.exists() else 'there is no such folder or file'}"
-        )
+        raise ValueError(f"{path}: expected a folder or a .toml file")
     asked = _from_toml(place)
     collections, runs = asked.pop("collections"), asked.pop("runs")
     return Source(collections, runs_in_folder(runs, list(collections)) if isinstance(runs, str) else runs, asked)

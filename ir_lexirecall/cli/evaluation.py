@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import Inputs, add_allow_empty, add_measures, add_rel, add_runs
+from ir_lexirecall.cli.arguments import Inputs, add_allow_empty, add_measures, add_runs
 from ir_lexirecall.cli.bounds import add_bounds, add_bounds_of_runs, bounds_options
 from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
 from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
@@ -52,7 +52,6 @@ def add_eval(commands: Any) -> None:
         metavar="RUN",
         help="test all others against this run: + is better, - is worse (its name in the table)",
     )
-    add_rel(parser)
     add_allow_empty(parser)
     add_bounds(parser)
     add_margin(parser)

@@ -170,6 +170,8 @@ def compare_runs(
 ) -> Comparison:
     """``compare`` with the input read; ``by`` as from ``parse_criteria``, ``least`` the number of runs that are needed."""
     design.check_runs(runs, least)
+    if least > 1:  # not of a benchmark, all collections of which have the same criteria
+        by = _distinct(by, judgments.threshold)
     if predicted is not None:
         human_queries(judgments.query_ids, predicted.query_ids)
         if judgments.only_relevant:
@@ -336,7 +338,24 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
             before = f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
             raise ValueError(f"{before} the preference {close[0]!r}?") from None
         raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
-    return {str(name): preferences.get(name, measures.get(name)) for name in named}
+    criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
+    return criteria if isinstance(by, Mapping) else _distinct(criteria)
+
+
+def _distinct(criteria: Mapping[str, Any], threshold: float | None = None) -> dict[str, Any]:
+    """Criteria, each preference once; ``threshold``: what those that name no ``rel`` take for it, None where it is not known.
+
+    >>> list(_distinct(parse_criteria(["rpp", "rpp(rel=1)", "rpp@5"]), 1))
+    ['rpp', 'rpp@5']
+    """
+    first: dict[tuple[Any, ...], str] = {}
+    for name, criterion in criteria.items():
+        if isinstance(criterion, Preference) and name.strip().startswith(criterion.NAME):  # not a label of one's own
+            rel = threshold if criterion["rel"] is None else criterion["rel"]
+            first.setdefault((criterion.NAME, rel, criterion["cutoff"]), name)
+        else:
+            first[(name,)] = name
+    return {name: criteria[name] for name in criteria if name in first.values()}
 
 
 def _meant_by(label: Any, item: Any) -> str:

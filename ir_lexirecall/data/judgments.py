@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints, ranges
-from ir_lexirecall._util.errors import entry, naming
+from ir_lexirecall._util.errors import check_flag, entry, naming
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
@@ -83,38 +83,42 @@ class Judgments(JudgedDocuments):
             qrels: judgments in any form.
             exclude, judged_only, queries, rules: as in ``load``.
         """
-        judgments = cls._read(qrels, rules)
-        if exclude is not None:
-            judgments = judgments.excluding(_excluded(exclude, judgments.query_ids))
-        if isinstance(queries, str) and queries == "relevant":
+        check_flag("judged_only", judged_only)
+        check_flag("rules", rules)
+        if isinstance(qrels, str) and not is_file(qrels):
+            qrels = load_collection(qrels)
+        readings: list[Mapping[str, Any]] = [{"exclude": exclude, "judged_only": judged_only, "queries": queries}]
+        if isinstance(qrels, Judgments):
+            judgments = qrels
+        elif isinstance(qrels, Collection):
+            judgments = cls(*read_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
+            if rules and all(options["rules"] for options in qrels.reading):
+                judgments = judgments.with_rules(qrels.rules)
+            readings = [*qrels.reading, *readings]
+        else:
+            path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
+            with naming(path or "qrels"):
+                judgments = cls(*read_qrels(readable(qrels, "qrels")), source=os.path.basename(path))
+                if path and not judgments.query_ids:
+                    raise ValueError("there are no judgments in it")
+        for options in readings:
+            judgments = judgments._limited(options["exclude"], options["judged_only"], options["queries"])
+        return judgments
+
+    def _limited(
+        self, exclude: ExcludeLike | None, judged_only: bool, queries: str | Iterable[Any] | None
+    ) -> Judgments:
+        """The judgments as ``load`` is asked to read them."""
+        judgments = self if exclude is None else self.excluding(_excluded(exclude, self.query_ids))
+        if isinstance(queries, str):
+            if queries != "relevant":
+                raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
             relevant = np.flatnonzero(judgments.m(judgments.threshold))
             judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
             judgments = replace(judgments, only_relevant=True)
-        elif isinstance(queries, str):
-            raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
         elif queries is not None:
             judgments = judgments.restricted_to(map(id_string, queries))
         return replace(judgments, judged_only=True) if judged_only and not judgments.judged_only else judgments
-
-    @classmethod
-    def _read(cls, qrels: QrelsLike, rules: bool) -> Judgments:
-        if isinstance(qrels, Judgments):
-            return qrels
-        if isinstance(qrels, str) and not is_file(qrels):
-            qrels = load_collection(qrels)
-        if isinstance(qrels, Collection):
-            judged = replace(cls.from_qrels(qrels.qrels), source=qrels.dataset_id, threshold=qrels.rel)
-            if rules and all(options["rules"] for options in qrels.reading):
-                judged = judged.with_rules(qrels.rules)
-            for options in qrels.reading:
-                judged = cls.from_qrels(judged, **options)
-            return judged
-        path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else None
-        with naming(path or "qrels"):
-            judgments = cls(*read_qrels(readable(qrels, "qrels")), source=os.path.basename(path or ""))
-            if path and not judgments.query_ids:
-                raise ValueError("there are no judgments in it")
-            return judgments
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.
@@ -302,6 +306,8 @@ def load(
         source = load_collection(source)
     if not isinstance(source, Collection):
         return Judgments.from_qrels(source, exclude, judged_only, queries, rules)
+    check_flag("judged_only", judged_only)
+    check_flag("rules", rules)
     reading = {"exclude": exclude, "judged_only": judged_only, "queries": queries, "rules": rules}
     return replace(source, reading=(*source.reading, reading))
 

@@ -132,10 +132,26 @@ def _qrels_of_text(path: str) -> pl.DataFrame:
             as_numbers = name not in TEXTS and numbers.null_count() == values.null_count()
             columns[name] = numbers if as_numbers else values
         return pl.DataFrame(columns)
-    if set(QREL_COLUMNS) <= set(fields):
+    if header := set(QREL_COLUMNS) <= set(fields):
         check_names(path, fields, fields)
-        return read_lines(path, fields, header=True)
-    return read_lines(path, _QREL_FIELDS)
+    table = read_lines(path, fields if header else _QREL_FIELDS, header=header)
+    if table.columns[-1] == "relevance" and len(table):
+        _check_end(path, table["relevance"])
+    return table
+
+
+def _check_end(path: str, grades: pl.Series) -> None:
+    """Refuse a file that seems cut within its last grade: it has no end of line there, and other grades begin alike."""
+    with open(content_path(path), "rb") as stream:
+        stream.seek(max(0, os.path.getsize(content_path(path)) - 64))
+        end = stream.read()
+    last = f"{grades[-1]:g}"
+    longer = [text for grade in grades.unique().to_list() if (text := f"{grade:g}") != last and text.startswith(last)]
+    if longer and end.endswith((f" {last}".encode(), f"\t{last}".encode())):
+        raise ValueError(
+            f"{path}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; write it "
+            "again, or end its last line"
+        )
 
 
 def read_predictions(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
-from ir_lexirecall._util.errors import check_integer, entry, is_number
+from ir_lexirecall._util.errors import check_flag, check_integer, entry, is_number, shown
 from ir_lexirecall.significance.closed_form import (
     by_t,
     degrees_of_groups,
@@ -119,6 +119,10 @@ class SignificanceTest:
             raise ValueError(
                 f"groups of queries are units of the tests t and bootstrap, not of {self.name}; name one of these"
             )
+        if self.groups is not None and not isinstance(self.groups, (tuple, list, np.ndarray)):
+            raise ValueError(f"groups must be a label per query, not {shown(self.groups)}")
+        if self.progress is not None:
+            check_flag("progress", self.progress)
         check_correction(self.correction)
         if not is_number(self.alpha) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1, not {self.alpha!r}")

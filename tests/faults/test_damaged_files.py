@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import ir_lexirecall as irl
 from ir_lexirecall import cli
-from ir_lexirecall.io import files as content_of
+from ir_lexirecall.io import files
 from ir_lexirecall.io.columns import qrel_table, run_table
 from tests.faults import plain_reader
 
@@ -148,7 +148,7 @@ def nested(rows: list[tuple[Any, ...]] | None) -> dict[str, dict[str, float]]:
 def test_a_text_is_refused_or_read_exactly_where_the_plain_reader_does(
     value: str, kind: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(content_of, "_BLOCK", block)
+    monkeypatch.setattr(files, "_BLOCK", block)
     path = tmp_path / f"file.{'txt' if kind == 'lines' else kind}"
 
     @few
