@@ -200,12 +200,6 @@ def test_a_measure_of_a_user_describes_itself() -> None:
             known.pop("FirstGap", None)
 
 
-def test_an_unknown_source_is_noticed() -> None:
-    assert source("Me, somewhere 2026").line == "Me, somewhere 2026"
-    with pytest.raises(ValueError, match="unknown source 'diaz2062'"):
-        source("diaz2062")
-
-
 def test_bibtex_entries_are_whole() -> None:
     used = {irl.describe(name).source.key for name in [*NAMES, *preferences.NAMES]} - {""}  # a line of text
     assert used == set(_sections("source"))

@@ -70,13 +70,6 @@ def test_every_measure_of_ir_measures_that_trec_eval_has_is_the_same_one() -> No
             assert ir_measures.parse_measure(equivalent(name).measure) == theirs
 
 
-def test_the_official_measures_can_be_asked_for() -> None:
-    measures = from_trec_eval(["official"])
-    assert irl.evaluate(measures, demo.qrels(), demo.run("bm25"), aggregate=True)["map"] == pytest.approx(
-        0.4979, abs=1e-4
-    )
-
-
 def test_what_is_not_here_is_said() -> None:
     with pytest.raises(ValueError, match=r"from_trec_eval: trec_eval's gm_map is no measure here; use np.exp"):
         from_trec_eval(["gm_map"])

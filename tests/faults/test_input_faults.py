@@ -158,7 +158,21 @@ def test_a_column_that_occurs_twice(name: str) -> None:
 
 # -- numbers -------------------------------------------------------------------------------------------
 
-REFUSED = [1 + 2j, True, np.True_, "1", b"1", None, [1], np.datetime64("2020-01-01"), {}]
+REFUSED = [
+    1 + 2j,
+    True,
+    np.True_,
+    "1",
+    "good",
+    b"1",
+    None,
+    pd.NA,
+    float("nan"),
+    float("inf"),
+    [1],
+    np.datetime64("2020-01-01"),
+    {},
+]
 TAKEN = [
     1,
     1.0,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pyarrow
-from ir_measures import Qrel, ScoredDoc
+from ir_measures import ScoredDoc
 
 import ir_lexirecall as irl
 from ir_lexirecall import meta
@@ -45,7 +45,6 @@ class Inputs:
         self.run_arrow = pyarrow.Table.from_pandas(self.run_frame)
         self.qrels_frame = pd.DataFrame(self.judged, columns=["query_id", "doc_id", "relevance"])
         self.aspects = self.qrels_frame.assign(quality=rng.integers(0, 3, len(self.judged)))
-        self.subtopics = pd.concat([self.qrels_frame.assign(subtopic_id=str(t), weight=t + 1.0) for t in range(2)])
         self.judgments = Judgments.from_qrels(self.aspects)
         self.few = Judgments.from_qrels(self.qrels)
         self.shuffled = rng.permutation(len(self.rows)).tolist()
@@ -94,36 +93,28 @@ CASES: dict[str, Callable[[Inputs], str]] = {
     "dicts": lambda i: _values(OURS, i.qrels, i.run),
     "frames": lambda i: _values(OURS, i.qrels_frame, i.run_frame),
     "frames with aspects": lambda i: _values(ASPECTS, i.aspects, i.run_frame),
-    "frames with subtopics": lambda i: _values(OURS, i.subtopics, i.run_frame),
     "Polars": lambda i: _values(ASPECTS, i.judgments, i.run_polars),
     "Arrow": lambda i: _values(OURS, i.few, i.run_arrow),
-    "named tuples": lambda i: _values(OURS, [Qrel(*row) for row in i.judged], [ScoredDoc(*row) for row in i.rows]),
     "a generator": lambda i: _values(OURS, i.few, (ScoredDoc(*row) for row in i.rows)),
     "files": lambda i: _values(OURS, i.path("qrels.txt"), i.path("run.txt")),
-    "a shuffled file": lambda i: _values(OURS, i.few, i.path("shuffled.txt")),
     "an odd file": lambda i: _values(OURS, i.few, i.path("odd.txt")),
     "CSV": lambda i: _values(ASPECTS, i.path("qrels.csv"), i.path("run.csv")),
     "Parquet": lambda i: _values(ASPECTS, i.path("qrels.parquet"), i.path("run.parquet")),
     "JSON": lambda i: _values(OURS, i.few, i.path("run.json")),
     "excluded documents": lambda i: _values(OURS, irl.load(i.aspects, exclude={"q1": ["d1"]}), i.run_frame),
-    "some queries": lambda i: _values(ASPECTS, i.judgments.restricted_to(["q7", "q2"]), i.run_frame),
-    "another provider": lambda i: _values(["Compat(p=0.8)"], i.few, i.run_frame),
     "ir_measures": lambda i: repr(ir_measures.calc_aggregate([irl.LR, irl.TSE], i.qrels_frame, i.run_frame)),
     "accelerated": _accelerated,
     "compare": lambda i: irl.compare(i.few, _runs(i), ["lexirecall", "rpp", "AP"]).table().to_csv(),
     "explain": lambda i: irl.compare(i.judgments, _runs(i)).explain("frame", "file").to_csv(),
     "benchmark": lambda i: irl.benchmark(i.few, _runs(i), ["AP", "LR"]).table().to_csv(),
-    "axioms": lambda i: meta.check("TSE").to_csv(),
     "a study": lambda i: (
         meta.Study(["AP", *ASPECTS], i.judgments, _runs(i)).degrade(fractions=[0.5], n_samples=2).to_csv()
     ),
     "simulated runs": lambda i: repr(meta.simulate_rankings(1000, 5, 50, queries=4, systems=3).runs),
-    "rows": lambda i: repr(i.judgments.rows.to_dict(as_series=False)),
     "a document twice": lambda i: _refusal(
         lambda: irl.evaluate("LR", i.judgments, pd.concat([i.run_frame, i.run_frame.tail(3)]))
     ),
     "no number": lambda i: _refusal(lambda: irl.evaluate("LR", i.few, i.run_frame.assign(score=np.nan))),
-    "a bad line": lambda i: _refusal(lambda: irl.evaluate("LR", i.few, i.path("qrels.txt"))),
 }
 
 

@@ -69,15 +69,6 @@ def test_a_judge_that_is_biased_or_of_another_scale_changes_nothing(seed: int, s
     np.testing.assert_allclose(one.p, other.p, atol=1e-7)
 
 
-def test_a_judge_that_is_always_right_gives_the_mean_of_all_queries() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.normal(size=(2, 100))
-    result = prediction_powered(truth[:, :15], truth, np.arange(15))
-    np.testing.assert_allclose(result.estimate, truth.mean(axis=1), atol=1e-12)
-    np.testing.assert_allclose(result.n_effective, 100)
-    np.testing.assert_allclose(result.rho, 1)
-
-
 def test_estimates_are_those_of_ppi_python() -> None:
     ppi_py = pytest.importorskip("ppi_py")
     for seed in range(20):

@@ -53,26 +53,6 @@ def test_names_are_shown_as_they_are() -> None:
     assert all(heatmap.count(shown) >= 2 for shown in SHOWN)
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")
-def test_names_in_studies_are_shown_as_they_are() -> None:
-    measures = {"a$b$c": "AP", "_x": "RR", "$y": "P@1"}
-    named = runs(NAMES)
-    studies = [
-        meta.Study(list(measures.values()), QRELS, named).correlation(),
-        meta.Study(list(measures.values()), QRELS, named).ties(),
-        meta.Study(["AP"], QRELS, named).degrade(fractions=[0.5], n_samples=1),
-        meta.Study(["AP"], QRELS, named).worst_case(),
-    ]
-    for table in studies:
-        if "measure" in table:
-            table["measure"] = table["measure"].map({"AP": "_a$b$c", "RR": "_x", "P@1": "$y"})
-        picture = svg(meta.plot(table))
-        if "run" in table:
-            assert all(shown in picture for shown in SHOWN)
-        if "measure" in table:
-            assert "_a$b$c" in picture
-
-
 def test_shortened_names_are_told_apart() -> None:
     names = [f"{'x' * 500}{i}{'y' * 500}" for i in range(30)]
     shown = labels([*names, names[0]])

@@ -112,13 +112,6 @@ def test_arguments_are_those_of_benchmark() -> None:
             pt.lexirecall.Benchmark(pipelines(), parts(), **{wrong: MEASURES})
 
 
-def test_a_suite_gives_its_data_sets() -> None:
-    class Suite:
-        datasets = property(lambda self: iter(parts().items()))
-
-    assert list(pt.lexirecall.Benchmark(pipelines(), Suite(), MEASURES, **OPTIONS)) == ["odd", "Even/Part"]
-
-
 @pytest.mark.parametrize(
     ("systems", "collections", "message"),
     [

@@ -136,11 +136,6 @@ def test_no_java_is_started(alone: Any) -> None:
     assert not alone["java"]
 
 
-def test_names_that_ir_measures_has_stay_its() -> None:
-    assert pt.measures.nDCG is nDCG
-    assert pt.measures.AP is AP
-
-
 # -- experiments ---------------------------------------------------------------------------------------
 
 
@@ -191,12 +186,6 @@ def test_subtopics(name: str, options: dict[str, Any]) -> None:
     assert (table["RBU"] != experiment(QRELS, [RBU])["RBU"]).all()
 
 
-def test_a_document_with_several_subtopics() -> None:
-    more = pd.DataFrame({"qid": ["q1", "q2"], "docno": ["a", "d"], "label": [2, 1], "subtopic_id": ["s2", "s1"]})
-    qrels = pd.concat([QRELS.assign(subtopic_id=["s1", "s2", "s1", "s1", "s2", "s1", "s1"]), more])
-    assert_means(experiment(qrels, [RBU, TSE(rel=2), LR]), qrels, [RBU, TSE(rel=2), LR])
-
-
 ASPECTS = {"relevance": 2, "quality": 2}
 MULTI = [TOMA(aspects=ASPECTS), CAM(aspects=ASPECTS) @ 3, MM(aspects=ASPECTS, base="AP"), TSE, "map"]
 QUALITY = [2, 0, 1, 1, 2, 0, 1]
@@ -206,17 +195,6 @@ QUALITY = [2, 0, 1, 1, 2, 0, 1]
 def test_aspects_in_columns(kind: str) -> None:
     qrels = QRELS.assign(quality=QUALITY)
     assert_means(experiment(qrels, MULTI, kind), qrels, MULTI)
-
-
-def test_aspects_in_rows() -> None:
-    rows = pd.concat([QRELS.assign(iteration="relevance"), QRELS.assign(iteration="quality", label=QUALITY)])
-    ours = MULTI[:-1]
-    assert_means(experiment(rows, ours), QRELS.assign(quality=QUALITY), ours)
-
-
-def test_weights_of_subtopics() -> None:
-    qrels = QRELS.assign(subtopic_id=["s1", "s2", "s1", "s1", "s2", "s1", "s1"], weight=[1, 3, 1, 1, 3, 1, 1])
-    assert_means(experiment(qrels, [RBU]), qrels, [RBU])
 
 
 # -- errors --------------------------------------------------------------------------------------------
@@ -229,9 +207,3 @@ def test_bad_input_is_named() -> None:
         experiment(QRELS, [TSE(p=3)])
     with pytest.raises(ValueError, match="no aspect 'quality'"):
         experiment(QRELS, [TOMA(aspects=ASPECTS)])
-
-
-def test_a_document_twice_is_named() -> None:
-    twice = pd.concat([results()[0], results()[0].iloc[[1]]])
-    with pytest.raises(ValueError, match="'b' appears twice in the ranking of query 'q1'"):
-        pt.Experiment([pt.Transformer.from_df(twice)], TOPICS, QRELS, [TSE])
