@@ -190,8 +190,9 @@ class Benchmark(Mapping[str, Comparison]):
         ``p_corrected`` (by the correction of ``test``, over the runs of one criterion) and the ``verdict``. Ranks and
         verdicts know of which measures the smaller value is better; differences are those of the values. Of a single
         collection means, differences and tests are those of its comparison. Over collections also the random-effects mean of
-        the differences, ``effect``, with its interval, ``tau2`` (variance of the true differences between collections),
-        ``i2`` (share of the variance not explained by sampling queries) and ``p_heterogeneity``.
+        the differences, ``effect``, in which collections weigh the same, with its interval; ``next_low``, ``next_high``, where the difference
+        on one more collection like these may lie; ``tau2`` (variance of the true differences between collections), ``i2`` (share of the
+        variance not explained by sampling queries) and ``p_heterogeneity``, of Welch's test that the true differences are all alike.
 
         Args:
             over: ``"queries"``: these collections are the benchmark, queries are resampled within each; ``"collections"``:
@@ -251,8 +252,7 @@ class Benchmark(Mapping[str, Comparison]):
         """What is resampled of values or differences per query: these, or groups of them."""
         tests = [result.test_of(by) for result in self.results.values()]
         return [
-            x if test.groups is None else group_units(x, test.groups, resampled=True)
-            for x, test in zip(arrays, tests, strict=True)
+            x if test.groups is None else group_units(x, test.groups) for x, test in zip(arrays, tests, strict=True)
         ]
 
     @property
@@ -344,15 +344,17 @@ class Benchmark(Mapping[str, Comparison]):
         if over == "collections":
             means = np.stack([x.mean(axis=1) for x in differences], axis=1)
             variance = np.stack([inference.macro_error([x], "queries") ** 2 for x in differences], axis=1)
-            combined = inference.random_effects(means, variance, np.array([x.shape[1] for x in differences]), alpha)
+            combined = inference.random_effects(means, variance, alpha)
             widest = criterion.bounds or (-np.inf, np.inf)
             columns |= {
                 "effect": combined.mean,
                 "effect_low": np.clip(combined.low, *widest),
                 "effect_high": np.clip(combined.high, *widest),
+                "next_low": np.clip(combined.next_low, *widest),
+                "next_high": np.clip(combined.next_high, *widest),
                 "tau2": combined.tau2,
                 "i2": combined.i2,
-                "p_heterogeneity": combined.p_heterogeneity,
+                "p_heterogeneity": inference.heterogeneity(differences, self.test.seed)[1],
             }
         return columns
 
@@ -372,7 +374,7 @@ class Benchmark(Mapping[str, Comparison]):
 
     @entry
     def best_set(self, by: str | None = None, over: str | None = None, alpha: float | None = None) -> pd.DataFrame:
-        """Which runs may be the best over all collections: ``run``, ``p_best``, ``may_be_best``, best first; see ``Comparison.best_set``.
+        """Which runs may be the best over all collections: ``run``, ``p_not_beaten``, ``may_be_best``, best first; see ``Comparison.best_set``.
 
         Args:
             by: the criterion; by default the first one.
@@ -384,7 +386,7 @@ class Benchmark(Mapping[str, Comparison]):
         alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
         p = best_set(self._deviations(name, over))
         order = best_first(self.criterion(name).sign * inference.macro_means(self.values_of(name)))
-        columns = {"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha}
+        columns = {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
         return self._frame(columns, over=over)
 
     @entry

@@ -56,7 +56,7 @@ def add_groups(parser: argparse.ArgumentParser, more: str = "") -> None:
     parser.add_argument(
         "--cluster",
         action="store_true",
-        help="take the groups, instead of queries, as units of the tests (t or bootstrap)",
+        help="take the groups, instead of queries, as units of the tests (randomisation of their signs, or bootstrap)",
     )
 
 

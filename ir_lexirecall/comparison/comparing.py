@@ -113,7 +113,7 @@ def compare(
             column, a column indexed by query, a file, or the name of a column of ``qrels``. ``Comparison.group_table`` then
             compares the runs in each group.
         cluster: take the groups, instead of queries, as the units of tests and intervals, because queries of a group depend on each
-            other: by ``'t'`` (the default then) or ``'bootstrap'``.
+            other: by ``'randomisation'``, which exchanges the signs of whole groups (the default then), or ``'bootstrap'``.
         allow_empty: take a run that has no query, or no document, in common with the qrels, with a warning.
 
     Returns:

@@ -158,7 +158,7 @@ def mean_intervals(criterion: Criterion, test: SignificanceTest) -> tuple[Floats
         return low, high
     values = criterion.values if isinstance(criterion, MeasureCriterion) else criterion.standings
     if test.groups is not None:
-        of_groups = replace(test, name="t").of_pairs(values, bounds=criterion.bounds)
+        of_groups = replace(test, name="randomisation").of_pairs(values, bounds=criterion.bounds)
         low, high = of_groups.low, of_groups.high
     elif not criterion.is_measure:
         return preference_interval(values, test.alpha)
@@ -195,7 +195,7 @@ def best_first(means: Sequence[float] | Floats) -> Any:
 
 def chances_to_be_best(criterion: Criterion, test: SignificanceTest) -> Floats:
     """p of each run of the hypothesis that no run has a better mean: see ``Comparison.best_set``."""
-    x = criterion.standings if test.groups is None else group_units(criterion.standings, test.groups, resampled=True)
+    x = criterion.standings if test.groups is None else group_units(criterion.standings, test.groups)
     return best_set(studentised_deviations([x], n_resamples=test.n_resamples, seed=test.seed, progress=test.progress))
 
 

@@ -43,7 +43,9 @@ from ir_lexirecall.judging.predicted import PredictionPowered, human_queries
 from ir_lexirecall.significance import (
     MarginTest,
     SignificanceTest,
+    corrected,
     detectable_difference,
+    heterogeneity,
     queries_for_difference,
     queries_for_margin,
 )
@@ -349,9 +351,9 @@ class Comparison(Remembers):
 
     @entry
     def best_set(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
-        """Which runs may be the best: ``run``, ``p_best`` and ``may_be_best``, in the order of ``ranking``.
+        """Which runs may be the best: ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
 
-        With a confidence of 1 - alpha the best run is among those that may be it: ``p_best``, of the hypothesis that no run has a
+        With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``, of the hypothesis that no run has a
         better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run; of more than 5,000
         ``n_resamples`` it takes half, but at least 5,000.
 
@@ -376,7 +378,9 @@ class Comparison(Remembers):
             ("best set", criterion.name), lambda: chances_to_be_best(criterion, self.test_of(criterion.name))
         )
         order = best_first(criterion.sign * criterion.means)
-        return self._frame({"run": [self.runs[i] for i in order], "p_best": p[order], "may_be_best": p[order] > alpha})
+        return self._frame(
+            {"run": [self.runs[i] for i in order], "p_not_beaten": p[order], "may_be_best": p[order] > alpha}
+        )
 
     @entry
     def queries_needed(self, difference: float, power: float = 0.8, by: str | None = None) -> pd.DataFrame:
@@ -549,6 +553,42 @@ class Comparison(Remembers):
         7  second        8  overlap      -0.365   worse
         """
         return self._stacked(by, lambda name: self._tested(name, in_groups=True), in_groups=True)
+
+    @entry
+    def group_differences(self, by: str | None = None, alpha: float | None = None) -> pd.DataFrame:
+        """Whether the difference of a pair is another one in some group: a row per criterion and pair of runs.
+
+        Ask this of groups, not in which group an interval leaves out 0: of equal effects in two groups, one alone is often
+        significant. Columns: ``criterion``, ``run_a``, ``run_b``; ``f`` and ``p`` of Welch's test that the mean differences of all groups
+        are the same (queries exchanged between groups, too, for skewed differences); ``p_corrected`` over the pairs; ``differ``, whether
+        that is at most alpha. Missing where a group has fewer than two queries, or all its differences are equal.
+
+        Args:
+            alpha: by default that of the test.
+
+        Raises:
+            ValueError: no groups were given, or they are the units of the tests.
+
+        >>> from ir_lexirecall import compare, demo
+        >>> groups = {f"q{i:02}": "first" if i <= 8 else "second" for i in range(1, 17)}
+        >>> result = compare(demo.qrels(), demo.runs(), "AP", baseline="bm25", groups=groups)
+        >>> result.group_differences()[["run_a", "p", "differ"]].round(2)
+                 run_a     p  differ
+        0  bm25_rerank  0.86   False
+        1           ql  1.00   False
+        2        tfidf  0.75   False
+        3      overlap  0.99   False
+        """
+        alpha = self.test.alpha if alpha is None else check_number("alpha", alpha, above=0, below=1)
+        pairs = {"run_a": [a for a, _ in self.pairs], "run_b": [b for _, b in self.pairs]}
+
+        def tested(name: str) -> list[dict[str, Any]]:
+            parts = [np.concatenate([*part.by[name].differences(*self.places)]) for part in self._groups.values()]
+            f, p = heterogeneity(parts, self.test.seed)
+            adjusted = corrected(p, self.test.correction, alpha)[0]
+            return [pairs | {"f": f, "p": p, "p_corrected": adjusted, "differ": adjusted <= alpha}]
+
+        return self._stacked(by, tested)
 
     @cached_property
     def _groups(self) -> dict[str, Comparison]:

@@ -10,20 +10,27 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.criteria import MeasureCriterion, PreferenceCriterion
-from ir_lexirecall.comparison.verdicts import BETTER, WORSE
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
 from ir_lexirecall.judging.predicted import ENOUGH
-from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, Note, gravest_first, run_caveats
+from ir_lexirecall.present.notes import ASIDE, BROKEN, DOUBTFUL, FEW_QUERIES, WEAK, Note, gravest_first, run_caveats
 from ir_lexirecall.present.standings import is_defined
 from ir_lexirecall.present.text import correction_words, count, enumerated, format_number, format_p, listed
-from ir_lexirecall.significance import smallest_p
+from ir_lexirecall.significance import SKEWED, skewness, smallest_p
 
+_TOO_SKEWED = 0.4  # skewness / sqrt(queries)
 OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
 
 
 def comparison_caveats(result: Comparison) -> list[Note]:
     """What to be careful about, the gravest first."""
     tested = [name for name, criterion in result.by.items() if is_defined(criterion)]
-    of_tests = [*_on_leaders(result, tested), *_on_judgments(result, tested), *_on_tests(result, tested)]
+    of_tests = [
+        *_on_leaders(result, tested),
+        *_on_judgments(result, tested),
+        *_on_tests(result, tested),
+        *_on_skewness(result, tested),
+        *_on_groups(result),
+    ]
     return gravest_first([*of_tests, *caveats_on_data(result)])
 
 
@@ -188,3 +195,53 @@ def _on_tests(result: Comparison, tested: list[str]) -> Iterator[Note]:
             )
         elif queries < 25 and adjusted > test.alpha / 10:
             yield Note(f"{sentence}.", ASIDE)
+
+
+def _on_skewness(result: Comparison, tested: list[str]) -> Iterator[Note]:
+    """Verdicts with a margin by t of few queries, or of differences whose long tail is on the side that the verdict denies."""
+    for name in tested if result.margins is not None else ():
+        criterion, verdicts = result.by[name], result.verdicts_by(name)
+        queries = len(criterion.query_ids)
+        if result.test_of(name).name != "t":
+            continue
+        g = np.concatenate([skewness(criterion.sign * x) for x in criterion.differences(*result.places)])
+        for (a, b), of_pair in zip(result.pairs, g.tolist(), strict=True):
+            verdict = verdicts.on(a, b)
+            if verdict == UNDECIDED:
+                continue
+            if queries < SKEWED:
+                yield Note(
+                    f"{name}: {verdict} rests on {count(queries, result.unit)}; where differences are skewed, one-sided tests of fewer than "
+                    f"{SKEWED} are wrong in up to twice as many cases as they say.",
+                    WEAK,
+                )
+                break
+            denied = of_pair if verdict == WORSE else -of_pair
+            if denied > _TOO_SKEWED * np.sqrt(queries):
+                yield Note(
+                    f"{name}, {a} and {b}: the differences have a skewness of {format_number(of_pair, 1)}, which {count(queries, 'query')} "
+                    f"do not settle; {verdict} may be wrong more often than alpha {result.test.alpha:g}.",
+                    DOUBTFUL,
+                    f"Differences too skewed for {count(queries, 'query')}, by {name}",
+                    f"{a} and {b} (skewness {format_number(of_pair, 1)})",
+                    runs=(a, b),
+                )
+
+
+def _on_groups(result: Comparison) -> Iterator[Note]:
+    """A group that holds more than a third of the queries, and intervals that are missing, where groups are units."""
+    if result.groups is None or not result.cluster:
+        return
+    sizes = result.groups.sizes
+    queries = sum(sizes.values())
+    largest = max(sizes, key=lambda group: sizes[group])
+    if 3 * sizes[largest] > queries and len(sizes) > 2:
+        yield Note(
+            f"Group {largest} holds {sizes[largest]} of {count(queries, 'query')}: what is said of all of them is said of it.",
+            DOUBTFUL,
+        )
+    if max(sizes.values()) > 2 * min(sizes.values()):
+        yield Note(
+            "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
+            "they do not seem to, and the groups weigh as much as 8 equal ones."
+        )

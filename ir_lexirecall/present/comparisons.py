@@ -162,17 +162,28 @@ def _best(standings: Sequence[Standing]) -> list[str]:
         rest = len(standing.runs) - len(standing.leaders)
         return none if not others else every if len(others) == rest else listed(others, most)
 
+    more = []
+    if any(
+        some_run not in {*standing.may_be_best, *standing.leaders}
+        and standing.verdicts.on(standing.leaders[0], some_run) == UNDECIDED
+        for standing in some
+        for some_run in standing.runs
+    ):
+        more = [
+            "Some run is left out that is not significantly different from the leader: who may be the best asks only whether "
+            "some run is better, which takes fewer comparisons than all pairs."
+        ]
     if len(standings) == 1:
         none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
         said = who(some[0], "Every other run", none)
-        return [f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence)."]
+        return [f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence).", *more]
     groups = _grouped(some, lambda standing: who(standing, "every other run", "no other run", FEW_NAMES))
     parts = [f"by {listed(names)}, {level}" for level, names in groups.items()]
     sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
     if len({tuple(standing.leaders) for standing in standings}) > 1:
         everywhere = [run for run in standings[0].runs if all(run in standing.may_be_best for standing in some)]
         sentence += f" {listed(everywhere) if everywhere else 'No run'} may be the best by every criterion."
-    return [sentence]
+    return [sentence, *more]
 
 
 def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
@@ -193,7 +204,9 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
                 runs = {verdict: [*map(str, some["run_a"])] for verdict, some in rows.groupby("verdict")}
                 decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
                 said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
-            facts.setdefault(said or "nothing differs", []).append(f"{group} ({count(sizes[str(group)], 'query')})")
+            facts.setdefault(said or "no significant differences", []).append(
+                f"{group} ({count(sizes[str(group)], 'query')})"
+            )
         where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in facts.items())
         by = f"by {standing.name}: " if len(standings) > 1 else ""
         sentences.append(

@@ -31,6 +31,7 @@ from ir_lexirecall.present.text import (
     enumerated,
     format_number,
     format_p,
+    interval,
     listed,
     number_and_interval,
 )
@@ -203,6 +204,8 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         columns.append(Column("p corrected", [format_p(float(p)) for p in table["p_corrected"]], True))
     if "effect" in table:
         columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
+        next_ones = [interval(low, high) for low, high in zip(table["next_low"], table["next_high"], strict=True)]
+        columns.append(Column("next collection", next_ones, True))
         columns.append(Column("I2", [format_number(float(value), 2) for value in table["i2"]], True))
     confidence = confidence_words(result.provenance)
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]

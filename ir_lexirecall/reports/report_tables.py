@@ -32,10 +32,11 @@ _MEANINGS = {
     "not_worse_p": "one-sided, of a loss of at least the margin, for all pairs together",
     "effect_size": "sign test: (wins - losses) / (wins + losses); Wilcoxon: rank-biserial correlation; else mean / standard deviation",
     "verdict": "on run_a beside run_b; over collections, on the run beside the baseline",
-    "p_best": "of the hypothesis that no run has a better mean",
+    "p_not_beaten": "of the hypothesis that no run has a better mean",
     "rank_low": "interval of the rank by the macro mean, which holds for all runs at once and where many are nearly equal",
     "rank_from": "where 1 - alpha of the resamples put the run",
     "effect": "random-effects mean of the differences over collections",
+    "next_low": "interval of the difference on one more collection like these",
     "tau2": "variance of the true differences between collections",
     "i2": "share of the variance not explained by sampling queries",
     "p_heterogeneity": "of the test that the difference is the same on all collections",
@@ -124,7 +125,7 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
     tables = [("Means, a row per criterion and run", result.means(), 2)]
     best = [result.best_set(by).assign(criterion=by) for by in names]
     if best:
-        tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_best", "may_be_best"]], 2))
+        tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
     for by in names:
         pairs = result.table(by).drop(
             columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])

@@ -9,13 +9,16 @@ Arguments that functions share: ``x`` as above; ``values`` per query and system,
 pairs; ``progress`` as in ``progress_bar``; ``groups``, a label per query, shape ``(Q,)``.
 """
 
+from ir_lexirecall.significance.closed_form import SKEWED as SKEWED
 from ir_lexirecall.significance.closed_form import group_units as group_units
 from ir_lexirecall.significance.closed_form import preference_interval as preference_interval
 from ir_lexirecall.significance.closed_form import sign_test as sign_test
+from ir_lexirecall.significance.closed_form import skewness as skewness
 from ir_lexirecall.significance.deviations import Deviations as Deviations
 from ir_lexirecall.significance.deviations import best_set as best_set
 from ir_lexirecall.significance.deviations import rank_intervals as rank_intervals
 from ir_lexirecall.significance.deviations import studentised_deviations as studentised_deviations
+from ir_lexirecall.significance.meta_analysis import heterogeneity as heterogeneity
 from ir_lexirecall.significance.outcomes import Bounds as Bounds
 from ir_lexirecall.significance.outcomes import MarginTest as MarginTest
 from ir_lexirecall.significance.outcomes import TestResult as TestResult

@@ -17,6 +17,7 @@ from ir_lexirecall._util.rounding import SUM, settled
 from ir_lexirecall.significance.draws import Draws, Statistic, resample
 from ir_lexirecall.significance.meta_analysis import better_on_at_least as better_on_at_least
 from ir_lexirecall.significance.meta_analysis import friedman as friedman
+from ir_lexirecall.significance.meta_analysis import heterogeneity as heterogeneity
 from ir_lexirecall.significance.meta_analysis import nemenyi as nemenyi
 from ir_lexirecall.significance.meta_analysis import partial_conjunction as partial_conjunction
 from ir_lexirecall.significance.meta_analysis import random_effects as random_effects

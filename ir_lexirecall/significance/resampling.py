@@ -108,8 +108,13 @@ def _bootstrap_t(z: Floats, draws: Resampled) -> Floats:
     return t
 
 
-def by_randomisation(x: Floats, shifts: Floats, alpha: float | None, draws: Resampled) -> Sides:
+def by_randomisation(
+    x: Floats, shifts: Floats, alpha: float | None, draws: Resampled, size: Floats | None = None
+) -> Sides:
     """Paired randomisation test of the mean difference: signs of the differences exchanged at random.
+
+    Where ``x`` are sums over groups of queries, ``size``, the number of queries of each, shape ``(Q,)``, weighs them: then the signs of
+    whole groups are exchanged, and means are over queries.
 
     p is the share of assignments of signs whose mean is at least as far from 0, all of them up to 12 queries, a sample of
     ``n_resamples`` and the observed one beyond. The interval holds every theta that the same test, with the same signs,
@@ -124,7 +129,8 @@ def by_randomisation(x: Floats, shifts: Floats, alpha: float | None, draws: Resa
 
     Sources: Smucker, Allan, Carterette, A Comparison of Statistical Significance Tests for Information Retrieval
     Evaluation, CIKM 2007, doi 10.1145/1321440.1321528; Hartigan, Using Subsample Values as Typical Values, JASA 1969,
-    doi 10.1080/01621459.1969.10501057.
+    doi 10.1080/01621459.1969.10501057; Canay, Romano, Shaikh, Randomization Tests under an Approximate Symmetry Assumption,
+    Econometrica 2017, doi 10.3982/ECTA13081, of groups.
 
     >>> x, no_shift = np.array([[0.1, 0.3, 0.2, 0.1, 0.2, 0.1]]), np.zeros((1, 1))
     >>> found = by_randomisation(x, no_shift, 0.05, Resampled(999, 0))
@@ -134,23 +140,24 @@ def by_randomisation(x: Floats, shifts: Floats, alpha: float | None, draws: Resa
     array([[0.015625]])
     """
     queries = x.shape[1]
+    weight = np.ones(queries) if size is None else size
     is_exact, is_one_sided = queries <= EXACT, alpha is None
     # The observed signs are one more. Two-sided, the set that holds the last query stands for its complement, too.
     total = 2 ** (queries - (not is_one_sided)) - 1 if is_exact else draws.number
-    mean, _ = mean_and_deviation(x)
+    mean = mean_and_deviation(x)[0] if size is None else x.sum(axis=1) / size.sum()
     above, below = np.ones((2, *shifts.shape))
     found = Sides(above, below, np.ones(len(x)), mean, np.full(len(x), -np.inf), np.full(len(x), np.inf))
     k = 0 if alpha is None else most_extreme(total, alpha)
     for pairs in row_blocks(len(x), total, 2 * _BLOCK):
-        inside, outside, size = _means_over_sets(x[pairs], total, is_one_sided, draws)
+        inside, outside, number = _means_over_sets(x[pairs], weight, total, is_one_sided, draws)
         if is_one_sided:
-            noise = DIFFERENCE * np.abs(x[pairs]).mean(axis=1)
+            noise = DIFFERENCE * np.abs(x[pairs]).sum(axis=1) / weight.sum()
             for side, signed in ((found.above, inside), (found.below, -inside)):
                 for p, shift in zip(side, shifts[:, pairs], strict=True):
-                    lowers = (signed <= (noise - shift)[:, None]) | (size == 0)
+                    lowers = (signed <= (noise - shift)[:, None]) | (number == 0)
                     p[pairs] = (1 + np.count_nonzero(lowers, axis=1)) / (1 + total)
             continue
-        unchanged = (size == 0) | (size == queries)  # a set of all queries or none changes no mean
+        unchanged = (number == 0) | (number == queries)  # a set of all queries or none changes no mean
         lower = np.where(unchanged, -np.inf, np.minimum(inside, outside))
         upper = np.where(unchanged, np.inf, np.maximum(inside, outside))
         # Where the mean is above 0, the larger mean of the two sets always is; where it is below, the smaller.
@@ -162,14 +169,16 @@ def by_randomisation(x: Floats, shifts: Floats, alpha: float | None, draws: Resa
     return found
 
 
-def _means_over_sets(x: Floats, total: int, is_one_sided: bool, draws: Resampled) -> tuple[Floats, Floats, Floats]:
-    """Means over ``total`` sets of queries, over the others (where both sides are asked for), and the sizes of the sets.
+def _means_over_sets(
+    x: Floats, weight: Floats, total: int, is_one_sided: bool, draws: Resampled
+) -> tuple[Floats, Floats, Floats]:
+    """Means over ``total`` sets of queries, over the others (where both sides are asked for), and how many are in each set.
 
     Two-sided, a mean of 0 but for rounding is 0. The sets are all but the empty one in order up to 12 queries, else sampled.
     """
     queries = x.shape[1]
     rng = np.random.default_rng(draws.seed)
-    means, size = np.zeros((2, len(x), total)), np.empty(total)
+    means, number = np.zeros((2, len(x), total)), np.empty(total)
     both = x if is_one_sided else np.concatenate([x, np.abs(x)])
     quiet = replace(draws, progress=False) if queries <= EXACT else draws
     for some in quiet.blocks(total, queries + len(both) * (1 if is_one_sided else 2), "randomisation"):
@@ -177,13 +186,13 @@ def _means_over_sets(x: Floats, total: int, is_one_sided: bool, draws: Resampled
             chosen = (np.arange(some.start + 1, some.stop + 1)[:, None] >> np.arange(queries) & 1).astype(np.float64)
         else:
             chosen = (rng.random((some.stop - some.start, queries)) < 0.5).astype(np.float64)
-        size[some] = chosen.sum(axis=1)
+        number[some] = chosen.sum(axis=1)
         for place, members in enumerate((chosen,) if is_one_sided else (chosen, 1 - chosen)):
             sums = both @ members.T
             if not is_one_sided:
                 sums = settled(sums[: len(x)], sums[len(x) :], DIFFERENCE)
-            means[place][:, some] = sums / np.maximum(members.sum(axis=1), 1)
-    return means[0], means[1], size
+            means[place][:, some] = sums / np.maximum(members @ weight, 1)
+    return means[0], means[1], number
 
 
 def tukey_hsd(values: Floats, alpha: float, draws: Resampled) -> TestResult:

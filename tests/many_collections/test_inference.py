@@ -153,10 +153,9 @@ def test_collections_that_agree_leave_the_noise_of_their_queries() -> None:
     mean = inference.macro_means(x)
     low, high, _ = inference.studentised_interval(mean, inference.macro_error(x, "collections"), resamples, 0.05)
     assert ((low < 0.3) & (high > 0.3)).all()
-    combined = inference.random_effects(np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]]), np.array([50, 50]))
+    combined = inference.random_effects(np.array([[0.3, 0.3]]), np.array([[0.016, 0.013]]))
     assert combined.low[0] < -0.5 < 1.1 < combined.high[0]  # t with one degree of freedom
     assert combined.i2[0] == combined.tau2[0] == 0
-    assert combined.p_heterogeneity[0] == pytest.approx(1)
 
 
 def test_what_cannot_be_estimated_is_not_a_number() -> None:
@@ -190,28 +189,25 @@ def test_studentised_intervals_of_means_cover_with_few_queries(queries: int) -> 
     assert shares["mean"] >= 0.93
 
 
-def test_random_effects_are_statsmodels() -> None:
+def test_random_effects_are_a_t_interval_of_the_collections_that_keeps_the_noise_of_queries() -> None:
+    """Beside SciPy's t interval of the differences, statsmodels' tau2 of equal weights, and the definition of what comes next."""
     from statsmodels.stats.meta_analysis import combine_effects
 
     rng = np.random.default_rng(0)
-    effect, variance = rng.normal(0.03, 0.05, (3, 7)), rng.uniform(1e-4, 1e-3, (3, 7))
-    queries = np.full(7, 40)
-    found = inference.random_effects(effect, variance, queries)
+    effect, variance = rng.normal(0.03, 0.05, (3, 7)), np.full((3, 7), 4e-4)
     effect[2] = 0.03 + effect[2] / 100  # agree better than by chance
-    found = inference.random_effects(effect, variance, queries)
-    for row in range(3):
-        peer = combine_effects(effect[row], variance[row], method_re="iterated", use_t=True)
-        frame = peer.summary_frame()
-        assert found.mean[row] == pytest.approx(frame.loc["random effect", "eff"])
-        assert found.tau2[row] == pytest.approx(peer.tau2, rel=1e-4, abs=1e-12)
-        assert found.i2[row] == pytest.approx(max(0, peer.i2))
-        ends = frame.loc[
-            "random effect wls" if row < 2 else "random effect"
-        ]  # the smaller variance of Hartung and Knapp
-        assert (found.low[row], found.high[row]) == pytest.approx((ends["ci_low"], ends["ci_upp"]), rel=1e-4)
-    assert found.tau2[0] > 0 == found.tau2[2]
-    without_spread = inference.random_effects(effect, np.where(np.arange(7) == 2, 0.0, variance), queries)
-    assert np.isnan(without_spread.mean).all()
+    found = inference.random_effects(effect, variance)
+    for row in range(2):
+        ends = stats.ttest_1samp(effect[row], 0).confidence_interval()
+        assert (found.low[row], found.high[row]) == pytest.approx(tuple(ends))
+        peer = combine_effects(effect[row], variance[row], method_re="dl")  # alike where variances are
+        assert (found.tau2[row], found.i2[row]) == pytest.approx((peer.tau2, peer.i2))
+        further = stats.t.ppf(0.975, 6) * effect[row].std(ddof=1) * np.sqrt(1 + 1 / 7)
+        assert found.next_high[row] - found.mean[row] == pytest.approx(further)
+    assert found.tau2[2] == found.i2[2] == 0
+    assert found.high[2] - found.mean[2] == pytest.approx(stats.t.ppf(0.975, 6) * np.sqrt(4e-4 / 7))
+    assert np.isnan(inference.random_effects(effect, np.where(np.arange(7) == 2, np.inf, variance)).mean).all()
+    assert np.isnan(inference.random_effects(np.full((1, 4), 0.3), np.zeros((1, 4))).low).all()
 
 
 def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
@@ -221,10 +217,35 @@ def test_heterogeneity_is_welchs_analysis_of_variance() -> None:
     sizes = np.array([5, 12, 40, 90])
     for between in (0.0, 0.3):
         differences = [rng.normal(rng.normal(0, between), rng.uniform(0.1, 0.5), size) for size in sizes]
-        means = np.array([[x.mean() for x in differences]])
-        variance = np.array([[x.var(ddof=1) / len(x) for x in differences]])
         peer = anova_oneway(differences, use_var="unequal", welch_correction=True)
-        assert inference.random_effects(means, variance, sizes).p_heterogeneity[0] == pytest.approx(peer.pvalue)
+        f, p = inference.heterogeneity([x[None] for x in differences])
+        assert f[0] == pytest.approx(peer.statistic)
+        assert p[0] >= peer.pvalue * (1 - 1e-9)
+
+
+def test_heterogeneity_counts_the_permutations_of_queries() -> None:
+    """All assignments of 7 queries to parts of 3 and 4, one by one, with SciPy's Welch test."""
+    from itertools import combinations
+
+    x = np.array([0.0, 0.1, 0.1, 0.9, 0.2, 0.3, 1.5])
+    f = []
+    for chosen in combinations(range(7), 3):
+        rest = [q for q in range(7) if q not in chosen]
+        f.append(stats.ttest_ind(x[list(chosen)], x[rest], equal_var=False).statistic ** 2)
+    observed, p = inference.heterogeneity([x[None, :3], x[None, 3:]])
+    assert observed[0] == pytest.approx(f[0])
+    by_f = stats.ttest_ind(x[:3], x[3:], equal_var=False).pvalue
+    share = np.mean(np.array(f) >= f[0] * (1 - 1e-9))
+    assert p[0] == pytest.approx(max(by_f, share), abs=0.05)
+    assert np.isnan(inference.heterogeneity([x[None, :1], x[None, 1:]])[1]).all()
+
+
+def test_heterogeneity_of_skewed_differences_keeps_its_level_with_unequal_numbers_of_queries() -> None:
+    rng = np.random.default_rng(0)
+    parts = [rng.exponential(size=(300, q)) * (rng.random((300, q)) < 0.4) for q in (10, 10, 20, 100)]
+    f, p = inference.heterogeneity(parts)
+    assert np.mean(p <= 0.05) <= 0.08
+    assert np.mean(stats.f.sf(f, 3, 15) <= 0.05) > 0.1  # which the F distribution alone does not
 
 
 def test_friedman_is_scipys() -> None:

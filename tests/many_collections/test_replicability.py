@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import ir_lexirecall as irl
-from ir_lexirecall.significance import corrected
+from ir_lexirecall.significance import corrected, margin_test
 
 EFFECTS = {"base": [0.3] * 4, "mostly": [0.6, 0.6, 0.6, 0.3], "same": [0.3] * 4, "good": [0.9] * 4}
 
@@ -42,7 +42,8 @@ def test_on_how_many_collections_a_run_is_better(by: str) -> None:
         for run, ps in one_sided.items():
             if by == "RR":
                 values = collection.per_query("RR")
-                ps.append(stats.ttest_1samp(values[run] - values["base"], 0, alternative="greater").pvalue)
+                differences = (values[run] - values["base"]).to_numpy()[None]
+                ps.append(margin_test(irl.SignificanceTest("t"), differences, 0.0).better[0])
             else:
                 row = collection.table().set_index("run_a").loc[run]
                 ps.append(stats.binomtest(row["wins"], row["wins"] + row["losses"], alternative="greater").pvalue)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
-from ir_lexirecall.significance import SignificanceTest, TestResult, group_units
-
-
-def t_test(x: np.ndarray, alpha: float = 0.05) -> TestResult:
-    return SignificanceTest("t", alpha=alpha).of_pairs(x)
+from ir_lexirecall.significance import SignificanceTest, TestResult, group_units, margin_test
 
 
 def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int) -> TestResult:
@@ -23,7 +19,7 @@ def clustered(name: str, x: np.ndarray, groups: Iterable[object], **options: int
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-6, 6)), min_size=2, max_size=15))
 @settings(max_examples=60)
-def test_units_are_pseudo_values_of_leaving_out_a_group(queries: list[tuple[int, int]]) -> None:
+def test_units_of_resampling_are_pseudo_values_of_leaving_out_a_group(queries: list[tuple[int, int]]) -> None:
     groups, x = [g for g, _ in queries], [v / 6 for _, v in queries]
     units = group_units(np.array([x]), groups)[0]
     labels = sorted(set(groups))
@@ -32,25 +28,44 @@ def test_units_are_pseudo_values_of_leaving_out_a_group(queries: list[tuple[int,
     if len(labels) > 1:
         left_out = [np.mean([v for g, v in zip(groups, x, strict=True) if g != label]) for label in labels]
         pseudo = [len(labels) * mean - (len(labels) - 1) * without for without in left_out]
-        assert units - units.mean() == pytest.approx(np.array(pseudo) - np.mean(pseudo), abs=1e-12)
+        n = len(x) ** 2 / sum(groups.count(label) ** 2 for label in labels)
+        wider = np.sqrt(n / (n - 1) * (1 - 1 / len(labels)))
+        assert units - units.mean() == pytest.approx(wider * (np.array(pseudo) - np.mean(pseudo)), abs=1e-12)
 
 
-def test_groups_of_one_size_are_tested_by_their_means() -> None:
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-6, 6)), min_size=2, max_size=12), st.integers(0, 6))
+@settings(max_examples=60)
+def test_signs_of_whole_groups_are_exchanged(queries: list[tuple[int, int]], margin: int) -> None:
+    """All assignments of a sign to each group, one by one, in integers."""
+    groups, x = [g for g, _ in queries], [v for _, v in queries]
+    labels = sorted(set(groups))
+    assignments = [dict(zip(labels, signs, strict=True)) for signs in itertools.product((1, -1), repeat=len(labels))]
+    means = [sum(signs[g] * v for g, v in queries) for signs in assignments]
+    shifted = [sum(signs[g] * (v + margin) for g, v in queries) for signs in assignments]
+    test = SignificanceTest("randomisation", groups=tuple(map(str, groups)), progress=False)
+    found = test.of_pairs(np.array([x]) / 6)
+    assert found.p[0] == pytest.approx(np.mean([abs(m) >= abs(sum(x)) for m in means]))
+    assert found.estimate[0] == pytest.approx(np.mean(x) / 6)
+    if len(labels) > 1:
+        not_worse = margin_test(test, np.array([x]) / 6, margin / 6).not_worse[0]
+        assert not_worse == pytest.approx(np.mean([m >= sum(x) + margin * len(x) for m in shifted]))
+
+
+def test_the_interval_ends_where_the_test_of_groups_does() -> None:
+    rng = np.random.default_rng(2)
+    sizes = [3, 4, 5, 3, 6, 4, 5, 3]
+    groups = np.repeat(np.arange(8), sizes)
+    x = rng.normal(0.3, 1, (5, len(groups)))
+    found = clustered("randomisation", x, groups)
+    for end, inside in ((found.low, 1), (found.high, -1)):
+        for theta, rejects in ((end + inside * 1e-6, False), (end - inside * 1e-6, True)):
+            assert ((clustered("randomisation", x - theta[:, None], groups).p <= 0.05) == rejects).all()
+
+
+@pytest.mark.parametrize("name", ["randomisation", "bootstrap"])
+def test_queries_on_their_own_are_tested_as_queries(name: str) -> None:
     x = np.random.default_rng(0).normal(0.1, 1, (3, 24))
-    groups = np.repeat(["b", "a", "d", "c", "f", "e"], 4)
-    means = x.reshape(3, 6, 4).mean(axis=2)
-    result = clustered("t", x, groups)
-    for row in range(3):
-        peer = stats.ttest_1samp(means[row], 0)
-        assert result.p[row] == pytest.approx(peer.pvalue)
-        assert (result.low[row], result.high[row]) == pytest.approx(tuple(peer.confidence_interval()))
-    assert result.effect_size == pytest.approx(x.mean(axis=1) / x.std(axis=1, ddof=1))
-
-
-@pytest.mark.parametrize(("name", "options"), [("t", {}), ("bootstrap", {"n_resamples": 199, "seed": 3})])
-def test_queries_on_their_own_are_tested_as_queries(name: str, options: dict[str, int]) -> None:
-    x = np.random.default_rng(0).normal(0.1, 1, (3, 24))
-    x[2] = np.sign(x[2]) * (np.abs(x[2]) > 0.3)
+    options = {"n_resamples": 199, "seed": 3}
     found = clustered(name, x, (f"{i:02}" for i in range(23, -1, -1)), **options)
     alone = SignificanceTest(name, progress=False, **options).of_pairs(x[:, ::-1])
     for array, expected in zip(found.arrays, alone.arrays, strict=True):
@@ -58,23 +73,35 @@ def test_queries_on_their_own_are_tested_as_queries(name: str, options: dict[str
 
 
 def test_a_single_group_says_nothing() -> None:
-    result = clustered("t", np.random.default_rng(0).normal(1, 0.1, (2, 9)), ["a"] * 9)
+    result = clustered("randomisation", np.random.default_rng(0).normal(1, 0.1, (2, 9)), ["a"] * 9)
     assert result.p.tolist() == [1, 1]
     assert np.isinf(result.low).all()
 
 
 def test_every_query_has_a_group() -> None:
     with pytest.raises(ValueError, match="expected a group for each of 9 queries, got 8 labels"):
-        clustered("t", np.zeros((1, 9)), range(8))
+        clustered("randomisation", np.zeros((1, 9)), range(8))
 
 
-@pytest.mark.parametrize("sizes", [[20] * 5, [1, 1, 2, 2, 3, 5, 8, 13, 25, 40], [1] * 20 + [5] * 5 + [20] * 5])
-def test_intervals_cover_where_queries_of_a_group_are_alike(sizes: list[int]) -> None:
+def test_an_interval_is_given_where_size_cannot_go_with_the_effect() -> None:
+    """Groups of 1 to 40 queries: none of few, none where large groups gain more."""
+    rng = np.random.default_rng(0)
+    for count, slope, given_ in ((6, 0.0, False), (40, 0.0, True), (40, 0.1, False)):
+        sizes = np.linspace(1, 40, count).astype(int) if count > 6 else np.array([1, 2, 5, 10, 20, 40])
+        groups = np.repeat(np.arange(count), sizes)
+        x = (slope * sizes + rng.normal(size=(1, count)))[:, groups] + rng.normal(size=(1, len(groups)))
+        found = clustered("randomisation", x, (f"{g:02}" for g in groups), n_resamples=199)
+        assert np.isfinite(found.low[0]) == given_
+        assert np.isfinite(found.p[0])
+
+
+@pytest.mark.parametrize("sizes", [[20] * 7, [1, 1, 2, 2, 3, 5, 8, 13, 25, 40], [1] * 20 + [5] * 5 + [20] * 5])
+def test_the_test_keeps_its_level_where_queries_of_a_group_are_alike(sizes: list[int]) -> None:
     rng = np.random.default_rng(1)
     groups = np.repeat(np.arange(len(sizes)), sizes)
-    x = 0.5 * rng.normal(size=(2000, len(sizes)))[:, groups] + rng.normal(size=(2000, len(groups)))
-    found, plain = clustered("t", x, groups), t_test(x)
-    assert 0.93 <= np.mean((found.low <= 0) & (found.high >= 0)) <= 0.975
-    assert np.mean((plain.low <= 0) & (plain.high >= 0)) < 0.8
-    resampled = clustered("bootstrap", x[:600], groups, n_resamples=199, seed=0)
+    x = 0.5 * rng.normal(size=(1000, len(sizes)))[:, groups] + rng.normal(size=(1000, len(groups)))
+    found = clustered("randomisation", x, (f"{g:02}" for g in groups), n_resamples=399)
+    assert 0.02 <= np.mean(found.p <= 0.05) <= 0.07
+    assert np.mean(SignificanceTest("t").of_pairs(x).p <= 0.05) > 0.2
+    resampled = clustered("bootstrap", x[:400], groups, n_resamples=199, seed=0)
     assert np.mean((resampled.low <= 0) & (resampled.high >= 0)) >= 0.91

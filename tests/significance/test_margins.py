@@ -52,6 +52,29 @@ def test_the_t_test_is_two_one_sided_tests_of_statsmodels(x: list[int], margin: 
     assert (found.not_worse[0], found.within[0]) == pytest.approx((lower[1], within), rel=1e-6, abs=1e-12)
 
 
+def test_from_25_queries_on_skewness_counts_against_a_one_sided_rejection() -> None:
+    """Beside the formula of Johnson and Hall, term by term, with SciPy's skewness."""
+    rng = np.random.default_rng(0)
+    for queries in (24, 25, 60):
+        for x in (rng.exponential(size=queries) - 0.9, -rng.exponential(size=queries) + 1.2, rng.normal(size=queries)):
+            g, n = stats.skew(x, bias=False), queries
+            found = one_sided("t", x, 0.1)
+            for p, sign, shift in ((found.better, 1, 0.0), (found.worse, -1, 0.0), (found.not_worse, 1, 0.1)):
+                t = (sign * x.mean() + shift) / stats.sem(x)
+                a = sign * g / (3 * math.sqrt(n))
+                by_skewness = t + a * t**2 + a**2 * t**3 / 3 + sign * g / (6 * math.sqrt(n))
+                plain, corrected = stats.t.sf(t, n - 1), stats.t.sf(by_skewness, n - 1)
+                assert p[0] == pytest.approx(max(plain, corrected) if n >= 25 else plain)
+        assert SignificanceTest("t").of_pairs(x[None]).p[0] == pytest.approx(stats.ttest_1samp(x, 0).pvalue)
+
+
+def test_corrected_for_skewness_a_larger_margin_is_never_less_sure() -> None:
+    x = -(np.random.default_rng(0).exponential(size=40) ** 2)
+    p = [one_sided("t", x, margin).not_worse[0] for margin in np.linspace(0, 30, 40)]
+    assert (np.diff(p) <= 0).all()
+    assert p[-1] < 1e-6
+
+
 @given(SIXTHS, MARGINS)
 @settings(max_examples=50)
 def test_randomisation_counts_all_assignments_of_signs_of_the_moved_differences(x: list[int], margin: int) -> None:

@@ -76,7 +76,7 @@ def coverage(world: World, over: str, benchmarks: int, n_resamples: int, seed: i
         note("difference", (low <= true_difference) & (true_difference <= high))
         if over == "collections":
             means, variance = _differences(differences)
-            combined = inference.random_effects(means, variance, np.array(world.queries), ALPHA)
+            combined = inference.random_effects(means, variance, ALPHA)
             note("random effects", (combined.low <= true_difference) & (true_difference <= combined.high))
         true_rank = inference.ranks(truth)
         for name, (first, last) in {
@@ -120,9 +120,7 @@ def errors(world: World, over: str, benchmarks: int, n_resamples: int, seed: int
         if over == "queries":
             tukey = SignificanceTest("tukey", alpha=ALPHA, n_resamples=n_resamples, seed=number, progress=False)
             note("Tukey", tukey.of_all(values[0].T).p)
-            means, variance = _differences(differences)
-            combined = inference.random_effects(means[:1], variance[:1], np.array(world.queries), ALPHA)
-            note("heterogeneity", combined.p_heterogeneity)
+            note("heterogeneity", inference.heterogeneity([x[:1] for x in differences], number)[1])
         else:
             of_runs = np.stack([x.mean(axis=1) for x in values])
             note("Friedman", inference.friedman(of_runs)[1])
