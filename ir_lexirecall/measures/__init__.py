@@ -16,7 +16,6 @@ from ir_lexirecall.measures import rbu as rbu
 from ir_lexirecall.measures import total_recall as total_recall
 from ir_lexirecall.measures import trec_eval_10 as trec_eval_10
 from ir_lexirecall.measures import tse as tse
-from ir_lexirecall.measures import unjudged as unjudged
 from ir_lexirecall.measures.declaration import REGISTRY as REGISTRY
 from ir_lexirecall.measures.declaration import Measure as Measure
 from ir_lexirecall.measures.declaration import Utility as Utility

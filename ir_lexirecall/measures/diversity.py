@@ -337,15 +337,8 @@ class SRR(Measure):
         k = self["cutoff"]
         covered = coverage(run, self["rel"], inf if k is None else k)
         first = position_in_segment(covered.subtopic) == 0
-        return reciprocal_cover_rank(covered.query[first], covered.rank[first], covered.subtopics)
-
-
-def reciprocal_cover_rank(query: Ints, rank: Ints, subtopics: Ints) -> Floats:
-    """1 / (largest ``rank``) of the queries with as many rows as ``subtopics``, which has shape ``(Q,)``; 0 elsewhere.
-
-    A row is a covered subtopic and the rank at which it is covered first.
-    """
-    last = np.zeros(len(subtopics), dtype=np.int64)
-    np.maximum.at(last, query, rank)
-    all_covered = (per_query_count(query, len(subtopics)) == subtopics) & (subtopics > 0)
-    return np.divide(1.0, last, out=np.zeros(len(subtopics)), where=all_covered)
+        query, subtopics = covered.query[first], covered.subtopics
+        last = np.zeros(len(subtopics), dtype=np.int64)  # rank at which the last subtopic is covered
+        np.maximum.at(last, query, covered.rank[first])
+        all_covered = (per_query_count(query, len(subtopics)) == subtopics) & (subtopics > 0)
+        return np.divide(1.0, last, out=np.zeros(len(subtopics)), where=all_covered)

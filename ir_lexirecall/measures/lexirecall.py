@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, position_in_segment
+from ir_lexirecall._util.arrays import Floats, Ints, per_query_count, position_in_segment
 from ir_lexirecall.measures.about import RANKS, About, Example
 from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param, collection_size, cutoff, rel
@@ -128,27 +128,21 @@ def nested(query: Ints, rank: Ints, m: Ints) -> Floats:
     r = per_query_count(query, len(m))
     start = r.cumsum() - r
     left = r.nonzero()[0]
-    if len(left) > _FEW:
-        value[left], done = _nested_of_all(query, rank, m[left], start[left], r[left])
-        left = left[~done]
+    if len(left) > _FEW:  # all queries at once, as far as floats hold all integers on the way
+        first, found = start[left], r[left]
+        last = first + found - 1
+        term = _binomials(rank - 1, position_in_segment(query) + 1)
+        term[last] = 0
+        placements = _binomials(rank[last] - 1, found - 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            p_star = (rank[last] - 1) * placements + np.add.reduceat(term, first) + 1  # p* times `placements`
+            above, below = found * (p_star + placements), (m[left] + 1) * p_star
+            value[left] = above / below
+            left = left[~((above < _EXACT) & (below < _EXACT))]
     # What has no width in a float: one query at a time, in a few big-integer operations.
     for q, begin, count in zip(left.tolist(), start[left].tolist(), r[left].tolist(), strict=True):
         value[q] = nested_of_one(rank[begin : begin + count].tolist(), int(m[q]))
     return value
-
-
-def _nested_of_all(query: Ints, rank: Ints, m: Ints, first: Ints, r: Ints) -> tuple[Floats, Bools]:
-    """``nested`` of all queries at once, and for which of them floats hold all integers on the way."""
-    last = first + r - 1
-    p_r = rank[last]
-    term = _binomials(rank - 1, position_in_segment(query) + 1)
-    term[last] = 0
-    better = np.add.reduceat(term, first)  # N'
-    placements = _binomials(p_r - 1, r - 1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        p_star = (p_r - 1) * placements + better + 1  # p* times `placements`
-        above, below = r * (p_star + placements), (m + 1) * p_star
-        return above / below, (above < _EXACT) & (below < _EXACT)
 
 
 def nested_of_one(ranks: list[int], m: int) -> float:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import and_more
+from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.about import About, Example
 from ir_lexirecall.measures.composed import ComposedMeasure, base
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, is_share
-from ir_lexirecall.measures.scoring import values
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
@@ -137,7 +137,7 @@ class TOMA(ComposedMeasure):
             embedding[name] = [Fraction(str(value)) for value in embedded]
         weight, k = label_weights(embedding, positions, distance=self["distance"], gate=self["gate"])
         threshold = {"half": k // 2, "any": 1}.get(self["binarize"], self["binarize"])
-        return values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
+        return scoring.values(self.base_measure(), run.with_grades(weight.astype(np.float64)), threshold)
 
 
 class _MeanMeasure(ComposedMeasure, register=False):
@@ -185,7 +185,7 @@ class _MeanMeasure(ComposedMeasure, register=False):
                     )
                 threshold = grades[1 if binarize == "any" else (len(grades) + 1) // 2]
             graded = run.with_grades(np.array(grades, dtype=np.float64)[position])
-            scores.append(values(base, graded, threshold))
+            scores.append(scoring.values(base, graded, threshold))
         weights = self["weights"] or dict.fromkeys(self["aspects"], 1)
         return np.stack(scores), np.array([float(weights[name]) for name in self["aspects"]])
 
@@ -228,7 +228,8 @@ class CAM(_MeanMeasure):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        return weighted_mean(*self.base_scores(run))
+        scores, p = self.base_scores(run)
+        return _sum_over_aspects((p / p.sum())[:, None] * scores)
 
 
 class MM(_MeanMeasure):
@@ -268,7 +269,11 @@ class MM(_MeanMeasure):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        return harmonic_mean(*self.base_scores(run))
+        scores, p = self.base_scores(run)
+        positive = np.all(scores > 0, axis=0)
+        value = np.zeros(scores.shape[1])
+        value[positive] = p.sum() / _sum_over_aspects(p[:, None] / scores[:, positive])
+        return value
 
 
 def _grades(scale: int | Mapping[float, float]) -> list[float]:
@@ -312,7 +317,11 @@ def label_weights(
         gate: an aspect; a tuple in which it is lowest while another is not counts as the lowest tuple.
     """
     unit = lcm(*(value.denominator for values in embedding.values() for value in values))
-    parts = {a: _distances(values, unit, distance) for a, values in embedding.items()}
+    power = 2 if distance == "euclidean" else 1
+    parts = {}  # each label's share in the distance, in integers
+    for a, values in embedding.items():
+        shares = [int((max(values) - value) * unit) ** power for value in values]
+        parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
     merge: Any = np.maximum if distance == "chebyshev" else np.add
 
     def all_totals(parts_of_tuple: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -340,27 +349,6 @@ def label_weights(
         total = merge(total, part[position[a]])
     nearer = np.searchsorted(distinct, total)
     return len(distinct) - 1 - nearer, len(distinct)
-
-
-def _distances(values: Sequence[Fraction], unit: int, distance: str) -> NDArray[Any]:
-    """Each label's share in the distance, in integers: (best - value) * unit, squared for the Euclidean."""
-    best = max(values)
-    power = 2 if distance == "euclidean" else 1
-    parts = [int((best - value) * unit) ** power for value in values]
-    return np.array(parts, dtype=np.int64 if max(parts) < 2**48 else object)
-
-
-def weighted_mean(scores: Floats, p: Floats) -> Floats:
-    """CAM = sum of p_a base_a, the p_a scaled to sum to 1; ``scores`` has shape (aspects, Q)."""
-    return _sum_over_aspects((p / p.sum())[:, None] * scores)
-
-
-def harmonic_mean(scores: Floats, p: Floats) -> Floats:
-    """MM = sum p_a / sum (p_a / base_a), 0 where any base is 0; shapes as in ``weighted_mean``."""
-    positive = np.all(scores > 0, axis=0)
-    value = np.zeros(scores.shape[1])
-    value[positive] = p.sum() / _sum_over_aspects(p[:, None] / scores[:, positive])
-    return value
 
 
 def _sum_over_aspects(values: Floats) -> Floats:

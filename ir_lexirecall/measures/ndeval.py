@@ -72,10 +72,13 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
     if measure.NAME == "P_IA":
         return ratio(per_query_count(covered.query, queries), k * covered.subtopics)
     if measure.NAME == "AP_IA":
-        return average_precision_ia(covered)
+        precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
+        sums = per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries)
+        return ratio(sums, covered.subtopics)
     alpha = measure["alpha"] if "alpha" in measure.SUPPORTED_PARAMS else 0.5
     discount, depth = _discount(measure, k)
-    total = novelty_gain(covered, discount(covered.rank), alpha)
+    gain = (1 - alpha) ** position_in_segment(covered.subtopic)  # to the power of earlier documents about the subtopic
+    total = per_query_sum(covered.query, discount(covered.rank) * gain, queries)
     if measure.NAME in _NORMALIZED:
 
         def ideal() -> Floats:
@@ -92,18 +95,16 @@ def values(measure: Measure, run: AlignedRun) -> Floats:
         return ratio(total * (1 - (1 - alpha) * measure["beta"]), covered.subtopics)
     if k == 1:
         return total
-    return ratio(total, covered.subtopics * _largest_gain(measure, discount, alpha, k))
-
-
-def _largest_gain(measure: Measure, discount: Callable[[Ints], Floats], alpha: float, k: int) -> float:
-    """Gain of a subtopic to which all of the first ``k`` documents are relevant."""
     if k > _MOST_RANKS:  # sum up what is not too small to change the sum: no later discount is larger than the first
         fading = ceil(log(2.0**-60 * alpha) / log(1 - alpha)) if 0 < alpha < 1 else inf if alpha == 0 else 1
         if fading > _MOST_RANKS:
             raise ValueError(f"{measure}: the cutoff must be at most {_MOST_RANKS:,}, not {k}")
         k = int(fading)
     rank = np.arange(1, k + 1)
-    return float(np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0)))
+    largest = float(
+        np.sum(discount(rank) * (1 - alpha) ** (rank - 1.0))
+    )  # of a subtopic that all of the first k documents are about
+    return ratio(total, covered.subtopics * largest)
 
 
 @dataclass(frozen=True)
@@ -134,25 +135,10 @@ def coverage(run: AlignedRun, rel: float, cutoff: float = inf) -> Coverage:
     )
 
 
-def novelty_gain(covered: Coverage, discount: Floats, alpha: float) -> Floats:
-    """Sum of discount x (1 - alpha)^c, c = number of earlier documents relevant to the subtopic; shape ``(Q,)``."""
-    gain = (1 - alpha) ** position_in_segment(covered.subtopic)
-    return per_query_sum(covered.query, discount * gain, len(covered.subtopics))
-
-
 def subtopic_recall(covered: Coverage) -> Floats:
     """Subtopics with a retrieved relevant document, over those with a relevant document."""
     first = position_in_segment(covered.subtopic) == 0
     return ratio(per_query_count(covered.query[first], len(covered.subtopics)), covered.subtopics)
-
-
-def average_precision_ia(covered: Coverage) -> Floats:
-    """Mean over subtopics of (1 / m_t) sum of j / p_j, p_j the rank of the j-th of m_t relevant documents."""
-    precision = (position_in_segment(covered.subtopic) + 1) / covered.rank
-    queries = len(covered.subtopics)
-    return ratio(
-        per_query_sum(covered.query, precision / covered.relevant[covered.subtopic], queries), covered.subtopics
-    )
 
 
 def greedy_ideal(doc_query: Ints, doc: Ints, subtopic: Ints, queries: int, alpha: float, discount: Floats) -> Floats:

@@ -115,13 +115,15 @@ class RBU(Measure):
                 order = np.argsort(pair, kind="stable")  # within a pair, ranks rise already
                 row, rank, pair = row[order], rank[order], pair[order]
             r = gains.gain(aspects.grade[row], top_grades(self, judgments)[pair], self["gain"])
-            value = utility(aspects.query[pair], pair, rank, r, aspects.weight[pair], len(judgments), p=p)
+            novelty = shifted_within_segment(pair, running_product(pair, 1 - r), 1)
+            worth = p ** rank.astype(np.float64) * aspects.weight[pair] * r * novelty
+            value = per_query_sum(aspects.query[pair], worth, len(judgments))
         looked_at = run.depth if k is None else np.minimum(run.depth, k)
-        value = value - self["e"] * effort(looked_at, p=p)
+        value = value - self["e"] * (p * geometric_sum(p, looked_at.astype(np.float64)))  # p^1 + p^2 + ...
         return np.where(judgments.has_weight, value * ((1 - p) / p if self["normalize"] else 1), 0.0)
 
     def _utility_of_few(self, judgments: Judgments, row: Ints, rank: Ints, end: float) -> Floats:
-        """``utility`` of a handful of documents, by the same operations, row by row."""
+        """The gain of a handful of documents, by the same operations as that of many, row by row."""
         aspects, top, kind = judgments.aspects, self["max_rel"], self["gain"]
         gain = judgments.cached(
             ("gain of aspects", top, kind),
@@ -139,18 +141,3 @@ class RBU(Measure):
                 value[query[t]] += discount * weight[t] * r * novelty[t]
                 novelty[t] *= 1 - r
         return np.array(value)
-
-
-def utility(query: Ints, aspect: Ints, rank: Ints, r: Floats, weight: Floats, queries: int, *, p: float) -> Floats:
-    """Sum over ranks i and aspects t of p^i w_t r(d_i, t) times the product of (1 - r(d_j, t)) over j < i.
-
-    One row per retrieved document and aspect, by query, aspect and rank; ``aspect`` numbers the aspects of
-    all queries, ``weight`` is w_t.
-    """
-    novelty = shifted_within_segment(aspect, running_product(aspect, 1 - r), 1)
-    return per_query_sum(query, p ** rank.astype(np.float64) * weight * r * novelty, queries)
-
-
-def effort(looked_at: Ints, *, p: float) -> Floats:
-    """Sum of p^i for i = 1..``looked_at``: what reading that many documents costs, per unit of e."""
-    return p * geometric_sum(p, looked_at.astype(np.float64))

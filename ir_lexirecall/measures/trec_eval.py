@@ -44,7 +44,6 @@ from ir_lexirecall.measures.rankings import (
 
 if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
-    from ir_lexirecall.data.judgments import Judgments
 
 
 BY_TREC_EVAL: dict[str, Score] = {}
@@ -123,24 +122,20 @@ def _rr(measure: Measure, run: AlignedRun) -> Floats:
 def _ndcg(measure: Measure, run: AlignedRun) -> Floats:
     """DCG over that of the ideal ranking, both down to rank k; the gain is g (``'log2'``) or 2^g - 1 (``'exp-log2'``)."""
     gains, dcg, k = optional(measure, "gains"), measure["dcg"], cutoff_of(measure)
-    actual = Ranking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(run.judgments))
-    return ratio(actual, _ideal_dcg(run.judgments, gains, dcg, k))
+    judgments = run.judgments
 
+    def ideal() -> Gains:
+        """All judged documents with a gain, best first."""
+        judged_grade = grades_with(judgments, gains)
+        row = np.flatnonzero(judged_grade > 0)
+        query, grade = judgments.query[row], judged_grade[row]
+        grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
+        rank = position_in_segment(query) + 1
+        return Gains(query, rank, discountable_gain(dcg, grade, query, judgments, judged_grade) / log2_of_next(rank))
 
-def _ideal_dcg(judgments: Judgments, gains: dict[float, float] | None, dcg: str, k: int) -> Floats:
-    """DCG down to rank k of all judged documents, best first."""
     key = ("ideal", gains_key(gains), dcg)
-    ideal = judgments.cached(key, lambda: _ideal_gains(judgments, grades_with(judgments, gains), dcg))
-    return judgments.cached((key, k), lambda: ideal.dcg(k, len(judgments)))
-
-
-def _ideal_gains(judgments: Judgments, judged_grade: Floats, dcg: str) -> Gains:
-    """All judged documents with a gain, best first."""
-    row = np.flatnonzero(judged_grade > 0)
-    query, grade = judgments.query[row], judged_grade[row]
-    grade = grade[np.lexsort((-grade, query))]  # the queries are in order already
-    rank = position_in_segment(query) + 1
-    return Gains(query, rank, discountable_gain(dcg, grade, query, judgments, judged_grade) / log2_of_next(rank))
+    best = judgments.cached((key, k), lambda: judgments.cached(key, ideal).dcg(k, len(judgments)))
+    return ratio(Ranking.from_run(run, measure["judged_only"], gains).gains(dcg).dcg(k, len(judgments)), best)
 
 
 @_computes("Bpref")

@@ -1,4 +1,4 @@
-"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, as trec_eval 10 computes them.
+"""What trec_eval has and ir_measures has not: IPrec_TE, ElevenPt, RBP_TE, RelP, Rndcg, Unjudged, as trec_eval 10 computes them.
 
 Doubles are added, multiplied and divided in the program's order, so that values are its to the last bit.
 """
@@ -244,7 +244,18 @@ class Rndcg(Measure):
         keep = run.grade > 0
         actual = (run.query[keep], run.rank[keep], run.grade[keep])
         positive = np.bincount(ideal[0], minlength=queries)  # documents of a grade above 0, c_L
-        ranks = [*_rank_of_levels(*ideal, queries), np.where((run.depth > positive + 1) & (positive > 0), run.depth, 0)]
+        query, rank, grade = ideal
+        last = np.flatnonzero(
+            np.r_[(query[1:] != query[:-1]) | (grade[1:] != grade[:-1]), len(query) > 0]
+        )  # of each grade
+        level = position_in_segment(query[last])
+        ranks = []  # c_1, c_2, ... of each query, 0 where it has fewer grades; then the depth
+        for place in range(int(level.max(initial=-1)) + 1):
+            at = last[level == place]
+            c = np.zeros(queries, dtype=np.int64)
+            c[query[at]] = rank[at]
+            ranks.append(c)
+        ranks.append(np.where((run.depth > positive + 1) & (positive > 0), run.depth, 0))
         total, levels = np.zeros(queries), np.zeros(queries, dtype=np.int64)
         for rank in ranks:
             some = rank > 0
@@ -253,6 +264,44 @@ class Rndcg(Measure):
             levels += some
         relevant = judgments.m(1) > 0
         return np.divide(total, levels, out=np.zeros(queries), where=(levels > 0) & relevant)
+
+
+class Unjudged(Measure):
+    """Share of the first k documents without a judgment (smaller is better).
+
+    Share of the first k documents that have no judgment: (1/k) times their number.
+
+    Smaller is better, and 0 says that a measure of the first k documents rests on judgments alone. A ranking of fewer documents has
+    fewer without a judgment. ``Unjudged@5`` is trec_eval 10's ``unj_5``, for which a
+    negative grade says that a document was pooled and not judged; where it stands for spam, ``Judged`` counts it as judged.
+
+    >>> from ir_lexirecall import Unjudged
+    >>> (Unjudged @ 4).calc_aggregate({"q": {"a": 1, "b": 0}}, {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0, "z": 0.0}})
+    0.5
+    """
+
+    PRETTY_NAME: ClassVar[str] = "Unjudged Documents"
+    SMALLER_IS_BETTER: ClassVar[bool] = True
+    RANGE = UNIT
+    FAMILY: ClassVar[str] = "unjudged"
+    ABOUT = About(
+        formula=r"\frac{1}{k} |\{i \le k : d_i \text{ unjudged}\}|",
+        plain="documents without a judgment among the first k, over k",
+        symbols="d_i: the document at rank i",
+        values="0 to 1; smaller is better",
+        zero="all of the first k documents are judged, or the ranking is empty",
+        ties="as many unjudged documents among the first k",
+        use="beside any measure of the first k documents: whether its value rests on judgments",
+        example=Example("Unjudged@4", (None, 1, None, 0), 0.5, "Two of the first four have no judgment: 2/4."),
+        source="moffat2008",
+        see_also=("Judged", "P"),
+    )
+    params: dict[str, Any] = {"cutoff": cutoff(required=True)}
+
+    def score(self, run: AlignedRun) -> Floats:
+        k = self["cutoff"]
+        judged = np.bincount(run.query[(run.rank <= k) & (run.grade >= 0)], minlength=len(run.depth))
+        return (np.minimum(run.depth, k) - judged) / float(k)
 
 
 def recall_point(recall: float, m: Ints, version: int) -> Ints:
@@ -273,20 +322,6 @@ def interpolated_precision(found: Relevant, c: Ints) -> Floats:
     value = np.zeros(len(found.m))
     np.maximum.at(value, found.query[keep], found.level[keep] / found.rank[keep])
     return value
-
-
-def _rank_of_levels(query: Ints, rank: Ints, grade: Floats, queries: int) -> list[Ints]:
-    """c_1, c_2, ... of each query, 0 where it has fewer grades; ``rank`` is that of the ideal ranking."""
-    last = np.ones(len(query), dtype=bool)
-    last[:-1] = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
-    level = position_in_segment(query[last])
-    levels = []
-    for place in range(int(level.max(initial=-1)) + 1):
-        c = np.zeros(queries, dtype=np.int64)
-        at = np.flatnonzero(last)[level == place]
-        c[query[at]] = rank[at]
-        levels.append(c)
-    return levels
 
 
 def _dcg(query: Ints, rank: Ints, grade: Floats, k: Ints, queries: int) -> Floats:

@@ -97,16 +97,26 @@ class TSE(Measure):
     def score(self, run: AlignedRun) -> Floats:
         n, k = self["n"], self["cutoff"]
         found = run.relevant(self["rel"], k)
-        depth = run.depth if k is None else np.minimum(run.depth, k)
-        p_m = last_rank(found.m, found.r, found.p_r, depth, n=n, optimistic=self["impute"] == "optimistic")
+        m, missing = found.m, found.m - found.r
+        bottom: Any = np.inf if n is None else n  # where missing documents are
+        if self["impute"] == "optimistic":
+            bottom = (run.depth if k is None else np.minimum(run.depth, k)) + missing
+        p_m = np.where(missing == 0, found.p_r, bottom).astype(np.float64)
         if n is not None:
-            check_n(self, run, np.maximum(found.p_r + (found.m - found.r), np.where(found.m > 0, p_m, 0)))
-        e = exposure(self["exposure"], p=self["p"], n=n)
-        return total_search_efficiency(found.m, p_m, e, n=n, normalize=self["normalize"])
+            check_n(self, run, np.maximum(found.p_r + missing, np.where(m > 0, p_m, 0)))
+        e, some = exposure(self["exposure"], p=self["p"], n=n), m > 0
+        value = np.zeros(len(m))
+        value[some] = e(p_m[some])
+        if self["normalize"]:
+            worst = 0.0 if n is None else float(e(np.array([float(n)]))[0])  # e(n)
+            span = e(m[some].astype(np.float64)) - worst
+            meet = span == 0
+            value[some] = np.where(meet, 1.0, (value[some] - worst) / np.where(meet, 1.0, span))
+        return value
 
 
 class _SearchLength(Measure, register=False):
-    """What both share: where the relevant documents stand, the missing ones at the end of the collection."""
+    """What both share: where the relevant documents stand, the missing ones at the end of the collection of n (or infinitely far)."""
 
     SMALLER_IS_BETTER: ClassVar[bool] = True
     RANGE = (0.0, inf)
@@ -151,8 +161,8 @@ class SL3(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found = self._relevant(run)
-        return search_length(found.m, found.r, found.p_r, n=self["n"])
+        found, n = self._relevant(run), self["n"]
+        return np.where(found.r == found.m, found.p_r, np.inf if n is None else n) - found.m.astype(np.float64)
 
 
 class RE(_SearchLength):
@@ -184,9 +194,11 @@ class RE(_SearchLength):
     )
 
     def score(self, run: AlignedRun) -> Floats:
-        found = self._relevant(run)
-        ranks = per_query_sum(found.query, found.rank, len(found.m))
-        return recall_error(found.m, found.r, ranks, n=self["n"])
+        found, n = self._relevant(run), self["n"]
+        m, u = found.m, found.m - found.r
+        bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
+        ranks = per_query_sum(found.query, found.rank, len(m)) + bottom
+        return np.divide(ranks, m, out=np.zeros(len(m)), where=m > 0) - np.where(m > 0, (m + 1) / 2, 0.0)
 
 
 def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
@@ -197,50 +209,3 @@ def check_n(measure: Measure, run: AlignedRun, needed: Ints | Floats) -> None:
             f"{measure}: n={measure['n']} is smaller than rank {int(needed[over[0]])}, needed for query "
             f"{run.judgments.query_ids[over[0]]!r}{and_more(len(over) - 1)}; n is the size of the collection"
         )
-
-
-def last_rank(m: Ints, r: Ints, p_r: Ints, depth: Ints, *, n: int | None, optimistic: bool) -> Floats:
-    """p_m, the rank of the last relevant document of each query (all arrays of shape ``(Q,)``).
-
-    ``m`` relevant documents, of which ``r`` were retrieved, the last one at rank ``p_r``. The missing ones
-    follow the ranking at once (``optimistic``), or end the collection: rank ``n``, infinity without ``n``.
-    """
-    bottom = depth + (m - r) if optimistic else (np.inf if n is None else n)
-    return np.where(r == m, p_r, bottom).astype(np.float64)
-
-
-def total_search_efficiency(
-    m: Ints, p_m: Floats, e: Callable[[Floats], Floats], *, n: int | None, normalize: bool
-) -> Floats:
-    """TSE_e = e(p_m); normalised, (e(p_m) - e(n)) / (e(m) - e(n)), where e(n) = 0 without ``n``.
-
-    ``m`` and ``p_m`` have shape ``(Q,)``; a query with m = 0 scores 0.
-    """
-    some = m > 0
-    value = np.zeros(len(m))
-    value[some] = e(p_m[some])
-    if normalize:
-        worst = 0.0 if n is None else float(e(np.array([float(n)]))[0])
-        best = e(m[some].astype(np.float64))
-        span = best - worst
-        meet = span == 0
-        value[some] = np.where(meet, 1.0, (value[some] - worst) / np.where(meet, 1.0, span))
-    return value
-
-
-def search_length(m: Ints, r: Ints, p_r: Ints, *, n: int | None) -> Floats:
-    """SL3 = p_m - m, with p_m = n where a document is missing (infinite without ``n``); arrays of shape ``(Q,)``.
-
-    ``m`` relevant documents, of which ``r`` were retrieved, the last one at rank ``p_r``.
-    """
-    return np.where(r == m, p_r, np.inf if n is None else n) - m.astype(np.float64) * (m > 0)
-
-
-def recall_error(m: Ints, r: Ints, ranks: Floats, *, n: int | None) -> Floats:
-    """RE = (1/m) sum p_i - (m+1)/2, the m - r missing documents at the end of ``n`` (infinite without); shape ``(Q,)``.
-
-    ``ranks`` is the sum of the ranks of the ``r`` documents retrieved.
-    """
-    u = m - r
-    bottom = np.where(u > 0, np.inf, 0.0) if n is None else u * (n - (u - 1) / 2)
-    return np.divide(ranks + bottom, m, out=np.zeros(len(m)), where=m > 0) - np.where(m > 0, (m + 1) / 2, 0.0)
