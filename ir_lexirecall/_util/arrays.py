@@ -46,6 +46,15 @@ def per_query_count(query: Ints, queries: int) -> Ints:
     return np.bincount(query, minlength=queries)
 
 
+def common(a: Bools, b: Bools) -> Ints:
+    """How many columns are true in both, for every row of ``a`` and every row of ``b``.
+
+    >>> common(np.array([[True, True, False]]), np.array([[True, True, True], [False, False, True]]))
+    array([[2, 0]])
+    """
+    return (a.astype(np.float32) @ b.T.astype(np.float32)).astype(np.int64)  # exact up to 2^24 columns
+
+
 def geometric_sum(ratio: float, terms: Floats) -> Floats:
     """Sum of ratio^j for j = 0..terms-1, with 0 < ratio <= 1; ``terms`` may be infinite for a ratio below 1.
 

@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, common
 from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
@@ -21,6 +22,7 @@ from ir_lexirecall.evaluation.scored_runs import read_run, rereadable_rows
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.algorithms import Judgings, bounded
 from ir_lexirecall.judging.first_and_last import Cascade, ExpectedUtility, First
+from ir_lexirecall.judging.normalised import AveragePrecision, NestedLexirecall, PrecisionSums
 from ir_lexirecall.judging.ranking_pairs import RankingPairs
 from ir_lexirecall.judging.weighted_sums import WeightedSum
 from ir_lexirecall.judging.winners import LEXICOGRAPHIC, WEIGHTS, Outcomes, outcomes
@@ -29,6 +31,7 @@ from ir_lexirecall.measures.scoring import values
 from ir_lexirecall.preferences.naming import Preference
 
 ANY = Judgings()
+_MANY = 4  # pairs for each run, from which on what runs reach by themselves is found first
 
 
 @dataclass(frozen=True)
@@ -101,22 +104,103 @@ def bounds_of_differences(
         return None
     depth, unretrieved = judgings.depth_of(measure), judgings.unretrieved
     queries = len(pool.judgments)
-    low, high = np.empty((2, len(a), queries))
-    exact = np.ones((len(a), queries), dtype=bool)
     if not known.can_gain:
         depth, unretrieved = 0, 0
     elif known.cutoff is not None and isinstance(known.algorithm, (WeightedSum, First, Cascade, ExpectedUtility)):
         depth = known.cutoff  # what is ranked below cannot move them
-    for some, pairs in RankingPairs.blocks(
-        pool, a, b, values, depth=depth, cutoff=known.cutoff, unretrieved=unretrieved
+    options: dict[str, Any] = {"depth": depth, "cutoff": known.cutoff, "unretrieved": unretrieved}
+    low, high = np.empty((2, len(a), queries))
+    exact = np.ones((len(a), queries), dtype=bool)
+    by_run = None
+    if (
+        b is not None
+        and len(a) > _MANY * len(pool.names)
+        and isinstance(known.algorithm, (AveragePrecision, NestedLexirecall))
     ):
-        most, reached = known.algorithm.high(pairs)
-        least, reached_too = known.algorithm.high(pairs.swapped())
-        high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)
-        exact[some] = (reached & reached_too).reshape(-1, queries)
+        by_run = _by_run(known.algorithm, pool, a, b, values, **options)
+    if by_run is not None:
+        low, high, exact = by_run
+    else:
+        for some, pairs in RankingPairs.blocks(pool, a, b, values, **options):
+            most, reached = known.algorithm.high(pairs)
+            least, reached_too = known.algorithm.high(pairs.swapped())
+            high[some], low[some] = most.reshape(-1, queries), -least.reshape(-1, queries)
+            exact[some] = (reached & reached_too).reshape(-1, queries)
     # Rounding must not push a bound past the value that was measured.
     today = values[a] - (0 if b is None else values[b])
     return ValueBounds(np.minimum(low, today), np.maximum(high, today), exact)
+
+
+def _by_run(
+    algorithm: AveragePrecision | NestedLexirecall,
+    pool: Pool,
+    a: Ints,
+    b: Ints,
+    values: Floats,
+    depth: int | None,
+    cutoff: int | None,
+    unretrieved: int,
+) -> tuple[Floats, Floats, Bools] | None:
+    """Bounds of differences, low, high, and exact, from what each run can reach by itself; None where that does not suffice.
+
+    All pairs of a query share their documents: what a run reaches depends on the other one only by how many open documents that one
+    has besides, of which there are few different numbers. That is not so where a run has open documents of another one
+    below the depth.
+    """
+    pool = pool.only(np.where(pool.is_judged, pool.grade >= algorithm.rel, pool.within(depth)))
+    deepest, last = (np.iinfo(np.int32).max if k is None else k for k in (depth, cutoff))
+    rank = np.where(pool.rank <= last, pool.rank, 0)
+    if (rank[:, ~pool.is_judged] > deepest).any():
+        return None
+    low = values[a] - values[b]
+    high, exact = low.copy(), np.ones(low.shape, dtype=bool)
+    ends = np.searchsorted(pool.query, np.arange(len(pool.judgments) + 1))
+    for q, here in enumerate(map(slice, ends[:-1].tolist(), ends[1:].tolist())):  # counts are products of matrices
+        unjudged, place = ~pool.is_judged[here], rank[:, here]
+        is_top = (pool.rank[:, here] > 0) & (pool.rank[:, here] <= deepest) & unjudged
+        has = (place > 0) & unjudged
+        tops, shared = common(is_top[:, unjudged], is_top[:, unjudged]), common(has[:, unjudged], has[:, unjudged])
+        is_open = tops.diagonal()[a] + tops.diagonal()[b] - tops[a, b]
+        rankings: dict[bytes, int] = {}
+        alike = np.array([rankings.setdefault(ranking.tobytes(), len(rankings)) for ranking in place])
+        pair = np.flatnonzero((alike[a] != alike[b]) & ((is_open > 0) | (unretrieved > 0)))
+        if not len(pair):
+            continue
+        run, row = np.nonzero(is_top | ((place > 0) & ~unjudged))
+        nothing = np.zeros(len(place), dtype=np.int64)
+        of_runs = algorithm.of_runs(
+            RankingPairs(
+                case=run,
+                rank_a=place[run, row],
+                rank_b=np.zeros(len(run), dtype=place.dtype),
+                is_open=unjudged[row],
+                grade=pool.grade[here][row],
+                query=nothing + q,
+                retrieved_a=pool.retrieved[:, q],
+                retrieved_b=nothing,
+                value_a=values[:, q],
+                value_b=nothing.astype(np.float64),
+                elsewhere=nothing,
+                alone=True,
+            )
+        )
+        of_a, of_b, is_shared = a[pair], b[pair], shared[a, b][pair] > 0
+        beside_a, beside_b = (is_open[pair] - shared.diagonal()[of] + unretrieved for of in (of_a, of_b))
+        if isinstance(of_runs, PrecisionSums):
+            exact[pair, q] = ~is_shared
+            some = np.flatnonzero(~is_shared)
+            beside = (beside_a - shared.diagonal()[of_b])[some]  # beside both
+            high[pair[some], q] = of_runs.largest_differences(of_a[some], of_b[some], beside)
+            low[pair[some], q] = -of_runs.largest_differences(of_b[some], of_a[some], beside)
+            pair, of_a, of_b, beside_a, beside_b = (x[is_shared] for x in (pair, of_a, of_b, beside_a, beside_b))
+        else:
+            exact[pair, q] = False
+        largest = of_runs.largest()
+        keys = np.concatenate([(of_a << 32) + beside_a, (of_b << 32) + beside_b])
+        keys, where = np.unique(keys, return_inverse=True)
+        smallest_a, smallest_b = np.split(of_runs.smallest(keys >> 32, keys & 0xFFFFFFFF)[where], 2)
+        high[pair, q], low[pair, q] = largest[of_a] - smallest_b, smallest_a - largest[of_b]
+    return low, high, exact
 
 
 def bounds_of_wins(

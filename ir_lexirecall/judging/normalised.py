@@ -95,6 +95,12 @@ class AveragePrecision:
         movable = apart & ((is_open > 0) | (pairs.elsewhere > 0))
         return np.where(movable, high, pairs.difference), ~(shared & apart)
 
+    def of_runs(self, runs: RankingPairs) -> PrecisionSums:
+        """What A of each case reaches by itself."""
+        best, count = self._sums(runs, runs.rank_a, best=True)
+        worst, _ = self._sums(runs, runs.rank_a, best=False)
+        return PrecisionSums(best, worst, count, self.m[runs.query].astype(np.float64))
+
     def _sums(self, pairs: RankingPairs, rank: Ranks, best: bool) -> tuple[Floats, Ints]:
         """Sums of precisions with j of the open documents relevant, shape ``(C, most + 1)``, and how many there are."""
         row = pairs.in_order(rank, pairs.is_open | (pairs.grade >= self.rel))
@@ -121,6 +127,31 @@ class AveragePrecision:
 
 
 @dataclass(frozen=True)
+class PrecisionSums:
+    """What rankings reach by average precision: sums of precisions with j of their open documents relevant, shape ``(C, most + 1)``."""
+
+    best: Floats  # largest
+    worst: Floats  # smallest
+    count: Ints  # how many open documents there are, shape ``(C,)``
+    m: Floats  # relevant judged documents, shape ``(C,)``
+
+    def largest(self) -> Floats:
+        """Largest values, shape ``(C,)``."""
+        none = np.zeros(len(self.m), dtype=np.int64)
+        return largest_ratio(self.best, self.count, np.zeros((len(none), 1)), none, self.m, none)
+
+    def smallest(self, case: Ints, outside: Ints) -> Floats:
+        """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
+        none = np.zeros(len(case), dtype=np.int64)
+        nothing = np.zeros((len(case), 1))
+        return -largest_ratio(nothing, none, self.worst[case], self.count[case], self.m[case], outside)
+
+    def largest_differences(self, a: Ints, b: Ints, outside: Ints) -> Floats:
+        """Largest differences of cases without a common open document, with so many ``outside`` both, shape ``(K,)``."""
+        return largest_ratio(self.best[a], self.count[a], self.worst[b], self.count[b], self.m[a], outside)
+
+
+@dataclass(frozen=True)
 class NestedLexirecall:
     """LR = (r + r / p*) / (m + 1), with p* above p_r - 1 and at most p_r: see ``measures.lexirecall``.
 
@@ -137,14 +168,18 @@ class NestedLexirecall:
         """Largest difference of each case (or a bound of it), and whether some judging reaches it."""
         a, b = (((rank > 0) & (pairs.is_open | (pairs.grade >= self.rel))) for rank in (pairs.rank_a, pairs.rank_b))
         outside = pairs.count(pairs.is_open & ~b) + pairs.elsewhere
-        high = self._extreme(pairs, pairs.rank_a, a, None) - self._extreme(pairs, pairs.rank_b, b, outside)
+        high = self.extreme(pairs, pairs.rank_a, None) - self.extreme(pairs, pairs.rank_b, outside)
         apart = pairs.alone | (pairs.count((a | b) & (pairs.rank_a != pairs.rank_b)) > 0)
         movable = ((pairs.count(pairs.is_open) > 0) | (pairs.elsewhere > 0)) & apart
         return np.where(movable, high, pairs.difference), np.full(len(pairs), pairs.alone) | ~movable
 
-    def _extreme(self, pairs: RankingPairs, rank: Ranks, which: Bools, outside: Ints | None) -> Floats:
+    def of_runs(self, runs: RankingPairs) -> LexirecallExtremes:
+        """What A of each case reaches by itself."""
+        return LexirecallExtremes(self, runs)
+
+    def extreme(self, pairs: RankingPairs, rank: Ranks, outside: Ints | None) -> Floats:
         """Largest LR of a ranking over all judgings; with so many relevant documents ``outside`` it, at most, the smallest."""
-        row = pairs.in_order(rank, which)
+        row = pairs.in_order(rank, pairs.is_open | (pairs.grade >= self.rel))
         case, is_open = pairs.case[row], pairs.is_open[row]
         at: Floats = rank[row].astype(np.float64)
         count = np.bincount(case[is_open], minlength=len(pairs))
@@ -179,6 +214,23 @@ class NestedLexirecall:
         out = np.full(len(pairs), -np.inf if outside is None else np.inf)
         (np.maximum if outside is None else np.minimum).at(out, of[some], value)
         return out
+
+
+@dataclass(frozen=True)
+class LexirecallExtremes:
+    """What rankings reach by LR; see ``PrecisionSums``."""
+
+    measure: NestedLexirecall
+    runs: RankingPairs
+
+    def largest(self) -> Floats:
+        """Largest values, shape ``(C,)``."""
+        return self.measure.extreme(self.runs, self.runs.rank_a, None)
+
+    def smallest(self, case: Ints, outside: Ints) -> Floats:
+        """Smallest values of some cases, one with so many open documents ``outside`` it, shape ``(K,)``."""
+        some = self.runs.only(case)
+        return self.measure.extreme(some, some.rank_a, outside)
 
 
 def _nested(case: Ints, rank: Floats, r: Ints, last: Floats, m: Ints) -> Floats:

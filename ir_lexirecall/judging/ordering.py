@@ -62,11 +62,20 @@ def decides(
     is_open = _open_cases(pool, criterion, a, b, judgings, values)
     shallow = (pool.rank > 0) & (pool.rank <= (np.iinfo(np.int32).max if depth is None else depth))
     total, concerns = np.zeros((2, len(pool.query)))
-    for p, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        counts = is_open[p][pool.query] & ~pool.is_judged & (shallow[first] | shallow[second])
-        move = np.where(counts, np.abs(w[first] - w[second]), 0.0)
-        total += move * (1 / (1 + np.abs(found[first] - found[second])))[pool.query] if asks_who_finds else move
-        concerns += counts & (not_additive | (rank[first] != rank[second]))
+    unjudged = np.flatnonzero(~pool.is_judged)
+    ends = np.searchsorted(pool.query[unjudged], np.arange(len(pool.judgments) + 1))
+    for q in np.flatnonzero(is_open.any(axis=0) & (ends[1:] > ends[:-1])).tolist():
+        row = unjudged[ends[q] : ends[q + 1]]
+        w_here, rank_here, top = w[:, row], rank[:, row], shallow[:, row]
+        close = 1 / (1 + np.abs(found[a, q] - found[b, q])) if asks_who_finds else np.ones(len(a))
+        for first in np.unique(a[is_open[:, q]]).tolist():  # beside all others at once
+            pairs = np.flatnonzero(is_open[:, q] & (a == first))
+            others = b[pairs]
+            counts = top[others] | top[first]
+            move = np.where(counts, np.abs(w_here[others] - w_here[first]), 0.0) * close[pairs, None]
+            total[row] = np.concatenate([total[None, row], move]).cumsum(axis=0)[-1]  # the same bits in any blocks
+            differ = counts if not_additive else counts & (rank_here[others] != rank_here[first])
+            concerns[row] += differ.sum(axis=0)
     return total, concerns
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, row_blocks
+from ir_lexirecall._util.arrays import Bools, Floats, Ints, per_query_count, ranges, row_blocks
 from ir_lexirecall.data.pools import Pool, Ranks
 
 Gain = Callable[[Floats], Floats]
@@ -103,14 +103,15 @@ class RankingPairs:
             is_a_empty=self.alone and not self.is_a_empty,
         )
 
-    def only(self, which: Bools) -> RankingPairs:
-        """Some of the cases, shape ``(C,)``, in their order."""
-        row, place = which[self.case], np.cumsum(which) - 1
+    def only(self, cases: Ints) -> RankingPairs:
+        """Some of the cases, by their numbers, in the order given; one may be taken several times."""
+        first, end = (np.searchsorted(self.case, cases, side=side) for side in ("left", "right"))
+        row = ranges(first, end)
         of_documents = ("rank_a", "rank_b", "is_open", "grade")
         of_cases = ("query", "retrieved_a", "retrieved_b", "value_a", "value_b", "elsewhere")
         kept = {name: getattr(self, name)[row] for name in of_documents}
-        kept |= {name: getattr(self, name)[which] for name in of_cases}
-        return replace(self, case=place[self.case[row]], **kept)
+        kept |= {name: getattr(self, name)[cases] for name in of_cases}
+        return replace(self, case=np.repeat(np.arange(len(cases)), end - first), **kept)
 
     @property
     def shared(self) -> Bools:

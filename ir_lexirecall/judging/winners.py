@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from ir_lexirecall._util.arrays import (
     Bools,
     Floats,
     Ints,
+    common,
     per_query_sum,
     position_in_segment,
     row_blocks,
@@ -113,7 +115,7 @@ class _Order:
         decided = np.zeros((len(a), len(self.relevant)), dtype=np.int8)  # 1 + what is known of open documents by now
         best: Outcomes = np.zeros((len(a), len(self.pool.judgments)), dtype=np.int8)
         if self.from_the_end:
-            ahead = self.found[a] - self.found[b] + np.stack([self._alone(x, y) for x, y in zip(a, b, strict=True)])
+            ahead = self.found[a] - self.found[b] + self._alone(a, b)
             best = np.sign(ahead).astype(np.int8)
         some = self.start < self.end
         pair, query = np.nonzero((best == 0) & (some[a] | some[b]))
@@ -142,11 +144,21 @@ class _Order:
             place, end = [each[going] for each in place], [each[going] for each in end]
         return best
 
-    def _alone(self, a: int, b: int) -> Ints:
-        """How many open documents of each query run ``a`` has and run ``b`` has not, within the cutoff."""
-        row = self.row[self.start[a, 0] : self.end[a, -1]]
-        row = row[(self.is_open[a, row] | self.is_open[b, row]) & ~self.seen[b, row]]
-        return np.bincount(self.pool.query[row], minlength=len(self.pool.judgments))
+    def _alone(self, a: Ints, b: Ints) -> Ints:
+        """How many documents that are open between two runs the first has and the second has not, within the cutoff; shape ``(P, Q)``."""
+        (a, place_a), (b, place_b) = (np.unique(runs, return_inverse=True) for runs in (a, b))
+        unjudged = np.flatnonzero(~self.pool.is_judged)
+        ends = np.searchsorted(self.pool.query[unjudged], np.arange(len(self.pool.judgments) + 1))
+        out = np.empty((len(place_a), len(ends) - 1), dtype=np.int64)
+        for q, (first, end) in enumerate(
+            pairwise(ends.tolist())
+        ):  # all pairs of a query at once, by products of matrices
+            row = unjudged[first:end]
+            a_seen, a_open = self.seen[np.ix_(a, row)], self.is_open[np.ix_(a, row)]
+            b_seen, b_open = self.seen[np.ix_(b, row)], self.is_open[np.ix_(b, row)]
+            count = common(a_seen & a_open, ~b_seen) + common(a_seen & ~a_open, b_open & ~b_seen)
+            out[:, q] = count[place_a, place_b]
+        return out
 
     def _known(self, decided: Outcomes, a: Ints, b: Ints, pair: Ints, row: Ints) -> Outcomes:
         """What is known of a document of each pair; by lexirecall, open ones of A alone are relevant, and those of B alone are not."""
@@ -169,11 +181,11 @@ def _by_levels(pairs: RankingPairs, rel: float, weight: Callable[[Floats], Float
     sooner = pairs.rank_a < pairs.rank_b
     for choice in (np.zeros_like(sooner), np.ones_like(sooner), sooner):
         unknown = relaxed & ~win
-        win[unknown] = _outcome(pairs.only(unknown), rel, weight, choice[unknown[pairs.case]]) > 0
+        win[unknown] = _outcome(pairs.only(np.flatnonzero(unknown)), rel, weight, choice[unknown[pairs.case]]) > 0
     # Which of the first ``size`` shared documents are relevant, the last of them among these.
     for size in range(1, _MOST_SHARED + 1):
         unknown = relaxed & ~win & few & (count >= size)
-        some = pairs.only(unknown)
+        some = pairs.only(np.flatnonzero(unknown))
         number = np.zeros(len(some.case), dtype=np.int64)
         number[some.shared] = position_in_segment(some.case[some.shared])
         for bits in range(2 ** (size - 1), 2**size) if len(some) else ():

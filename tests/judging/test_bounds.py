@@ -132,6 +132,20 @@ def test_bounds_of_values_are_what_the_best_and_the_worst_judging_make(name: str
             assert bounds.high[s, int(q)] == pytest.approx(both[s].max(), abs=1e-12)
 
 
+@pytest.mark.parametrize("name", ["AP", "AP@3", "AP(rel=2)", "LR", "LR@3", "LR(rel=2)"])
+@given(data=st.data())
+def test_bounds_of_many_pairs_by_what_each_run_reaches_are_those_pair_by_pair(name: str, data: st.DataObject) -> None:
+    measure = ir_measures.parse_measure(name)
+    small = data.draw(small_collections(extra=1).filter(lambda s: s.depth >= cutoff_of(measure)))
+    pair_by_pair = of_pair(small, measure)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ir_lexirecall.judging.bounds._MANY", 0)
+        check_pair(small, measure, all_exact=False)
+        by_run = of_pair(small, measure)
+    for one, other in zip(vars(pair_by_pair).values(), vars(by_run).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("name", PREFERENCES)
 @given(data=st.data())
 def test_who_can_win_is_who_wins_under_some_judging(name: str, data: st.DataObject) -> None:
