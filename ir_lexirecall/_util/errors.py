@@ -77,9 +77,8 @@ def called(name: str) -> Iterator[None]:
         prefix = f"{name}: " if name else ""
         if str(error).startswith(prefix) or getattr(error, _FOREIGN, False):
             raise
-        if (
-            type(error).__str__ is not ValueError.__str__
-        ):  # a UnicodeDecodeError, say, makes its text from other attributes
+        # A UnicodeDecodeError, say, makes its text from other attributes.
+        if type(error).__str__ is not ValueError.__str__:
             raise ValueError(f"{prefix}{error}") from error
         error.args = (f"{prefix}{error}",)
         raise
@@ -199,7 +198,10 @@ def naming(source: str) -> Iterator[None]:
 def warn(message: str) -> None:
     """Warn at the line of the user's code that called this library, through ir_measures or not."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and _is_between(frame.f_globals.get("__name__", "").partition(".")[0]):
+    while frame.f_back is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if not package.endswith("_lexirecall") and package not in _CARRIERS:
+            break
         frame = frame.f_back
     names = frame.f_globals
     registry = names.setdefault("__warningregistry__", {})
@@ -207,9 +209,7 @@ def warn(message: str) -> None:
     warnings.warn_explicit(message, UserWarning, *where)
 
 
-def _is_between(package: str) -> bool:
-    """Whether a package is one whose lines tell the user nothing: this library, its integrations, what carries their calls."""
-    return package.endswith("_lexirecall") or package in ("ir_measures", "importlib", "contextlib")
+_CARRIERS = ("ir_measures", "importlib", "contextlib")  # of calls: their lines tell the user nothing
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
@@ -293,12 +293,7 @@ def check_integers(name: str, value: Any, *, least: int = 1) -> list[int]:
 
 
 def check_number(
-    name: str,
-    value: Any,
-    *,
-    above: float | None = None,
-    least: float | None = None,
-    below: float | None = None,
+    name: str, value: Any, *, above: float | None = None, least: float | None = None, below: float | None = None
 ) -> float:
     """A parameter that must be a finite number in a range.
 
@@ -306,11 +301,7 @@ def check_number(
     Traceback (most recent call last):
     ValueError: alpha must be a number above 0 and below 1, not 2
     """
-    bounds = [
-        (above, "above", operator.gt),
-        (least, "of at least", operator.ge),
-        (below, "below", operator.lt),
-    ]
+    bounds = [(above, "above", operator.gt), (least, "of at least", operator.ge), (below, "below", operator.lt)]
     limits = [(bound, word, holds) for bound, word, holds in bounds if bound is not None]
     if not is_number(value) or not math.isfinite(value) or not all(holds(value, limit) for limit, _, holds in limits):
         words = " and ".join(f"{word} {limit:g}" for limit, word, _ in limits)

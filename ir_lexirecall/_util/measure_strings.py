@@ -40,8 +40,14 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
     Traceback (most recent call last):
     ValueError: 'AP@-1': the cutoff must be a number, text, True, False, None or a dict of them, not -1
     """
-    node = _expression(text)
-    at = None
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the latter: thousands of brackets
+        why = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f"{shown(text)} is not a measure: {why}; {_FORM}") from None
+    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
+        raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
+    node, at = statements[0].value, None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         at = _value(text, "the cutoff", node.right)
         node = node.left
@@ -65,18 +71,6 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
         return measure(**params)
     except TypeError as error:  # a parameter named self, or what an own class makes of them
         raise ValueError(f"{shown(text)} is not a measure: {error}") from None
-
-
-def _expression(text: str) -> ast.expr:
-    """The only expression of a string."""
-    try:
-        statements = ast.parse(text).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:  # the latter: thousands of brackets
-        why = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"{shown(text)} is not a measure: {why}; {_FORM}") from None
-    if len(statements) != 1 or not isinstance(statements[0], ast.Expr):
-        raise ValueError(f"{shown(text)} is not one measure; {_FORM}")
-    return statements[0].value
 
 
 def _value(text: str, name: str, node: ast.expr | None) -> Any:

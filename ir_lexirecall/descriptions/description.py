@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ir_lexirecall.measures.about import Example
-from ir_lexirecall.present.tables import html_table
+from ir_lexirecall.present.tables import Column, Shown
 from ir_lexirecall.present.text import escape_html
 
 _WIDTH = 88
@@ -140,9 +140,9 @@ class Description:
         if self.formula:
             parts.append(f"<p>$${escape_html(self.formula)}$$</p>")
         if self.parameters:
-            head = ["parameter", "default", "allowed", "meaning"]
-            rows = [list(map(escape_html, (p.shown, p.default, p.allowed, p.meaning))) for p in self.parameters]
-            parts.append(html_table([head, *rows], ["left"] * len(head), most=len(rows)))
+            rows = [(p.shown, p.default, p.allowed, p.meaning) for p in self.parameters]
+            columns = zip(("parameter", "default", "allowed", "meaning"), zip(*rows, strict=True), strict=True)
+            parts.append(Shown([Column(head, list(cells)) for head, cells in columns]).html())
         items = "".join(
             f"<dt><b>{heading}</b></dt><dd>{escape_html(text)}</dd>"
             for heading, text in self.sections()

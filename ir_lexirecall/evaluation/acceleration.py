@@ -98,11 +98,17 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             if not self._ours:
                 return True, None
         try:
-            return leaves, _with_empty_rankings(align(self.judgments, run), run)
+            aligned = align(self.judgments, run)
         except NotText:
             raise
         except ValueError as error:
             return bool(self._standard), error
+        if isinstance(run, dict) and not all(run.values()):
+            # Queries with an empty ranking count among those that the run has, as with pytrec_eval; elsewhere they are missing.
+            # They are withheld from it: where the first query of a run is empty, it reads memory that it has given back.
+            place = self.judgments.place
+            aligned = replace(aligned, ranked=np.array([place[q] for q in run if q in place], dtype=np.int64))
+        return leaves, aligned
 
     def _scored(
         self, aligned: AlignedRun | ValueError | None, leaves: bool
@@ -117,7 +123,11 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             return []
         if isinstance(aligned, ValueError):
             raise aligned
-        return [(measure, score(measure, aligned), _order(measure, aligned)) for measure in measures]
+        # pytrec_eval's order: the queries that the run has as they stand there, then the others, sorted; ours are all sorted.
+        order = np.r_[aligned.ranked, np.setdiff1d(np.arange(len(aligned.depth)), aligned.ranked)]
+        return [
+            (measure, score(measure, aligned), None if isinstance(measure, Measure) else order) for measure in measures
+        ]
 
     def iter_calc(self, run: RunLike) -> Iterator[Metric]:
         """Metrics of every query of the qrels, measure by measure, each in the order in which its provider has the queries."""
@@ -138,17 +148,6 @@ class AcceleratedEvaluator(Evaluator):  # type: ignore[misc]
             column = column if order is None else column[order]
             result[measure] = aggregate(measure, column) if len(column) else measure.aggregator().result()
         return result
-
-
-def _with_empty_rankings(aligned: AlignedRun, run: Any) -> AlignedRun:
-    """Count queries with an empty ranking among those that the run has, as pytrec_eval does; elsewhere they are missing.
-
-    Empty rankings are withheld: where the first query of a run is empty, it reads memory that it has given back.
-    """
-    if not isinstance(run, dict) or all(run.values()):
-        return aligned
-    place = aligned.judgments.place
-    return replace(aligned, ranked=np.array([place[query] for query in run if query in place], dtype=np.int64))
 
 
 def _rereadable(data: Any) -> Any:
@@ -223,15 +222,6 @@ def _column_is(column: Any, kinds: type | tuple[type, ...]) -> bool:
             return bool(pd.api.types.is_string_dtype(dtype))
         return pd.api.types.infer_dtype(column, skipna=False) == "string"
     return _are(column, kinds)
-
-
-def _order(measure: IRMeasure, run: AlignedRun) -> Ints | None:
-    """pytrec_eval's order: the queries that the run has as they stand there, then the others, sorted; ours are all sorted."""
-    if isinstance(measure, Measure):
-        return None
-    rest = np.ones(len(run.depth), dtype=bool)
-    rest[run.ranked] = False
-    return np.concatenate([run.ranked, np.flatnonzero(rest)])
 
 
 class AcceleratedProvider(LexiRecallProvider):

@@ -7,7 +7,6 @@ from typing import Literal, overload
 
 import numpy as np
 
-from ir_lexirecall._util.arrays import Bools, Floats
 from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.versions import versions
@@ -22,34 +21,19 @@ from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_meas
 
 @overload
 def evaluate(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    *,
-    allow_empty: bool = True,
-    aggregate: Literal[False] = False,
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: Literal[False] = ...
 ) -> pd.DataFrame: ...
 
 
 @overload
 def evaluate(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    *,
-    allow_empty: bool = True,
-    aggregate: Literal[True],
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: Literal[True]
 ) -> pd.Series: ...
 
 
 @overload
 def evaluate(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    *,
-    allow_empty: bool = True,
-    aggregate: bool,
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = ..., aggregate: bool
 ) -> pd.DataFrame | pd.Series: ...
 
 
@@ -175,25 +159,28 @@ def tie_audit(
     for name, measure in scored.measures.items():
         low, high = scored.tie_ranges(name)
         value, moves = scored.values[name], low < high
-        changes = _changed_preferences(low, value, high)
+        # Ties decide nothing between two runs where the intervals keep apart, or neither value can move.
+        changes = np.zeros(value.shape, dtype=bool)
+        for a in range(len(value)):
+            sure = ((value[a] > value) & (low[a] > high)) | ((value[a] < value) & (high[a] < low))
+            sure |= (value[a] == value) & (low[a] == high[a]) & (low == high)
+            sure[a] = True
+            changes[a] = ~sure.all(axis=0)
+        ends = {"lowest": low, "value": value, "highest": high}
         if by_query:
             run, query = np.nonzero(moves)
             columns = {
                 "run": [scored.names[i] for i in run.tolist()],
                 "measure": name,
                 "query_id": [scored.judgments.query_ids[q] for q in query.tolist()],
-                "lowest": low[run, query],
-                "value": value[run, query],
-                "highest": high[run, query],
+                **{end: values[run, query] for end, values in ends.items()},
                 "changes_preference": changes[run, query],
             }
         else:
             columns = {
                 "run": scored.names,
                 "measure": name,
-                "lowest": [scoring.aggregate(measure, row) for row in low],
-                "value": [scoring.aggregate(measure, row) for row in value],
-                "highest": [scoring.aggregate(measure, row) for row in high],
+                **{end: [scoring.aggregate(measure, row) for row in values] for end, values in ends.items()},
                 "tied_queries": moves.sum(axis=1),
                 "changed_preferences": changes.sum(axis=1),
             }
@@ -201,21 +188,6 @@ def tie_audit(
     table = pd.concat(tables, ignore_index=True)
     table.attrs.update(function="tie_audit", queries=len(scored.judgments), versions=versions())
     return table
-
-
-def _changed_preferences(low: Floats, value: Floats, high: Floats) -> Bools:
-    """Whether ties can change which of a run and any other one is better on a query, shape ``(S, Q)``."""
-    changed = np.zeros(value.shape, dtype=bool)
-    for a in range(len(value)):
-        better, worse = value[a] > value, value[a] < value
-        sure = (
-            (better & (low[a] > high))
-            | (worse & (high[a] < low))
-            | ((value[a] == value) & (low[a] == high[a]) & (low == high))
-        )
-        sure[a] = True
-        changed[a] = ~sure.all(axis=0)
-    return changed
 
 
 @entry

@@ -13,7 +13,7 @@ from ir_lexirecall._util.errors import entry, shown
 from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.data.qrels import AspectRows, top_grades
+from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
 from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg
@@ -23,7 +23,7 @@ from ir_lexirecall.measures.scoring import score, smaller_is_better
 Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
 """What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""
 
-_ONE = np.zeros(1, dtype=np.int64)
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 class Scorer:
@@ -62,7 +62,16 @@ class Scorer:
         Raises:
             ValueError: a document twice, an id that is neither text nor an integer, or a grade that is not a finite number.
         """
-        judged = self._judged(relevant)
+        kept = self._kept
+        if (
+            kept is not None and type(relevant) is dict and kept[0] == relevant
+        ):  # the same query often comes with several rankings
+            judged = kept[1]
+        else:
+            judged = _Judged(relevant)
+            if type(relevant) is dict:
+                copy = {doc: dict(grade) if isinstance(grade, dict) else grade for doc, grade in relevant.items()}
+                self._kept = (copy, judged)
         ids = _distinct(ranked_ids)
         if self._of_ranks is not None:
             hits = judged.relevant(self._rel)
@@ -74,8 +83,9 @@ class Scorer:
             return dcg(ranked, self._cutoff) / best if best else 0.0
         rows, ranks_of_rows = _places(ids, judged.place)
         query = np.zeros(len(rows), dtype=np.int64)
-        run = AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(ids)]), None, _ONE)
-        value = self._score(run)
+        value = self._score(
+            AlignedRun(judged.judgments, query, rows, ranks_of_rows, np.array([len(ids)]), None, _FIRST)
+        )
         return float((value.value if isinstance(value, Utility) else value)[0])
 
     def batch(self, rankings: Sequence[Sequence[Any]], relevant: Sequence[Relevant]) -> Floats:
@@ -89,15 +99,12 @@ class Scorer:
             raise ValueError(f"{len(rankings)} rankings, but what is relevant for {len(relevant)}")
         if not len(rankings):
             return np.zeros(0)
-        parts = [_Judged(part) for part in relevant]
-        judgments = _joined([part.judgments for part in parts])
-        ranked = [_distinct(ranking) for ranking in rankings]
+        parts, ranked = [_Judged(part) for part in relevant], [_distinct(ranking) for ranking in rankings]
         placed = [_places(ids, part.place) for ids, part in zip(ranked, parts, strict=True)]
-        counts = [len(rows) for rows, _ in placed]
+        queries, counts = np.arange(len(parts)), [len(rows) for rows, _ in placed]
         first = np.cumsum([0, *(len(part.place) for part in parts)])[:-1]
-        queries = np.arange(len(parts))
         run = AlignedRun(
-            judgments,
+            _joined(parts),
             np.repeat(queries, counts),
             np.concatenate([rows for rows, _ in placed]) + np.repeat(first, counts),
             np.concatenate([ranks for _, ranks in placed]),
@@ -108,24 +115,14 @@ class Scorer:
         value = self._score(run)
         return np.asarray(value.value if isinstance(value, Utility) else value, dtype=np.float64)
 
-    def _judged(self, relevant: Relevant) -> _Judged:
-        """What is relevant to a query; that of the last one is kept, as the same query comes with several rankings."""
-        kept = self._kept
-        if kept is not None and type(relevant) is dict and kept[0] == relevant:
-            return kept[1]
-        judged = _Judged(relevant)
-        if type(relevant) is dict:
-            copy = {doc: dict(grade) if isinstance(grade, dict) else grade for doc, grade in relevant.items()}
-            self._kept = (copy, judged)
-        return judged
-
 
 class _Judged:
     """What is relevant to one query, checked.
 
     Attributes:
-        grades: of each document, one number or one per subtopic; sorted by document.
+        grades: of each document; sorted by document.
         place: row of each document in ``judgments``.
+        rows: a document's row, a subtopic, and its grade for it, in order; None where grades are not for subtopics.
     """
 
     def __init__(self, relevant: Relevant) -> None:
@@ -140,14 +137,27 @@ class _Judged:
         by_doc = dict(zip(docs, given.values(), strict=True))
         self.grades: dict[str, Any] = {doc: by_doc[doc] for doc in sorted(docs)}
         self.place = {doc: row for row, doc in enumerate(self.grades)}
-        self._table: AspectRows | None = None
+        self.rows: list[tuple[int, str, float]] | None = None
         if any(isinstance(grade, Mapping) for grade in self.grades.values()):
-            self._table = _aspect_rows(docs=list(self.grades), by_doc=self.grades)
-            self.grades = dict(zip(self.grades, top_grades(self._table, len(docs)).tolist(), strict=True))
+            self.rows = []
+            for row, (doc, grades) in enumerate(self.grades.items()):
+                if not isinstance(grades, Mapping):
+                    raise ValueError(
+                        f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all so"
+                    )
+                for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
+                    _check_grade(grade, f"document {doc!r} for {name!r}")
+                    self.rows.append((row, name, float(grade)))
+            # A document's own grade is the highest, or that of the aspect "relevance", as of qrels.
+            named = any(name == "relevance" for _, name, _ in self.rows)
+            top: dict[int, float] = {}
+            for row, name, grade in self.rows:
+                if name == "relevance" or not named:
+                    top[row] = max(grade, top.get(row, grade))
+            self.grades = {doc: top.get(row, 0.0) for row, doc in enumerate(self.grades)}
         else:
-            bad = next((doc for doc, grade in self.grades.items() if not _is_grade(grade)), None)
-            if bad is not None:
-                raise ValueError(f"the grade of document {bad!r} is {shown(self.grades[bad])}, not a finite number")
+            for doc, grade in self.grades.items():
+                _check_grade(grade, f"document {doc!r}")
         self._relevant: dict[float, frozenset[str]] = {}
         self._ideal: dict[float, float] = {}
 
@@ -170,9 +180,8 @@ class _Judged:
 
     @cached_property
     def judgments(self) -> Judgments:
-        """The same as arrays, of a query ``q``."""
-        grade = np.array(list(self.grades.values()), dtype=np.float64)
-        return Judgments(["q"], np.zeros(len(grade), dtype=np.int64), list(self.grades), grade, self._table)
+        """The same as arrays."""
+        return _joined([self])
 
 
 @entry
@@ -231,61 +240,37 @@ def _places(ids: Sequence[str], place: Mapping[str, int]) -> tuple[Ints, Ints]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _is_grade(value: Any) -> bool:
+def _check_grade(value: Any, where: str) -> None:
     try:
-        return bool(np.isfinite(float(value)))
+        finite = bool(np.isfinite(float(value)))
     except (TypeError, ValueError, OverflowError):
-        return False
+        finite = False
+    if not finite:
+        raise ValueError(f"the grade of {where} is {shown(value)}, not a finite number")
 
 
-def _aspect_rows(docs: Sequence[str], by_doc: Mapping[str, Any]) -> AspectRows:
-    rows: list[tuple[int, str, float]] = []
-    for row, doc in enumerate(docs):
-        grades = by_doc[doc]
-        if not isinstance(grades, Mapping):
-            raise ValueError(
-                f"document {doc!r} has the grade {shown(grades)}, others have grades for subtopics; give all so"
-            )
-        for name, grade in sorted((str(name), grade) for name, grade in grades.items()):
-            if not _is_grade(grade):
-                raise ValueError(f"the grade of document {doc!r} for {name!r} is {shown(grade)}, not a finite number")
-            rows.append((row, name, float(grade)))
-    names = sorted({name for _, name, _ in rows})
-    code = {name: i for i, name in enumerate(names)}
-    line = np.arange(len(rows))
-    return AspectRows(
-        np.array([row for row, _, _ in rows], dtype=np.int64),
-        np.array([code[name] for _, name, _ in rows], dtype=np.int64),
-        np.array([grade for _, _, grade in rows], dtype=np.float64),
-        names,
-        {},
-        line,
-        line,
-    )
-
-
-def _joined(parts: Sequence[Judgments]) -> Judgments:
+def _joined(parts: Sequence[_Judged]) -> Judgments:
     """The judgments of several queries, called by their numbers."""
-    sizes = [len(part.grade) for part in parts]
-    width = len(str(len(parts)))
-    query_ids = [f"{i:0{width}d}" for i in range(len(parts))]
-    query = np.repeat(np.arange(len(parts)), sizes)
-    docs = [doc for part in parts for doc in part.doc_ids]
-    grade = np.concatenate([part.grade for part in parts])
-    if all(part.table is None for part in parts):
-        return Judgments(query_ids, query, docs, grade)
-    tables = [part.aspect_rows for part in parts]
-    names = sorted({name for table in tables for name in table.names})
-    first = np.cumsum([0, *sizes])[:-1]
-    line = np.arange(sum(map(len, tables)))
-    aspect = [np.array([names.index(name) for name in table.names], dtype=np.int64)[table.aspect] for table in tables]
-    table = AspectRows(
-        np.concatenate([table.doc + start for table, start in zip(tables, first, strict=True)]),
-        np.concatenate(aspect),
-        np.concatenate([table.grade for table in tables]),
-        names,
-        {},
-        line,
-        line,
+    width, sizes = len(str(len(parts))), [len(part.grades) for part in parts]
+    table = None
+    if any(part.rows is not None for part in parts):
+        rows = []
+        for start, part in zip(np.cumsum([0, *sizes]).tolist(), parts, strict=False):
+            plain = (
+                [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
+                if part.rows is None
+                else part.rows
+            )
+            rows += [(start + row, name, grade) for row, name, grade in plain]
+        names, line = sorted({name for _, name, _ in rows}), np.arange(len(rows))
+        code = {name: i for i, name in enumerate(names)}
+        doc = np.array([doc for doc, _, _ in rows], dtype=np.int64)
+        aspect = np.array([code[name] for _, name, _ in rows], dtype=np.int64)
+        table = AspectRows(doc, aspect, np.array([grade for *_, grade in rows], dtype=float), names, {}, line, line)
+    return Judgments(
+        [f"{i:0{width}d}" for i in range(len(parts))],
+        np.repeat(np.arange(len(parts)), sizes),
+        [doc for part in parts for doc in part.grades],
+        np.array([grade for part in parts for grade in part.grades.values()], dtype=np.float64),
+        table,
     )
-    return Judgments(query_ids, query, docs, grade, table)

@@ -6,9 +6,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -184,10 +185,9 @@ class ScoredRuns(Remembers):
         up, no other order gives a value beyond.
         """
         measure = self.measures[name]
-        ranges = [
-            tie_range(measure, run, value) for run, value in zip(self.runs.values(), self.values[name], strict=True)
-        ]
-        return np.stack([low for low, _ in ranges]), np.stack([high for _, high in ranges])
+        pairs = zip(self.runs.values(), self.values[name], strict=True)
+        low, high = zip(*(tie_range(measure, run, value) for run, value in pairs), strict=True)
+        return np.stack(low), np.stack(high)
 
     def tie_warnings(self) -> Iterator[tuple[str, str, str, str]]:
         """Means that documents of equal score could change by more than 0.005: run, measure, range, and a sentence on them."""
@@ -266,37 +266,29 @@ def _read_all(
 
     Files are read a few at a time, in threads: parsing, hashing and sorting release the GIL.
     """
-    waiting: deque[tuple[str, Callable[[], AlignedRun]]] = deque()
-    with progress_bar(progress, total=len(runs), desc="runs") as bar, _reading_threads() as readers:
-        for key, run in runs.items():
-            name = str(key)
+
+    def begun() -> Iterator[tuple[str, AlignedRun | Callable[[], AlignedRun]]]:
+        for name, run in runs.items():
             if isinstance(run, AlignedRun):
                 if run.judgments is not judgments:
                     raise ValueError(f"run {name!r} was aligned with other judgments; give those as qrels")
                 if not allow_empty:
                     check_matches(judgments, run, None, f"run {name!r}", allow_empty=False)
-                waiting.append((name, partial(_identity, run)))
+                yield name, run
             else:
                 read = partial(read_run, judgments, run, name, allow_empty)
-                waiting.append((name, started(readers, read) if isinstance(run, _PATHS) else read))
-            if len(waiting) > _READERS:
-                first, wait = waiting.popleft()
-                yield first, wait()
-                bar.update()
-        while waiting:
-            first, wait = waiting.popleft()
-            yield first, wait()
+                yield name, started(readers, read) if isinstance(run, _PATHS) else read
+
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress_bar(progress, total=len(runs), desc="runs"))
+        readers = futures.ThreadPoolExecutor(_READERS)
+        stack.callback(readers.shutdown, wait=False, cancel_futures=True)  # also after an interruption
+        coming = begun()
+        waiting = deque(islice(coming, _READERS))
+        while waiting := deque([*waiting, *islice(coming, 1)]):
+            name, run = waiting.popleft()
+            yield name, run if isinstance(run, AlignedRun) else run()
             bar.update()
-
-
-@contextmanager
-def _reading_threads() -> Iterator[futures.ThreadPoolExecutor]:
-    """Threads that read files; an interruption or a failure does not wait for them."""
-    readers = futures.ThreadPoolExecutor(_READERS)
-    try:
-        yield readers
-    finally:
-        readers.shutdown(wait=False, cancel_futures=True)
 
 
 def rereadable_rows(run: Any) -> Any:

@@ -175,6 +175,8 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
             axis.set_major_formatter("{x:g}")
             axis.set_minor_formatter("")
     ax.tick_params(labelsize=TEXT)
+    if not ax.images:
+        ax.spines[["top", "right"]].set_visible(False)
     figure = ax.figure
     caption = "; ".join(filter(None, [texts.explained_names(texts.short_names(map(str, measures))), caption]))
     if caption and figure.get_gid() == _OURS:
@@ -184,7 +186,3 @@ def finish(ax: Any, caption: str = "", title: str = "", measures: Iterable[Any] 
     for shown in ax.findobj(Text):
         shown.set_parse_math(False)
     return ax
-
-
-def bare(ax: Any) -> None:
-    ax.spines[["top", "right"]].set_visible(False)

@@ -11,21 +11,7 @@ import numpy as np
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import NOT_WORSE, UNDECIDED, WITHIN, WORSE
-from ir_lexirecall.plots.axes import (
-    FIRST,
-    GREY,
-    SECOND,
-    SMALL,
-    bare,
-    colour_bar,
-    diverging,
-    finish,
-    label,
-    labels,
-    name_ticks,
-    new_axes,
-    number_cells,
-)
+from ir_lexirecall.plots import axes
 from ir_lexirecall.plots.marks import MAY, REST, Mark, difference_marks, group_marks, heat_of, mean_marks
 from ir_lexirecall.present.standings import Standing
 from ir_lexirecall.present.text import confidence_words, provenance_line
@@ -43,12 +29,12 @@ def means(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     level, rest = ([mark.kind for mark in marks].count(kind) for kind in (MAY, REST))
     confidence = confidence_words(standing.ranking.attrs)
     quantity = standing.quantity.removesuffix(standing.name)
-    ax = _forest(ax, marks, f"{quantity}{label(standing.name)}, {confidence} intervals{_cost(standing)}")
-    title = f"{label(marks[0].name)} has the best mean" if several else ""
+    words = f"{quantity}{axes.label(standing.name)}, {confidence} intervals{_cost(standing)}"
+    title = f"{axes.label(marks[0].name)} has the best mean" if several else ""
     title += "All runs have the same mean" if len(marks) > 1 and not several else ""
     title += f"; hollow: may be the best as well, {confidence} ({level})" if level else ""
     title += f"; grey: not among the best ({rest})" if rest else ""
-    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+    return _forest(ax, standing, marks, words, title)
 
 
 def differences(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
@@ -59,26 +45,26 @@ def differences(result: Comparison, by: str | None = None, *, ax: Any = None) ->
     standing = Standing(result, result.criterion(by).name)
     marks = difference_marks(standing.against.itertuples(), outer=standing.outer)
     thin = "" if standing.outer is None else f"; thin: whatever unjudged documents are worth, depth {standing.outer[0]}"
-    ax = _forest(ax, marks, _estimates(standing) + thin)
     verdicts = [mark.row.verdict for mark in marks]
     known = [verdict for verdict in (WITHIN, NOT_WORSE) if verdict in verdicts]
     hollow = ", ".join(f"{verdict} ({verdicts.count(verdict)})" for verdict in (*known, UNDECIDED))
-    title = f"Against {label(standing.reference)}: blue is significantly better, orange worse; hollow: {hollow}"
-    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+    title = f"Against {axes.label(standing.reference)}: blue is significantly better, orange worse; hollow: {hollow}"
+    return _forest(ax, standing, marks, _estimates(standing) + thin, title)
 
 
 def groups(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
     """What the test estimates in each group of queries, of all runs against the baseline, or the leader; filled: significant."""
     standing = Standing(result, result.criterion(by).name)
     marks = [mark._replace(name=f"{run}, {mark.name}") for run, some in group_marks(standing).items() for mark in some]
-    ax = _forest(ax, marks, _estimates(standing))
-    title = f"In each group of queries against {label(standing.reference)}: blue is significantly better, orange worse"
-    return finish(ax, provenance_line(result.provenance), title, [standing.name])
+    title = (
+        f"In each group of queries against {axes.label(standing.reference)}: blue is significantly better, orange worse"
+    )
+    return _forest(ax, standing, marks, _estimates(standing), title)
 
 
 def _estimates(standing: Standing) -> str:
     """What the test estimates, in words below the axes."""
-    what = f"{standing.estimate}, by {label(standing.name)}, against {label(standing.reference)}{_cost(standing)}"
+    what = f"{standing.estimate}, by {axes.label(standing.name)}, against {axes.label(standing.reference)}{_cost(standing)}"
     return f"{what}; {confidence_words(standing.result.provenance)} intervals, uncorrected"
 
 
@@ -91,12 +77,14 @@ def means_size(runs: int) -> tuple[float, float]:
     return 7.0, max(2.2, 0.27 * runs + 1.4)
 
 
-def _forest(ax: Any, marks: Sequence[Mark], words: str) -> Any:
+def _forest(ax: Any, standing: Standing, marks: Sequence[Mark], words: str, title: str) -> Any:
     """A point with its interval for each mark, the first one on top; below, what the numbers are."""
-    ax = new_axes(ax, means_size(len(marks)))
+    ax = axes.new_axes(ax, means_size(len(marks)))
     place = np.arange(len(marks))
-    compared = any(mark.row is not None for mark in marks)
-    colours = [GREY if mark.kind in (REST, "undecided") else SECOND if mark.kind == WORSE else FIRST for mark in marks]
+    colours = [
+        axes.GREY if mark.kind in (REST, "undecided") else axes.SECOND if mark.kind == WORSE else axes.FIRST
+        for mark in marks
+    ]
     hollow = [mark.kind in (MAY, "undecided") for mark in marks]
     low, high = np.array([mark.inner or (mark.low, mark.high) for mark in marks], dtype=float).reshape(-1, 2).T
     known = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
@@ -105,18 +93,16 @@ def _forest(ax: Any, marks: Sequence[Mark], words: str) -> Any:
     values = [mark.value for mark in marks]
     ax.scatter(values, place, s=34, facecolors=faces, edgecolors=colours, linewidths=1.6, zorder=2)
     if any(mark.inner for mark in marks):
-        ax.hlines(
-            place, *zip(*((mark.low, mark.high) for mark in marks), strict=True), color=GREY, linewidth=0.8, zorder=0
-        )
-    name_ticks(ax.yaxis, [mark.name for mark in marks])
+        outer = ([mark.low for mark in marks], [mark.high for mark in marks])
+        ax.hlines(place, *outer, color=axes.GREY, linewidth=0.8, zorder=0)
+    axes.name_ticks(ax.yaxis, [mark.name for mark in marks])
     ax.set_ylim(len(marks) - 0.4, -0.6)
     ax.grid(axis="x", color="#e3e3e3", linewidth=0.6)
     ax.set_axisbelow(True)
-    bare(ax)
-    if compared:
+    if any(mark.row is not None for mark in marks):
         ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
     ax.set_xlabel(textwrap.fill(words, _LETTERS, break_on_hyphens=False))
-    return ax
+    return axes.finish(ax, provenance_line(standing.result.provenance), title, [standing.name])
 
 
 def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any:
@@ -129,28 +115,25 @@ def heatmap(result: Comparison, by: str | None = None, *, ax: Any = None) -> Any
     criterion, runs = standing.criterion, standing.runs
     matrix, ways = heat_of(standing)
     widest = 1.0 if not criterion.is_measure else float(np.nanmax(np.abs(matrix), initial=0.0)) or 1.0
-    size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, labels(runs)), default=0)
-    ax = new_axes(ax, (size + 1, size))
-    image = ax.imshow(ways * np.abs(matrix), cmap=diverging(), vmin=-1.25 * widest, vmax=1.25 * widest)
-    name_ticks(ax.xaxis, runs, rotation=45, ha="right", rotation_mode="anchor")
-    name_ticks(ax.yaxis, runs)
+    size = max(4.5, 0.52 * len(runs) + 2) + 0.07 * max(map(len, axes.labels(runs)), default=0)
+    ax = axes.new_axes(ax, (size + 1, size))
+    image = ax.imshow(ways * np.abs(matrix), cmap=axes.diverging(), vmin=-1.25 * widest, vmax=1.25 * widest)
+    axes.name_ticks(ax.xaxis, runs, rotation=45, ha="right", rotation_mode="anchor")
+    axes.name_ticks(ax.yaxis, runs)
     ax.set_xlabel("over this run")
     ax.set_ylabel("this run")
     if len(runs) <= _MOST_NUMBERED:
-        numbers = [
-            ["" if i == j else f"{matrix[i, j]:.2f}{'*' if ways[i, j] else ''}" for j in range(len(runs))]
-            for i in range(len(runs))
-        ]
-        number_cells(ax, image, numbers)
-    what = (
-        f"mean difference of {label(criterion.name)}"
-        if criterion.is_measure
-        else f"mean preference ({label(criterion.name)})"
-    )
+        pairs = (zip(values.tolist(), signs, strict=True) for values, signs in zip(matrix, ways, strict=True))
+        numbers = [[f"{value:.2f}{'*' if sign else ''}" for value, sign in row] for row in pairs]
+        for place, row in enumerate(numbers):
+            row[place] = ""
+        axes.number_cells(ax, image, numbers)
+    name = axes.label(criterion.name)
+    what = f"mean difference of {name}" if criterion.is_measure else f"mean preference ({name})"
     cost = ", turned: above 0 is better" if criterion.smaller_is_better else ""
-    colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
+    axes.colour_bar(ax, image, f"{what}{cost}", limits=(-widest, widest))
     title = f"* and colour: significantly better (blue), worse (orange); {standing.how}"
-    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
+    return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
 def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any = None) -> Any:
@@ -162,48 +145,44 @@ def pair(result: Comparison, a: str, b: str, by: str | None = None, *, ax: Any =
     """
     criterion, table = result.criterion(by), result.explain(a, b, by)
     sign = np.nan_to_num(table["preference"].to_numpy())
-    height, what = sign, f"preference ({label(criterion.name)})"
+    height, what = sign, f"preference ({axes.label(criterion.name)})"
     if "value_a" in table:
         height = criterion.sign * (table["value_a"] - table["value_b"]).to_numpy()
-        what = f"difference of {label(criterion.name)}" + (
+        what = f"difference of {axes.label(criterion.name)}" + (
             ", turned: up is better" if criterion.smaller_is_better else ""
         )
     elif "rank_a" in table:
-        height = np.where(sign == 0, 0.0, sign * _ratio(table))
+        # How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does.
+        ranks = [table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b")]
+        ratio = np.nan_to_num(np.fmax(*ranks) / np.fmin(*ranks), nan=1.0)
+        ratio[np.isnan(ranks[0]) != np.isnan(ranks[1])] = np.inf
+        height = np.where(sign == 0, 0.0, sign * ratio)
     order = np.lexsort((-height, -np.sign(sign)))
     height, sign, table = height[order], sign[order], table.iloc[order]
-    ax = new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
+    ax = axes.new_axes(ax, (min(max(6.5, 0.18 * len(height)), 16.0), 4.0))
     wins, losses = int((sign > 0).sum()), int((sign < 0).sum())
-    for start, end, colour in ((0, wins, FIRST), (len(sign) - losses, len(sign), SECOND)):
+    for start, end, colour in ((0, wins, axes.FIRST), (len(sign) - losses, len(sign), axes.SECOND)):
         if end > start:  # shade where one run wins, and where the other does
             ax.axvspan(start - 0.5, end - 0.5, color=colour, alpha=0.08, linewidth=0, zorder=0)
     if "rank_a" in table:
         _dumbbells(ax, table)
     else:
-        ax.bar(range(len(height)), height, color=np.where(sign > 0, FIRST, SECOND), width=0.8)
+        ax.bar(range(len(height)), height, color=np.where(sign > 0, axes.FIRST, axes.SECOND), width=0.8)
         ties = np.flatnonzero(height == 0)
-        ax.plot(ties, np.zeros(len(ties)), ".", color=GREY)
+        ax.plot(ties, np.zeros(len(ties)), ".", color=axes.GREY)
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_ylabel(what)
     ids = table["query_id"].tolist()
     decided = np.flatnonzero(sign)
     extremes = [*decided[decided < wins][:_EXTREMES], *decided[decided >= wins][-_EXTREMES:]]
     named = list(range(len(ids))) if len(ids) <= _MOST_NAMED else extremes
-    name_ticks(ax.xaxis, [ids[i] for i in named], named, rotation=90, fontsize=SMALL)
+    axes.name_ticks(ax.xaxis, [ids[i] for i in named], named, rotation=90, fontsize=axes.SMALL)
     ax.set_xlim(-0.7, max(1, len(sign)) - 0.3)
     ax.set_xlabel(f"{len(height)} queries")
-    bare(ax)
     ties_said = f", {len(sign) - wins - losses} neither" if len(sign) > wins + losses else ""
     first, second = ("● ", "◆ ") if "rank_a" in table else ("", "")
-    title = f"{first}{label(a)} (blue) wins {wins}, {second}{label(b)} (orange) wins {losses}{ties_said}"
-    return finish(ax, provenance_line(result.provenance), title, [criterion.name])
-
-
-def _ratio(table: Any) -> Any:
-    """How many times deeper the loser reaches the deciding level: a number that sorts; infinite where it never does."""
-    a, b = (table[column].to_numpy(dtype=float, na_value=np.nan) for column in ("rank_a", "rank_b"))
-    lost = np.isnan(a) != np.isnan(b)
-    return np.where(lost, np.inf, np.nan_to_num(np.fmax(a, b) / np.fmin(a, b), nan=1.0))
+    title = f"{first}{axes.label(a)} (blue) wins {wins}, {second}{axes.label(b)} (orange) wins {losses}{ties_said}"
+    return axes.finish(ax, provenance_line(result.provenance), title, [criterion.name])
 
 
 def _dumbbells(ax: Any, table: Any) -> None:
@@ -214,12 +193,12 @@ def _dumbbells(ax: Any, table: Any) -> None:
     shown = [np.where(np.isnan(rank), missing, rank) for rank in ranks]
     x = np.arange(len(table))
     ax.vlines(x[~tie], shown[0][~tie], shown[1][~tie], color="#bdbdbd", linewidth=2, zorder=1)
-    for rank, colour, marker in zip(shown, (FIRST, SECOND), "oD", strict=True):
+    for rank, colour, marker in zip(shown, (axes.FIRST, axes.SECOND), "oD", strict=True):
         ax.scatter(x[~tie], rank[~tie], color=colour, marker=marker, s=16, zorder=2)
-    ax.plot(x[tie], np.ones(tie.sum()), ".", color=GREY)
-    ax.axhline(missing, color=GREY, linewidth=0.8, linestyle=":")
+    ax.plot(x[tie], np.ones(tie.sum()), ".", color=axes.GREY)
+    ax.axhline(missing, color=axes.GREY, linewidth=0.8, linestyle=":")
     beside = ax.get_yaxis_transform()
-    ax.text(1, missing, " not retrieved", va="center", fontsize=SMALL, color=GREY, transform=beside)
+    ax.text(1, missing, " not retrieved", va="center", fontsize=axes.SMALL, color=axes.GREY, transform=beside)
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.set_ylim(1.5 * missing, 0.8)
@@ -233,7 +212,7 @@ def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
     judgments = result.scored.judgments
     query = judgments.query_ids.index(check_choice("query_id", str(query_id), judgments.query_ids))
     runs = list(map(str, result.ranking()["run"]))
-    ax = new_axes(ax, means_size(len(runs)))
+    ax = axes.new_axes(ax, means_size(len(runs)))
     deepest = 10
     for place, name in enumerate(runs):
         run = result.scored.runs[name]
@@ -241,17 +220,18 @@ def rank_profile(result: Comparison, query_id: str, *, ax: Any = None) -> Any:
         deepest = max(deepest, depth)
         if depth:
             ax.hlines(place, 1, depth, color="#d9d9d9", linewidth=1.2, zorder=1)
-            ax.plot([depth], [place], "|", color=GREY, markersize=9, zorder=2)
+            ax.plot([depth], [place], "|", color=axes.GREY, markersize=9, zorder=2)
         found = run.rank[(run.query == query) & (run.grade >= judgments.threshold)].astype(float)
-        ax.plot(found, np.full(len(found), place), "o", color=FIRST, markersize=5, alpha=0.75, zorder=3)
+        ax.plot(found, np.full(len(found), place), "o", color=axes.FIRST, markersize=5, alpha=0.75, zorder=3)
         words = f" {len(found)}" if depth else " no documents"
-        ax.annotate(words, (1, place), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=GREY)
+        ax.annotate(
+            words, (1, place), xycoords=("axes fraction", "data"), va="center", fontsize=axes.SMALL, color=axes.GREY
+        )
     ax.set_xscale("log")
     ax.set_xlim(0.85, 1.2 * deepest)
     ax.xaxis.set_major_formatter("{x:g}")
-    name_ticks(ax.yaxis, runs)
+    axes.name_ticks(ax.yaxis, runs)
     ax.set_ylim(len(runs) - 0.4, -0.6)
     ax.set_xlabel("rank (log scale); | end of the ranking; on the right: how many were retrieved")
-    bare(ax)
-    title = f"Relevant documents of query {label(str(query_id))}"
-    return finish(ax, provenance_line(result.provenance), title)
+    title = f"Relevant documents of query {axes.label(str(query_id))}"
+    return axes.finish(ax, provenance_line(result.provenance), title)

@@ -12,22 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ir_lexirecall.plots.axes import (
-    FIRST,
-    GREY,
-    SECOND,
-    bare,
-    colour_bar,
-    finish,
-    label,
-    legend_label,
-    line_style,
-    name_ticks,
-    new_axes,
-    number_cells,
-    show_legend,
-    whole_numbers,
-)
+from ir_lexirecall.plots import axes
 
 _MEASURES = ("measure", "measure_a", "measure_b", "target")  # columns of their names
 _BAD, _NEITHER = "#b3261e", "#d0d7de"
@@ -58,16 +43,14 @@ class Picture(ABC):
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones), which are returned."""
     rows, columns = (list(table[name].unique()) if name else [] for name in picture.sides)
-    beside, below = (max((len(label(name)) - 12 for name in names), default=0) for names in (rows, columns))
+    beside, below = (max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns))
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
-    ax = new_axes(ax, (float(width), float(height)))
-    facts = {name: label(fact) for name, fact in table.attrs.items()}
+    ax = axes.new_axes(ax, (float(width), float(height)))
+    facts = {name: axes.label(fact) for name, fact in table.attrs.items()}
     picture.draw(picture.marks(table) if picture.marks else table, ax, lambda text: text.format_map(facts))
-    if not ax.images:
-        bare(ax)
     measures = {name for column in _MEASURES if column in table for name in table[column]}
-    return finish(ax, title=picture.title, measures=sorted(map(str, measures)))
+    return axes.finish(ax, title=picture.title, measures=sorted(map(str, measures)))
 
 
 @dataclass(frozen=True)
@@ -85,8 +68,8 @@ class Bars(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         rows = table.sort_values(self.value, ascending=False) if self.largest_first else table
-        ax.barh(range(len(rows)), rows[self.value], color=FIRST)
-        name_ticks(ax.yaxis, rows[self.name].tolist())
+        ax.barh(range(len(rows)), rows[self.value], color=axes.FIRST)
+        axes.name_ticks(ax.yaxis, rows[self.name].tolist())
         ax.invert_yaxis()
         ax.set_xlabel(said(self.meaning))
 
@@ -106,8 +89,8 @@ class GroupedBars(Picture):
         width = 0.5 / max(1, table.shape[1])
         for number, name in enumerate(table.columns):
             places = np.arange(len(table)) + (number - (table.shape[1] - 1) / 2) * width
-            ax.bar(places, table[name], width, label=legend_label(name), color=line_style(number, 2)["color"])
-        name_ticks(ax.xaxis, table.index.tolist(), rotation=90)
+            ax.bar(places, table[name], width, label=axes.legend_label(name), color=axes.line_style(number, 2)["color"])
+        axes.name_ticks(ax.xaxis, table.index.tolist(), rotation=90)
         _explain(ax, self.group, said(self.meaning))
 
 
@@ -138,9 +121,9 @@ class Lines(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         if self.level:
-            ax.axhline(table.attrs[self.level], color=GREY, linewidth=0.8, linestyle=":")
+            ax.axhline(table.attrs[self.level], color=axes.GREY, linewidth=0.8, linestyle=":")
         if self.x_scale == "whole":
-            whole_numbers(ax.xaxis)
+            axes.whole_numbers(ax.xaxis)
         else:
             ax.set_xscale(self.x_scale)
         ax.set_yscale(self.y_scale)
@@ -148,10 +131,10 @@ class Lines(Picture):
         names = table.groupby(self.name, sort=False, observed=True)
         for place, (name, of_name) in enumerate(names):
             for dash, rows in of_name.groupby(self.dash_by, sort=False) if dashes else [("", of_name)]:
-                style = line_style(place, names.ngroups, len(rows))
+                style = axes.line_style(place, names.ngroups, len(rows))
                 style |= {"drawstyle": "steps-post"} if self.steps else {}
                 style |= {"linestyle": dashes[dash]} if dashes else {"linestyle": "-"} if self.dashed else {}
-                called = legend_label(f"{name}, {dash}" if dashes else name)
+                called = axes.legend_label(f"{name}, {dash}" if dashes else name)
                 ax.plot(rows[self.x], rows[self.y], label=called, **style)
                 if self.dashed:
                     ax.plot(rows[self.x], rows[self.dashed], **style | {"linestyle": "--"})
@@ -173,9 +156,9 @@ class Curve(Picture):
     up: str
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
-        ax.plot(table[self.x], table[self.y], ".-", color=FIRST)
+        ax.plot(table[self.x], table[self.y], ".-", color=axes.FIRST)
         marked = table[table[self.marked]]
-        ax.plot(marked[self.x], marked[self.y], "o", color=SECOND)
+        ax.plot(marked[self.x], marked[self.y], "o", color=axes.SECOND)
         ax.set_xlabel(said(self.across))
         ax.set_ylabel(said(self.up))
 
@@ -218,7 +201,7 @@ class Matrix(Picture):
         _write_cells(ax, image, [[f"{value:.2f}" for value in row] for row in numbers.tolist()], rows, columns)
         ax.set_xlabel(self.below)
         ax.set_ylabel(self.beside)
-        colour_bar(ax, image, self.meaning)
+        axes.colour_bar(ax, image, self.meaning)
 
 
 @dataclass(frozen=True)
@@ -265,14 +248,14 @@ class Shares(Picture):
 
     def draw(self, table: Any, ax: Any, said: Callable[[str], str]) -> None:
         left = np.zeros(len(table))
-        colours = (FIRST, line_style(1, 5)["color"], line_style(2, 5)["color"], _BAD, _NEITHER)
+        colours = (axes.FIRST, axes.line_style(1, 5)["color"], axes.line_style(2, 5)["color"], _BAD, _NEITHER)
         for (column, meaning), colour in zip(self.parts.items(), colours, strict=True):
             ax.barh(range(len(table)), table[column], left=left, label=meaning, color=colour)
             left += table[column].to_numpy()
-        name_ticks(ax.yaxis, table.index.tolist())
+        axes.name_ticks(ax.yaxis, table.index.tolist())
         ax.invert_yaxis()
         ax.set_xlabel(self.meaning)
-        show_legend(ax)
+        axes.show_legend(ax)
 
 
 @dataclass(frozen=True)
@@ -297,10 +280,10 @@ class Intervals(Picture):
             ax.hlines(y, rows["ci_low"], rows["ci_high"], color=f"C{i}")
             ax.plot(rows[self.value], y, "o", color=f"C{i}", label=group)
         ax.axvline(0, color="0.6", linewidth=0.8)
-        ax.set_yticks(range(len(names)), list(map(label, names)))
+        ax.set_yticks(range(len(names)), list(map(axes.label, names)))
         ax.invert_yaxis()
         ax.set_xlabel(self.meaning)
-        show_legend(ax)
+        axes.show_legend(ax)
 
 
 def single(table: Any) -> Any:
@@ -311,10 +294,10 @@ def single(table: Any) -> Any:
 def _explain(ax: Any, across: str, up: str) -> None:
     ax.set_xlabel(across)
     ax.set_ylabel(up)
-    show_legend(ax)
+    axes.show_legend(ax)
 
 
 def _write_cells(ax: Any, image: Any, cells: Sequence[Sequence[str]], rows: list[str], columns: list[str]) -> None:
-    number_cells(ax, image, cells)
-    name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
-    name_ticks(ax.yaxis, rows)
+    axes.number_cells(ax, image, cells)
+    axes.name_ticks(ax.xaxis, columns, rotation=45, ha="right", rotation_mode="anchor")
+    axes.name_ticks(ax.yaxis, rows)

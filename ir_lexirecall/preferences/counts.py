@@ -37,9 +37,8 @@ class PreferenceCounts(Remembers):
     runs: Mapping[str, AlignedRun]  # the aligned runs by name, all with the same judgments
     rel: float = 1  # what counts as relevant
     cutoff: int | None = None  # what counts as retrieved
-    some: Ints | None = field(
-        default=None, repr=False
-    )  # places, in the judgments, of the queries that count; None: all
+    # Places, in the judgments, of the queries that count; None: all.
+    some: Ints | None = field(default=None, repr=False)
 
     @property
     def judgments(self) -> Judgments:
@@ -59,8 +58,32 @@ class PreferenceCounts(Remembers):
 
     def count(self, preference: str) -> Counts:
         """Wins, losses, ties and means of a preference."""
-        counter = self._count_pairwise if is_pairwise(preference) else self._count_standings
-        return self.cached(("counts", preference), lambda: counter(preference))
+        return self.cached(("counts", preference), lambda: self._count(preference))
+
+    def _count(self, preference: str) -> Counts:
+        size, queries = len(self.runs), len(self.queries)
+        wins, incomparable = np.zeros((2, size, size), dtype=np.int64)
+        total, against_others = np.zeros((size, size)), np.zeros((queries, size))
+        if is_pairwise(preference):
+            for where, block in self.blocks(preference):
+                wins += np.count_nonzero(block > 0, axis=0)
+                unordered = np.isnan(block)
+                if unordered.any():
+                    incomparable += np.count_nonzero(unordered, axis=0)
+                    block = np.where(unordered, 0, block)
+                for of_query in block:  # one by one: the same sum however many a block holds
+                    total += of_query
+                against_others[where] = block.sum(axis=2) / max(1, size - 1)
+        else:
+            standing = self._standing(preference)
+            wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
+            total += wins - wins.T
+            key = standing + size * np.arange(queries)
+            # How many share the standing, the run itself included.
+            alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
+            against_others = (size - 2 * standing - alike).T / max(1, size - 1)
+        losses, mean = wins.T, total / max(1, queries)
+        return Counts(wins, losses, queries - wins - losses - incomparable, incomparable, mean, against_others)
 
     def _standing(self, preference: str) -> NDArray[np.int32]:
         """How many runs are better, shape ``(S, Q)``; for preferences that order the runs of a query."""
@@ -73,24 +96,20 @@ class PreferenceCounts(Remembers):
 
         return self.cached(("standing", preference), standing)
 
-    def blocks(self, preference: str) -> Iterator[tuple[Any, Floats]]:
+    def blocks(self, preference: str) -> Iterable[tuple[Any, Floats]]:
         """The preferences of all pairs, some queries at a time: the queries, and their tensor ``(q, S, S)``."""
-        if is_pairwise(preference):
-            yield from self._pairwise_blocks(preference)
-            return
-        standing = self._standing(preference).T
-        for some in row_blocks(len(standing), len(self.runs) ** 2, _BLOCK):
-            block = standing[some]
-            yield some, np.sign(block[:, None, :] - block[:, :, None]).astype(float)
-
-    def _pairwise_blocks(self, preference: str) -> Iterable[tuple[Ints, Floats]]:
-        """``blocks`` of a preference that does not order the runs; kept where all of them are few."""
         if preference in self._few_blocks:
             return self._few_blocks[preference]
-        blocks = ((queries, self._pairwise(preference, queries)) for queries in self._similar_queries)
-        if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
-            return blocks
-        return self._few_blocks.setdefault(preference, list(blocks))
+        if is_pairwise(preference):
+            blocks = ((queries, self._pairwise(preference, queries)) for queries in self._similar_queries)
+            if len(self.queries) * len(self.runs) ** 2 > _BLOCK:
+                return blocks
+            return self._few_blocks.setdefault(preference, list(blocks))
+        standing = self._standing(preference).T
+        slices = row_blocks(len(standing), len(self.runs) ** 2, _BLOCK)
+        return (
+            (some, np.sign(standing[some][:, None, :] - standing[some][:, :, None]).astype(float)) for some in slices
+        )
 
     @cached_property
     def _few_blocks(self) -> dict[str, list[tuple[Ints, Floats]]]:
@@ -159,48 +178,6 @@ class PreferenceCounts(Remembers):
         for where, block in self.blocks(preference):
             tensor[where] = block
         return tensor
-
-    def _count_standings(self, preference: str) -> Counts:
-        standing = self._standing(preference)
-        size, queries = standing.shape
-        wins = np.stack([np.count_nonzero(row < standing, axis=1) for row in standing])
-        losses = wins.T
-        key = standing + size * np.arange(queries)
-        # How many share the standing, the run itself included.
-        alike = np.bincount(key.ravel(), minlength=1)[key] if queries else key
-        worse = size - standing - alike
-        return Counts(
-            wins=wins,
-            losses=losses,
-            ties=queries - wins - losses,
-            incomparable=np.zeros((size, size), dtype=np.int64),
-            mean=(wins - losses) / max(1, queries),
-            against_others=(worse - standing).T / max(1, size - 1),
-        )
-
-    def _count_pairwise(self, preference: str) -> Counts:
-        size, queries = len(self.runs), len(self.queries)
-        wins, missing = np.zeros((2, size, size), dtype=np.int64)
-        total = np.zeros((size, size))
-        against_others = np.zeros((queries, size))
-        for where, block in self.blocks(preference):
-            wins += np.count_nonzero(block > 0, axis=0)
-            unordered = np.isnan(block)
-            if unordered.any():
-                missing += np.count_nonzero(unordered, axis=0)
-                block = np.where(unordered, 0, block)
-            for of_query in block:  # one by one: the same sum however many a block holds
-                total += of_query
-            against_others[where] = block.sum(axis=2) / max(1, size - 1)
-        losses = wins.T
-        return Counts(
-            wins=wins,
-            losses=losses,
-            ties=queries - wins - losses - missing,
-            incomparable=missing,
-            mean=total / max(1, queries),
-            against_others=against_others,
-        )
 
 
 def is_pairwise(preference: str) -> bool:

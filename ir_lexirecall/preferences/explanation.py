@@ -28,7 +28,19 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
     positions, table = counts.positions, {}
     runs = list(counts.runs.values())
     if preference == _FROM_THE_END or preference in _FROM_THE_TOP:
-        level, tied = _deciding_levels(positions, pair, values, from_the_end=preference == _FROM_THE_END)
+        level, tied = np.zeros((2, len(values)), dtype=np.int64)
+        for q in range(len(values)):  # the levels of one query are one comparison of arrays
+            a, b = (positions.rank[positions.start[s, q] : positions.start[s, q] + positions.r[s, q]] for s in pair)
+            m, both, longest = int(positions.m[q]), min(len(a), len(b)), max(len(a), len(b))
+            if preference == _FROM_THE_END:
+                differ = np.flatnonzero(a != b) if len(a) == len(b) else np.array([longest - 1])
+                level[q] = differ[-1] + 1 if len(differ) else 0
+                tied[q] = m - level[q]
+            else:
+                differ = np.flatnonzero(a[:both] != b[:both])
+                level[q] = differ[0] + 1 if len(differ) else (both + 1 if longest > both else 0)
+                tied[q] = level[q] - 1 if level[q] else m
+        # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
         table["level"] = _whole(level)
         table["tied_levels"] = tied
         rank, doc_id = zip(*(_at_level(positions, runs[s], s, level) for s in pair), strict=True)
@@ -41,24 +53,6 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         ahead = [(int((a < b).sum()), int((b < a).sum())) for a, b in ranks]
         table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
     return table
-
-
-def _deciding_levels(p: Positions, pair: tuple[int, int], values: Floats, *, from_the_end: bool) -> tuple[Ints, Ints]:
-    """The recall level (from 1) at which two systems first differ, 0 for a tie, and the levels that tied before."""
-    level, tied = np.zeros((2, len(values)), dtype=np.int64)
-    for q in range(len(values)):  # the levels of one query are one comparison of arrays
-        a, b = (p.rank[p.start[s, q] : p.start[s, q] + p.r[s, q]] for s in pair)
-        m, longest = int(p.m[q]), max(len(a), len(b))
-        both = min(len(a), len(b))
-        if from_the_end:
-            differ = np.flatnonzero(a != b) if len(a) == len(b) else np.array([longest - 1])
-            level[q] = differ[-1] + 1 if len(differ) else 0
-            tied[q] = m - level[q]
-        else:
-            differ = np.flatnonzero(a[:both] != b[:both])
-            level[q] = differ[0] + 1 if len(differ) else (both + 1 if len(a) != len(b) else 0)
-            tied[q] = level[q] - 1 if level[q] else m
-    return level, tied
 
 
 def _at_level(p: Positions, system: AlignedRun, s: int, level: Ints) -> tuple[Ints, Any]:

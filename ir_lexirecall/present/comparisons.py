@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import string
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from ir_lexirecall.present.text import (
     confidence_words,
     count,
     format_number,
+    gathered,
     interval,
     listed,
     p_words,
@@ -56,12 +56,18 @@ def comparison_finding(result: Comparison) -> Finding:
         return Finding(sentences, notes, names=result.criteria)
     if left_out:
         sentences.append(f"Left out, as not every value is a finite number: {left_out}.")
-    sentences += [
-        *_leading(result, standings),
-        *_predicted(result, names),
-        *_in_groups(result, standings),
-        *_left_open(result, names, standings[0].runs),
-    ]
+    sentences += _leading(result, standings)
+    if result.predicted is not None:
+        human, many = count(len(result.query_ids), "query"), len(names) > 1
+        worth = {name: f"{float(np.median(result.powered(name).n_effective)):.0f}" for name in names}
+        said = listed([f"{number} for {name}" if many else number for name, number in worth.items()])
+        pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
+        sentences.append(
+            f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
+            f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random. "
+            "Means are those of the queries that people judged."
+        )
+    sentences += [*_in_groups(result, standings), *_left_open(result, names, standings[0].runs)]
     first, *others = standings
     ranking = first.ranking.drop(columns=["criterion", "direction"], errors="ignore").rename(
         columns={"mean": first.name}
@@ -90,7 +96,7 @@ def _leading(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     how = how_compared(result, [standing.name for standing in standings])
     if len(result.runs) == 2:
         return [*(_two(standing, single) for standing in standings), f"({how}.)"]
-    groups = _grouped(standings, lambda standing: () if standing.all_alike else tuple(standing.leaders))
+    groups = gathered((() if s.all_alike else tuple(s.leaders), s.name) for s in standings)
     if single or len(groups) == 1:
         by = f"({_mean(first)})" if single else f"by {listed(next(iter(groups.values())))}"
         verb = "leads" if len(first.leaders) == 1 else "lead"
@@ -142,14 +148,6 @@ def _two(standing: Standing, single: bool) -> str:
     return f"{by}{'the' if by else 'The'} two {alike}."
 
 
-def _grouped(standings: Iterable[Standing], key: Callable[[Standing], Any]) -> dict[Any, list[str]]:
-    """The names of criteria by what they have in common."""
-    groups: dict[Any, list[str]] = {}
-    for standing in standings:
-        groups.setdefault(key(standing), []).append(standing.name)
-    return groups
-
-
 def _best(standings: Sequence[Standing]) -> list[str]:
     """Which runs may be the best, with the confidence of that; nothing where all runs are level."""
     some = [standing for standing in standings if not standing.all_alike]
@@ -177,7 +175,7 @@ def _best(standings: Sequence[Standing]) -> list[str]:
         none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
         said = who(some[0], "Every other run", none)
         return [f"{said} may be the best{'' if said == none else ' as well'} ({confidence} confidence).", *more]
-    groups = _grouped(some, lambda standing: who(standing, "every other run", "no other run", FEW_NAMES))
+    groups = gathered((who(s, "every other run", "no other run", FEW_NAMES), s.name) for s in some)
     parts = [f"by {listed(names)}, {level}" for level, names in groups.items()]
     sentence = f"May be the best as well ({confidence} confidence for each criterion): {'; '.join(parts)}."
     if len({tuple(standing.leaders) for standing in standings}) > 1:
@@ -195,39 +193,22 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
     beside = "" if result.baseline is None else f" beside {result.baseline}"
     sentences: list[str] = []
     for standing in standings:
-        facts: dict[str, list[str]] = {}
+        facts = []
         for group, rows in result.group_table(standing.name).groupby("group", sort=False):
             if result.baseline is None:
                 number = int(rows["verdict"].isin([BETTER, WORSE]).sum())
                 said = f"{number:,} of {count(len(rows), 'pair')} differ" if number else ""
             else:
-                runs = {verdict: [*map(str, some["run_a"])] for verdict, some in rows.groupby("verdict")}
+                runs = gathered(zip(rows["verdict"], rows["run_a"], strict=True))
                 decided = [verdict for verdict in VERDICTS if verdict in runs and verdict != UNDECIDED]
                 said = ", ".join(f"{listed(runs[verdict], FEW_NAMES)} {verdict}" for verdict in decided)
-            facts.setdefault(said or "no significant differences", []).append(
-                f"{group} ({count(sizes[str(group)], 'query')})"
-            )
-        where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in facts.items())
+            facts.append((said or "no significant differences", f"{group} ({count(sizes[str(group)], 'query')})"))
+        where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in gathered(facts).items())
         by = f"by {standing.name}: " if len(standings) > 1 else ""
         sentences.append(
             f"Within groups of queries{beside} ({how}), {by}{where}." if not sentences else f"B{by[1:]}{where}."
         )
     return sentences
-
-
-def _predicted(result: Comparison, names: Sequence[str]) -> list[str]:
-    """What predicted judgments are worth, and what that rests on."""
-    if result.predicted is None:
-        return []
-    human = count(len(result.query_ids), "query")
-    worth = {name: float(np.median(result.powered(name).n_effective)) for name in names}
-    said = listed([f"{number:.0f} for {name}" if len(names) > 1 else f"{number:.0f}" for name, number in worth.items()])
-    pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
-    return [
-        f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
-        f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random. "
-        "Means are those of the queries that people judged."
-    ]
 
 
 def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) -> list[str]:
@@ -274,7 +255,9 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
     names = [name for name, criterion in result.by.items() if is_defined(criterion)]
     order = [result.runs.index(run) for run in result.ranking(names[0] if names else None)["run"]]
     runs = [result.runs[place] for place in order]
-    letters = dict(zip(runs, _letters(), strict=False))
+    # a, b, ... z, aa, ab, ...: as spreadsheets name their columns.
+    words = (word for length in itertools.count(1) for word in itertools.product(string.ascii_lowercase, repeat=length))
+    letters = dict(zip(runs, map("".join, words), strict=False))
     columns = [Column("run", runs)]
     lettered = result.baseline is None and len(runs) > 1
     if lettered:
@@ -301,9 +284,3 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
     notes += captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
-
-
-def _letters() -> Iterator[str]:
-    """a, b, ... z, aa, ab, ...: as spreadsheets name their columns."""
-    for length in itertools.count(1):
-        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))

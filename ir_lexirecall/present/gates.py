@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
+from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
 from ir_lexirecall.present.tables import Shown, plain
-from ir_lexirecall.present.text import (
-    confidence_words,
-    count,
-    escape_markdown,
-    format_number,
-    format_p,
-    how_tested,
-    interval,
-    listed,
-    p_words,
-    printable,
-)
 
 _MOST_LOST = 10
 _DECIDED = {
@@ -40,41 +28,31 @@ _DECIDED = {
 
 def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> str:
     """The summary, in Markdown or plain: the verdict on every criterion, the queries that lost most, the caveats."""
-    return "\n".join(_lines(gate, most, markdown))
+    escape = texts.escape_markdown if markdown else texts.printable
 
+    def drawn(shown: Shown) -> str:
+        return shown.markdown() if markdown else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
 
-def _lines(gate: Gate, most: int, markdown: bool) -> Iterator[str]:
-    escape = escape_markdown if markdown else printable
-    yield f"{'### ' if markdown else ''}{escape(headline(gate))}"
-    yield ""
-    yield _drawn(_criteria(gate), markdown)
+    blocks = [f"{'### ' if markdown else ''}{escape(headline(gate))}", drawn(_criteria(gate))]
     lost = gate.lost()
     if len(lost):
-        first = gate.comparison.criteria[0]
-        shown = lost.head(most)
-        number = f"{len(lost)} of {count(len(gate.comparison.by[first].query_ids), 'query')}"
+        first, shown = gate.comparison.criteria[0], lost.head(most)
+        number = f"{len(lost)} of {texts.count(len(gate.comparison.by[first].query_ids), 'query')}"
         some = f" ({len(shown)} {'is' if len(shown) == 1 else 'are'} shown)" if 0 < len(shown) < len(lost) else ""
-        yield ""
-        yield f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}"
-    if len(lost) and most:
-        yield ""
-        names = {"baseline": gate.baseline, "candidate": gate.candidate}
-        heads = {column: head.format(**names) for column, head in _DECIDED.items() if column in shown}
-        yield _drawn(
-            Shown.from_frame({"query": shown["query_id"], **{h: shown[c] for c, h in heads.items()}}), markdown
-        )
-        if "level" in shown:
-            yield ""
-            yield (
-                "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
-                "smaller rank, or alone (-: not retrieved)."
-            )
+        blocks.append(f"By {escape(first)}, {escape(gate.candidate)} loses {number}{some}{':' if most else '.'}")
+        if most:
+            names = {"baseline": gate.baseline, "candidate": gate.candidate}
+            heads = {column: head.format(**names) for column, head in _DECIDED.items() if column in shown}
+            columns = {"query": shown["query_id"], **{head: shown[column] for column, head in heads.items()}}
+            blocks.append(drawn(Shown.from_frame(columns)))
+            if "level" in shown:
+                blocks.append(
+                    "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
+                    "smaller rank, or alone (-: not retrieved)."
+                )
     if notes := grouped(comparison_caveats(gate.comparison)):
-        yield from ["", "Caveats:", "", *(f"- {escape(note)}" for note in notes)]
-
-
-def _drawn(shown: Shown, markdown: bool) -> str:
-    return shown.markdown() if markdown else "\n\n".join([shown.text()[0], *map(printable, shown.notes)])
+        blocks += ["Caveats:", "\n".join(f"- {escape(note)}" for note in notes)]
+    return "\n\n".join(blocks)
 
 
 def headline(gate: Gate) -> str:
@@ -82,23 +60,23 @@ def headline(gate: Gate) -> str:
     baseline, candidate = gate.baseline, gate.candidate
     if gate.failed:
         if gate.rule == "drop":
-            facts = "; ".join(_fall(gate, name) for name in gate.failed)
-            return f"{candidate} beside {baseline}: {facts}"
-        return f"{candidate} is worse than {baseline} by {listed(gate.failed)}"
+            facts = []
+            for row in gate.table[gate.table["fails"]].itertuples():
+                criterion, p = gate.comparison.by[row.criterion], texts.p_words(float(row.p))
+                fell = "rose" if criterion.smaller_is_better else "fell"
+                by, margin = (texts.format_number(abs(float(x)), 4) for x in (row.difference, row.margin))
+                fact = f"{row.criterion} {fell} by {by}, more than {margin}; {p}"
+                if not criterion.is_measure:
+                    p = texts.p_words(float(row.p_corrected))
+                    fact = f"{row.criterion} is significantly for {baseline} ({p})"
+                facts.append(fact)
+            return f"{candidate} beside {baseline}: {'; '.join(facts)}"
+        return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
     if gate.rule == "drop":
         return f"{candidate} beside {baseline}: no mean fell by more than its margin"
     if gate.undecided:
-        return f"{candidate} is not shown to be worse than {baseline}; undecided by {listed(gate.undecided)}"
+        return f"{candidate} is not shown to be worse than {baseline}; undecided by {texts.listed(gate.undecided)}"
     return f"{candidate} is not worse than {baseline} by more than the margin"
-
-
-def _fall(gate: Gate, name: str) -> str:
-    row = gate.table.set_index("criterion").loc[name]
-    if not gate.comparison.by[name].is_measure:
-        return f"{name} is significantly for {gate.baseline} ({p_words(float(row['p_corrected']))})"
-    fell = "rose" if gate.comparison.by[name].smaller_is_better else "fell"
-    by, margin = format_number(abs(float(row["difference"])), 4), format_number(float(row["margin"]), 4)
-    return f"{name} {fell} by {by}, more than {margin}; {p_words(float(row['p']))}"
 
 
 def _criteria(gate: Gate) -> Shown:
@@ -111,17 +89,19 @@ def _criteria(gate: Gate) -> Shown:
         gate.baseline: table["mean_b"].tolist(),
         gate.candidate: table["mean_a"].tolist(),
         "difference": [f"{value:+.4f}" for value in table["difference"]],
-        f"{confidence_words(result.provenance)} interval": [
-            interval(low, high) for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
+        f"{texts.confidence_words(result.provenance)} interval": [
+            texts.interval(low, high) for low, high in zip(table["ci_low"], table["ci_high"], strict=True)
         ],
-        "p": [format_p(float(p)) for p in table["p"]],
-        "worse: p": [format_p(float(p)) for p in table["worse_p"]],
+        "p": [texts.format_p(float(p)) for p in table["p"]],
+        "worse: p": [texts.format_p(float(p)) for p in table["worse_p"]],
         "margin": table["margin"].tolist(),
         "verdict": words,
     }
     tests = {name: result.test_of(name) for name in result.criteria}
     criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
-    return Shown.from_frame(columns, notes=[f"{how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."])
+    return Shown.from_frame(
+        columns, notes=[f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
+    )
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
@@ -152,8 +132,8 @@ def criterion_facts(gate: Gate) -> dict[str, str]:
     """What is known of each criterion, in a line: difference, interval, p, margin, verdict."""
     return {
         str(row["criterion"]): (
-            f"difference {row['difference']:+.4f}, interval {interval(row['ci_low'], row['ci_high'])}, "
-            f"{p_words(float(row['p']))}, worse: {p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
+            f"difference {row['difference']:+.4f}, interval {texts.interval(row['ci_low'], row['ci_high'])}, "
+            f"{texts.p_words(float(row['p']))}, worse: {texts.p_words(float(row['worse_p']))}, margin {row['margin']:g}: {row['verdict']}"
         )
         for row in gate.table.to_dict(orient="records")
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from ir_lexirecall.present.text import (
     enumerated,
     format_number,
     format_p,
+    gathered,
     interval,
     listed,
     number_and_interval,
@@ -44,54 +45,41 @@ def _resampled(result: Benchmark, over: str) -> str:
     return f"two-level bootstrap over collections{' and groups of their queries' if result.cluster else ''}"
 
 
-_PER_TASK = "A value per collection: tests and intervals are over collections, and know nothing of the queries within."
-
-
 def benchmark_caveats(result: Benchmark) -> list[Note]:
     """What to be careful about, the gravest first; of a single collection what its comparison says."""
     if len(result) == 1:
         return comparison_caveats(next(iter(result.values())))
+    left_out = "it is left out of what is said over collections"
     notes = [
-        Note(f"{run} is missing for {', '.join(names)}: it is left out of what is said over collections.", BROKEN)
-        for run, names in result.lacking.items()
+        Note(f"{run} is missing for {', '.join(names)}: {left_out}.", BROKEN) for run, names in result.lacking.items()
     ]
     if len(result) < 5:
-        notes.append(
-            Note(f"Only {count(len(result), 'collection')}: little can be said of others (over='collections').")
-        )
+        some = count(len(result), "collection")
+        notes.append(Note(f"Only {some}: little can be said of others (over='collections')."))
     if result.per_task:
-        return gravest_first([*notes, Note(_PER_TASK)])
-    small = [name for name, comparison in result.items() if len(comparison.query_ids) < 25]
-    if small:
-        notes.append(Note(f"Fewer than 25 queries: {', '.join(small)}.", DOUBTFUL))
-    single = [name for name, comparison in result.items() if len(comparison.query_ids) == 1]
-    if single:
-        notes.append(
-            Note(f"One query on {', '.join(single)}: it has no spread, so that intervals are missing (-).", DOUBTFUL)
-        )
-    notes += _on_leaders(result)
-    for name, comparison in result.items():
-        notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
-    return gravest_first(notes)
-
-
-def _on_leaders(result: Benchmark) -> Iterator[Note]:
-    """Notes on leaders over all collections that are behind the baseline on some."""
+        over = "tests and intervals are over collections, and know nothing of the queries within"
+        return gravest_first([*notes, Note(f"A value per collection: {over}.")])
+    queries = {name: len(comparison.query_ids) for name, comparison in result.items()}
+    if small := ", ".join(name for name, number in queries.items() if number < 25):
+        notes.append(Note(f"Fewer than 25 queries: {small}.", DOUBTFUL))
+    if single := ", ".join(name for name, number in queries.items() if number == 1):
+        lack = "it has no spread, so that intervals are missing (-)"
+        notes.append(Note(f"One query on {single}: {lack}.", DOUBTFUL))
     for name in result.quantities if result.baseline in result.runs else ():
-        place = result.runs.index(str(result.baseline))
-        sign = result.criterion(name).sign
+        place, sign = result.runs.index(str(result.baseline)), result.criterion(name).sign
         try:
             means = sign * levelled(np.stack([x.mean(axis=1) for x in result.values_of(name)], axis=1), SUM)
         except ValueError:  # a value that is not a number, which the finding says
             continue
         leader = int(best_first(means.mean(axis=1))[0])
-        behind = [collection for d, collection in enumerate(result) if means[leader, d] < means[place, d]]
+        behind = listed([collection for d, collection in enumerate(result) if means[leader, d] < means[place, d]])
         if behind:
-            yield Note(
-                f"{result.runs[leader]} leads by {name}, but its mean is behind that of {result.baseline} on {listed(behind)}.",
-                kind="Leaders behind the baseline on some collections",
-                subject=f"{result.runs[leader]} by {name} on {listed(behind)}",
-            )
+            run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
+            sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
+            notes.append(Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}"))
+    for name, comparison in result.items():
+        notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
+    return gravest_first(notes)
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
@@ -101,9 +89,8 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
         return comparison_finding(next(iter(result.values())))
     notes = grouped(benchmark_caveats(result))
     if len(result) == 1:
-        notes.append(
-            Note("One collection: nothing can be said of others, and what is over collections is missing (-).")
-        )
+        missing = "nothing can be said of others, and what is over collections is missing (-)"
+        notes.append(Note(f"One collection: {missing}."))
     queries = sum(len(comparison.query_ids) for comparison in result.values())
     size = "a value of each" if result.per_task else count(queries, "query")
     by = {name: result.criterion(name) for name in result.quantities or result.criteria}
@@ -119,10 +106,8 @@ def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:
         return Finding([head, f"Nothing can be said over collections: {str(error).removeprefix('overall: ')}."], notes)
     first, *further = standings = [MacroStanding(result, name, over) for name in result.quantities]
     sentences = [head]
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for standing in standings if len(result.runs) > 1 else ():
-        groups.setdefault(tuple(standing.may_be_best), []).append(standing.name)
-    for best, names in groups.items():
+    by_best = gathered((tuple(s.may_be_best), s.name) for s in standings if len(result.runs) > 1)
+    for best, names in by_best.items():
         others = f"; {listed(best[1:])} may be the best as well" if len(best) > 1 else " all others"
         sentences.append(f"By {listed(names)}, {f'{best[0]} leads{others}' if best else 'all runs are level'}.")
     confidence = confidence_words(result.provenance)
@@ -151,22 +136,19 @@ def _replicated(result: Benchmark) -> list[str]:
     """On how many collections runs are better than the baseline, at least, in a sentence."""
     if len(result) < 2 or len(result.runs) < 2 or result.per_task:
         return []
-    parts: dict[str, list[str]] = {}
+    said_of = {}
     for name in result.quantities:
         table = result.replicated(name).sort_values("better_on_at_least", ascending=False, kind="stable")
-        runs: dict[int, list[str]] = {}
-        for run, least in zip(table["run"], table["better_on_at_least"], strict=True):
-            runs.setdefault(int(least), []).append(str(run))
+        runs = gathered((int(row.better_on_at_least), str(row.run)) for row in table.itertuples())
         none = runs.pop(0, [])
         facts = [f"{listed(some)} on at least {least}" for least, some in runs.items()]
         facts[:1] = [f"{fact} of {count(len(result), 'collection')}" for fact in facts[:1]]
         facts += [f"no {'other ' if facts else ''}run is shown to be on any"] if none else []
-        parts.setdefault(enumerated(facts), []).append(name)
-    said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in parts.items())
-    confidence = confidence_words(result.provenance)
-    return [
-        f"Better than {result.baseline} on single collections ({confidence} confidence for all runs by one criterion): {said}."
-    ]
+        said_of[name] = enumerated(facts)
+    by_facts = gathered((facts, name) for name, facts in said_of.items())
+    said = "; ".join(f"by {listed(names)}, {facts}" for facts, names in by_facts.items())
+    confidence = f"{confidence_words(result.provenance)} confidence for all runs by one criterion"
+    return [f"Better than {result.baseline} on single collections ({confidence}): {said}."]
 
 
 def wilcoxon_words(test: Mapping[str, Any]) -> str:
@@ -180,33 +162,34 @@ def wilcoxon_words(test: Mapping[str, Any]) -> str:
 def benchmark_table(result: Benchmark, over: str | None = None, places: int = PLACES) -> Shown:
     """``overall`` for a paper: numbers with their intervals in one cell, the best mean of a criterion bold."""
     over = result.sample(over)
-    parts = [MacroStanding(result, name, over).ranking for name in result.quantities]
-    table = pd.concat(parts, ignore_index=True)
+    parts = {name: MacroStanding(result, name, over).ranking for name in result.quantities}
+    table = pd.concat(parts.values(), ignore_index=True)
+    columns: list[Column] = []
 
-    def cells(value: str, low: str, high: str) -> list[str]:
+    def add(head: str, cells: Iterable[str], numeric: bool = True, marks: Sequence[str] = ()) -> None:
+        columns.append(Column(head, list(cells), numeric, marks if any(marks) else ()))
+
+    def intervals(value: str, low: str, high: str) -> Iterable[str]:
         rows = zip(table[value], table[low], table[high], strict=True)
-        return [number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows]
+        return (number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows)
 
-    best: list[str] = []
-    for name, part in zip(result.quantities, parts, strict=True):
-        best += best_marks(part["mean"], smaller_is_better=result.criterion(name).smaller_is_better)
-    columns = [
-        Column("criterion", list(map(str, table["criterion"]))),
-        Column("run", list(map(str, table["run"]))),
-        Column("mean (interval)", cells("mean", "ci_low", "ci_high"), True, best if any(best) else ()),
-        Column("mean rank", [f"{value:.2f}" for value in table["mean_rank"]], True),
-        Column("rank", ranks_of(table)),
-    ]
+    costs = {name: result.criterion(name).smaller_is_better for name in parts}
+    best = [mark for name, part in parts.items() for mark in best_marks(part["mean"], smaller_is_better=costs[name])]
+    add("criterion", map(str, table["criterion"]), False)
+    add("run", map(str, table["run"]), False)
+    add("mean (interval)", intervals("mean", "ci_low", "ci_high"), marks=best)
+    add("mean rank", (f"{value:.2f}" for value in table["mean_rank"]))
+    add("rank", ranks_of(table), False)
     if "difference" in table:
         signs = [SIGNS.get(str(verdict), "") for verdict in table["verdict"]]
-        differences = cells("difference", "difference_low", "difference_high")
-        columns.append(Column(f"difference to {result.baseline}", differences, True, signs if any(signs) else ()))
-        columns.append(Column("p corrected", [format_p(float(p)) for p in table["p_corrected"]], True))
+        differences = intervals("difference", "difference_low", "difference_high")
+        add(f"difference to {result.baseline}", differences, marks=signs)
+        add("p corrected", (format_p(float(p)) for p in table["p_corrected"]))
     if "effect" in table:
-        columns.append(Column("random effects", cells("effect", "effect_low", "effect_high"), True))
-        next_ones = [interval(low, high) for low, high in zip(table["next_low"], table["next_high"], strict=True)]
-        columns.append(Column("next collection", next_ones, True))
-        columns.append(Column("I2", [format_number(float(value), 2) for value in table["i2"]], True))
+        add("random effects", intervals("effect", "effect_low", "effect_high"))
+        next_ones = zip(table["next_low"], table["next_high"], strict=True)
+        add("next collection", (interval(low, high) for low, high in next_ones))
+        add("I2", (format_number(float(value), 2) for value in table["i2"]))
     confidence = confidence_words(result.provenance)
     notes = [f"{confidence} intervals; ranks: simultaneous for each criterion; {_resampled(result, over)}."]
     if result.baseline is not None:

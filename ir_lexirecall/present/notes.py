@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -11,7 +11,7 @@ from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
-from ir_lexirecall.present.text import enumerated
+from ir_lexirecall.present.text import enumerated, gathered
 
 BROKEN, DOUBTFUL, WEAK, ASIDE = range(4)
 """How grave a note is: a run is broken or nothing can be significant; numbers may be off; there is little to go by; to know."""
@@ -66,9 +66,7 @@ def grouped(notes: Iterable[Note]) -> list[Note]:
     >>> grouped([*notes, Note("Only 3 queries.")])
     ['No documents: a (2 queries) and b (2 queries).', 'Only 3 queries.']
     """
-    kinds: dict[str, list[Note]] = {}
-    for note in notes:
-        kinds.setdefault(note.kind or str(note), []).append(note)
+    kinds = gathered((note.kind or str(note), note) for note in notes)
     return [
         same[0]
         if len(same) == 1
@@ -84,22 +82,17 @@ def notes_of_run(run: str, notes: Iterable[Note]) -> list[str]:
     >>> notes_of_run("a", notes), notes_of_run("a", notes[:1])
     (['Ties move: AP and RR.'], ['Ties move AP.'])
     """
-    kinds: dict[str, list[Note]] = {}
-    for note in notes:
-        if note.runs == (run,):
-            kinds.setdefault(note.kind if note.fact else str(note), []).append(note)
-    return [
-        _capitalised(same[0].removeprefix(f"{run}: "))
-        if len(same) == 1
-        else f"{kind}: {enumerated([note.fact for note in same])}."
-        for kind, same in kinds.items()
-    ]
-
-
-def _capitalised(sentence: str) -> str:
-    """A sentence that begins with a capital, unless it begins with a name such as nDCG@10."""
-    first = sentence.partition(" ")[0]
-    return sentence[:1].upper() + sentence[1:] if first.isalpha() and first.islower() else sentence
+    kinds = gathered((note.kind if note.fact else str(note), note) for note in notes if note.runs == (run,))
+    said = []
+    for kind, same in kinds.items():
+        sentence = f"{kind}: {enumerated([note.fact for note in same])}."
+        if len(same) == 1:
+            sentence = same[0].removeprefix(f"{run}: ")
+            first = sentence.partition(" ")[0]
+            if first.isalpha() and first.islower():  # and is no name such as nDCG@10
+                sentence = sentence[:1].upper() + sentence[1:]
+        said.append(sentence)
+    return said
 
 
 def captions(names: Iterable[str]) -> list[str]:
@@ -126,57 +119,28 @@ def gravest_first(notes: Iterable[Note]) -> list[Note]:
 
 def run_caveats(scored: ScoredRuns) -> list[Note]:
     """What to be careful about in runs that are not compared: rankings that are short, missing, tied, or hardly judged."""
-    return gravest_first([*_on_runs(scored), *_on_judged(scored), *_on_ties(scored)])
-
-
-def _on_ties(scored: ScoredRuns) -> Iterator[Note]:
-    """A note for every mean that documents of equal score could change by more than 0.005."""
-    return (
-        Note(f"{run}: {said}", DOUBTFUL, _MOVED, f"{name} of {run} ({ends})", runs=(run,), fact=f"{name} ({ends})")
-        for run, name, ends, said in scored.tie_warnings()
-    )
-
-
-def _on_runs(scored: ScoredRuns) -> Iterator[Note]:
-    """Notes on rankings that are too short, or not there."""
-    judgments = scored.judgments
+    judgments, notes = scored.judgments, []
     m = judgments.m(judgments.threshold)
     counted = m > 0
     queries = int(counted.sum())
-    if not queries:
-        return
-    for name, run in scored.runs.items():
-        relevant = run.relevant(judgments.threshold, None)
-        depth, found = run.depth[counted], relevant.r[counted]
+    for name, run in scored.runs.items() if queries else ():
+        depth, found = run.depth[counted], run.relevant(judgments.threshold, None).r[counted]
         missed = (found < m[counted]) & (depth < np.maximum(100, m[counted]))
         if (shallow := int(missed.sum())) > queries / 2:
-            median = f"median depth {np.median(depth):g}"
-            yield Note(
-                f"{name}: {shallow} of {queries} rankings are shallow ({median}) and miss relevant documents.",
-                DOUBTFUL,
-                "Shallow rankings that miss relevant documents",
-                f"{name} ({shallow} of {queries} queries, {median})",
-                runs=(name,),
-            )
+            some, median = f"{shallow} of {queries}", f"median depth {np.median(depth):g}"
+            sentence = f"{name}: {some} rankings are shallow ({median}) and miss relevant documents."
+            kind = "Shallow rankings that miss relevant documents"
+            notes.append(Note(sentence, DOUBTFUL, kind, f"{name} ({some} queries, {median})", runs=(name,)))
         if absent := int((depth == 0).sum()):
-            yield Note(
-                f"{name}: no documents at all for {absent} of {queries} queries.",
-                BROKEN,
-                "No documents at all",
-                f"{name} (on {absent} of {queries} queries)",
-                runs=(name,),
-            )
-
-
-def _on_judged(scored: ScoredRuns) -> Iterator[Note]:
-    """Notes on runs with far fewer judged documents than the others: those without a judgment count as not relevant."""
-    if scored.judgments.judged_only:
-        return
-    for name, share, others, said in hardly_judged(scored.judgments, scored.runs, scored.sources):
-        yield Note(
-            said,
-            DOUBTFUL if share else BROKEN,
-            "Far fewer judged documents than in the other runs",
-            f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)",
-            runs=(name,),
-        )
+            some = f"{absent} of {queries} queries"
+            sentence, kind = f"{name}: no documents at all for {some}.", "No documents at all"
+            notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
+    if not judgments.judged_only:
+        kind = "Far fewer judged documents than in the other runs"  # those without a judgment count as not relevant
+        for name, share, others, said in hardly_judged(judgments, scored.runs, scored.sources):
+            subject = f"{name} ({share:.0%} of the first {FIRST}, {others:.0%} in the others)"
+            notes.append(Note(said, DOUBTFUL if share else BROKEN, kind, subject, runs=(name,)))
+    for run_name, name, ends, said in scored.tie_warnings():
+        fact, subject = f"{name} ({ends})", f"{name} of {run_name} ({ends})"
+        notes.append(Note(f"{run_name}: {said}", DOUBTFUL, _MOVED, subject, runs=(run_name,), fact=fact))
+    return gravest_first(notes)

@@ -12,7 +12,7 @@ import numpy as np
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import same
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE, Verdicts, turned_verdict
-from ir_lexirecall.present.text import correction_words, estimate_words, how_tested, listed
+from ir_lexirecall.present.text import correction_words, estimate_words, gathered, how_tested, listed
 
 if TYPE_CHECKING:
     from ir_lexirecall.benchmarks import Benchmark
@@ -62,9 +62,7 @@ def direction_words(criterion: Criterion) -> str:
 
 def directions(by: Mapping[str, Criterion]) -> str:
     """Which value is better, of those measures of which that needs to be said, in a sentence each; empty where there are none."""
-    groups: dict[str, list[str]] = {}
-    for name, criterion in by.items():
-        groups.setdefault(criterion.direction, []).append(name)
+    groups = gathered((criterion.direction, name) for name, criterion in by.items())
     return "".join(f" {words[0].upper()}{words[1:]}: {listed(names)}." for words, names in groups.items() if words)
 
 

@@ -39,13 +39,6 @@ class Column:
     marks: Sequence[str] = ()
     is_p: bool = False
 
-    @classmethod
-    def from_values(cls, name: str, values: Sequence[Any], places: int, marks: Sequence[str] = ()) -> Column:
-        numeric = is_numeric(values)
-        return cls(
-            name, cells_of(name, values, places), numeric, [*marks] if any(marks) else (), numeric and is_p(name)
-        )
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -100,7 +93,9 @@ class Shown:
                 ends = zip(values, given["ci_high"], strict=True)
                 columns.append(Column(f"{confidence} interval", [interval(*both, places) for both in ends]))
             elif name != "ci_high" or "ci_low" not in given:
-                columns.append(Column.from_values(name, values, places, (marks or {}).get(name, ())))
+                numeric, signs = is_numeric(values), [*(marks or {}).get(name, ())]
+                cells = cells_of(name, values, places)
+                columns.append(Column(name, cells, numeric, signs if any(signs) else (), numeric and is_p(name)))
         return cls(columns, title, notes)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
@@ -154,9 +149,23 @@ class Shown:
         return "\n".join(lines)
 
     def html(self, most: int | None = None) -> str:
-        """The table as HTML; of many rows the first ``most``, and how many more there are."""
-        ways = ["right" if column.numeric else "left" for column in self.columns]
-        return html_table(self._drawn(texts.escape_html, _html_mark, lambda _: ""), ways, self.title, most)
+        """The table as HTML; of many rows the first ``most``, and how many more there are.
+
+        >>> Shown.from_frame({"run": ["a", "b", "c"]}).html(most=1).partition("<p>")[2]
+        '<small>2 more rows</small></p>'
+        """
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            ways = ("right" if column.numeric else "left" for column in self.columns)
+            pairs = zip(cells, ways, strict=True)
+            return "".join(f'<{tag} style="text-align:{way}">{cell}</{tag}>' for cell, way in pairs)
+
+        head, *body = self._drawn(texts.escape_html, _html_mark, lambda _: "")
+        shown = body[:most]
+        title = f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>' if self.title else ""
+        lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
+        more = f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>" if len(shown) < len(body) else ""
+        return f"<table>{title}<thead><tr>{row(head, 'th')}</tr></thead><tbody>{lines}</tbody></table>{more}"
 
     def _drawn(
         self,
@@ -180,25 +189,6 @@ class Shown:
                 cells = [pad(cell, wide, "right" if column.numeric else "left") for cell in cells]
             columns.append(cells)
         return [list(row) for row in zip(*columns, strict=True)]
-
-
-def html_table(rows: Sequence[Sequence[str]], align: Sequence[str], title: str = "", most: int | None = None) -> str:
-    """A table of escaped texts as HTML, its head first; of many rows the first ones, and how many more there are.
-
-    >>> html_table([["run"], ["a"], ["b"], ["c"]], ["left"], most=1).partition("<p>")[2]
-    '<small>2 more rows</small></p>'
-    """
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        pairs = zip(cells, align, strict=True)
-        return "".join(f'<{tag} style="text-align:{way}">{cell}</{tag}>' for cell, way in pairs)
-
-    head, *body = rows
-    shown = body if most is None else body[:most]
-    caption = f'<caption style="text-align:left">{texts.escape_html(title)}</caption>' if title else ""
-    lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
-    more = f"<p><small>{count(len(body) - len(shown), 'more row')}</small></p>" if len(shown) < len(body) else ""
-    return f"<table>{caption}<thead><tr>{row(head, 'th')}</tr></thead><tbody>{lines}</tbody></table>{more}"
 
 
 def best_marks(values: Iterable[float], *, smaller_is_better: bool = False) -> list[str]:
@@ -241,8 +231,11 @@ def cells_of(name: str, values: Sequence[Any], places: int) -> list[str]:
     for value in map(plain, values):
         if isinstance(value, float):
             shown.append(texts.format_p(value) if is_p(name) else texts.format_number(value, places))
+        elif isinstance(value, bool):
+            shown.append("yes" if value else "no")
         else:
-            shown.append("-" if value is None else _word(value))
+            known = value if isinstance(value, list) else ["-" if value is None else value]
+            shown.append(", ".join(map(str, known)))
     return shown
 
 
@@ -256,12 +249,6 @@ def plain(value: Any) -> Any:
     if missing or (isinstance(value, float) and math.isnan(value)):
         return None
     return str(value) if isinstance(value, Fraction) else value
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 # -- marks and their room --------------------------------------------------------------------------

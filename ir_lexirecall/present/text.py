@@ -12,10 +12,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from ir_lexirecall.significance import SignificanceTest
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 _LATEX = {
     "\\": "\\textbackslash{}",
@@ -103,12 +106,10 @@ def printable(text: str) -> str:
     >>> printable("文書 é")
     '文書 é'
     """
-    return text if text.isprintable() else "".join(map(_visible, text))
-
-
-def _visible(character: str) -> str:
-    obeyed = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in _JOINERS
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii") if obeyed else character
+    if text.isprintable():
+        return text
+    obeyed = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")} - set(_JOINERS)
+    return "".join(c.encode("unicode_escape", "surrogatepass").decode("ascii") if c in obeyed else c for c in text)
 
 
 def short_name(name: str) -> str:
@@ -315,6 +316,18 @@ def p_words(p: float) -> str:
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
+def gathered(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Values by their keys, in order: what sentences say once of several names.
+
+    >>> gathered([("t", "AP"), ("sign", "rpp"), ("t", "LR")])
+    {'t': ['AP', 'LR'], 'sign': ['rpp']}
+    """
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 # -- tests -----------------------------------------------------------------------------------------
 
 
@@ -325,11 +338,10 @@ def how_tested(tests: Mapping[str, SignificanceTest], comparisons: int, *, one_s
     >>> how_tested({"AP": SignificanceTest("t"), "lexirecall": SignificanceTest("sign")}, 10)
     "paired t-test for AP, sign test for lexirecall; Holm's correction for 10 comparisons, p <= 0.05"
     """
-    by_test: dict[str, list[str]] = {}
-    for name, test in tests.items():
-        units = "" if test.groups is None else " with groups of queries as units"
-        side = "one-sided " if one_sided else ""
-        by_test.setdefault(side + _TESTS[str(test.name)] + units, []).append(name)
+    side, units = "one-sided " if one_sided else "", " with groups of queries as units"
+    by_test = gathered(
+        (f"{side}{_TESTS[str(test.name)]}{'' if test.groups is None else units}", name) for name, test in tests.items()
+    )
     several = len(by_test) > 1
     words = ", ".join(f"{test} for {listed(names)}" if several else test for test, names in by_test.items())
     first = next(iter(tests.values()))
@@ -365,9 +377,7 @@ def fact_words(value: Any) -> str:
     ('AP, LR', 't', 't (AP, LR), sign (rpp)')
     """
     if isinstance(value, Mapping):
-        names: dict[str, list[str]] = {}
-        for name, fact in value.items():
-            names.setdefault(fact_words(fact), []).append(str(name))
+        names = gathered((fact_words(fact), str(name)) for name, fact in value.items())
         if len(names) == 1:
             return next(iter(names))
         return ", ".join(f"{fact} ({', '.join(some)})" for fact, some in names.items())

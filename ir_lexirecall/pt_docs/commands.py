@@ -6,10 +6,10 @@ import contextlib
 import io
 import os
 import shlex
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ir_lexirecall.cli import main
 from ir_lexirecall.data import demo
@@ -45,24 +45,17 @@ def write_files(folder: Path) -> None:
 
     ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
     """
-    qrels = demo.qrels()[["query_id", "subtopic_id", "doc_id", "relevance"]]
-    qrels.to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
+    demo.write(folder)
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
-    queries = sorted(qrels["query_id"].unique())
+    for name in demo.RUNS:
+        shutil.copy(folder / f"{name}.run", folder / "runs" / "lexirecall-demo")
+    for name, run in (("main", "bm25"), ("branch", "bm25_rerank")):
+        shutil.copy(folder / f"{run}.run", folder / f"{name}.run")
     for name, groups in (("types", 3), ("users", 6)):
-        lines = [f"{query_id}\t{name[:-1]} {i % groups}\n" for i, query_id in enumerate(queries)]
+        lines = [
+            f"{query_id}\t{name[:-1]} {i % groups}\n" for i, query_id in enumerate(sorted(demo.queries()["query_id"]))
+        ]
         (folder / f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
-    runs = demo.runs()
-    for name, run in runs.items():
-        _write_run(run, folder / "runs" / "lexirecall-demo", name)
-    for name, run in {**runs, "main": runs["bm25"], "branch": runs["bm25_rerank"]}.items():
-        _write_run(run, folder, name)
     for name in ("bm25", "ql"):
-        values = evaluate(["AP", "P@10"], demo.qrels(), runs[name])
+        values = evaluate(["AP", "P@10"], demo.qrels(), demo.run(name))
         (folder / f"{name}.eval").write_text(trec_eval_lines(values.mean(), values, run=name) + "\n", encoding="utf-8")
-
-
-def _write_run(run: Any, folder: Path, name: str) -> None:
-    rows = run.assign(q0="Q0", rank=run.groupby("query_id").cumcount() + 1, tag=name)
-    rows = rows[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
-    rows.to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)

@@ -35,31 +35,20 @@ suppress_warnings = ["myst.header"]
 # -- references ----------------------------------------------------------------------------------------------------------
 
 nitpicky = True
-nitpick_ignore_regex = [
-    # What other packages define: their documentation is not at hand where there is no network.
-    (
-        r"py:.*",
-        r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
-    ),
-    (r"py:.*", r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*"),
-    (
-        r"py:.*",
-        r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike)",
-    ),
-    # Fields of results that are for the library itself; the options of a function, which its docstring lists.
-    (r"py:class", r"\w*Options"),
-    (
-        r"py:class",
-        r"ir_lexirecall\.(significance|preferences|data\.(judgments|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
-    ),
-    (
-        r"py:class",
-        r"ir_lexirecall\.(comparison\.(criteria|verdicts|judgments)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
-    ),
-    (r"py:class", r"(TextsLike|JSONLike|Contrasts|PairedTest)"),  # names of types in annotations
-    (r"py:class", r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+"),
-    (r"py:class", r"pyterrier_lexirecall\.experiment\.SignTest"),
+ELSEWHERE = [  # what other packages define: their documentation is not at hand where there is no network
+    r"(os|datetime|pathlib|typing|collections|numpy|np|pandas|pd|polars|pl|pyarrow|pa|matplotlib|ir_measures|ir_datasets)\..*",
+    r"(pyterrier|pt|pyspark|lenskit|sentence_transformers|torch)\..*",
+    r"(Any|Callable|Mapping|Sequence|Iterable|Iterator|Unpack|NDArray|Floats|Ints|Bools|Path|Provider|IRMeasure|optional|array|Mapping\[str|ItemListCollection|DataFrame|ValuesLike)",
 ]
+INTERNAL = [  # fields of results that are for the library itself; the options of a function, which its docstring lists
+    r"\w*Options",
+    r"ir_lexirecall\.(significance|preferences|data\.(judgments|collection|lookup|alignment|aspects|pools))\.\w+(\.\w+)?",
+    r"ir_lexirecall\.(comparison\.(criteria|verdicts|judgments)\.\w+|data\.aligned_run\.Ties|judging\.\w+\.\w+)",
+    r"(TextsLike|JSONLike|Contrasts|PairedTest)",  # names of types in annotations
+    r"ir_lexirecall\.(descriptions\.description|measures\.about|_util\.arrays)\.\w+",
+    r"pyterrier_lexirecall\.experiment\.SignTest",
+]
+nitpick_ignore_regex = [(r"py:.*", name) for name in ELSEWHERE] + [(r"py:class", name) for name in INTERNAL]
 
 # The integrations' signatures can be read without the frameworks.
 autodoc_mock_imports = [

@@ -30,56 +30,13 @@ EMPTY = "#8884"
 ACCENT = "#d9480f"
 SHOWN = 13  # documents of a ranking in the overview
 
-# Rankings of at most ten documents, one character or group for each; '.' is a document that is not relevant.
-BINARY = [
-    "111.......",
-    ".111......",
-    "1.1.1.....",
-    "11.......1",
-    "1....1...1",
-    "...1.1.1..",
-    ".......111",
-    "11........",
-]
-GRADED = [
-    "211.......",
-    "112.......",
-    "2..1..1...",
-    ".211......",
-    "...2.1.1..",
-    "1.1.....2.",
-    "......211.",
-    "2.........",
-]
-COVERED = [
-    "a b c . . . . .",
-    "abc . . . . . . .",
-    "a a a b c . . .",
-    "ab ab c . . . . .",
-    ". a . b . c . .",
-    ". . ab . . c . .",
-    "a b . . . . . .",
-]
-JUDGED = [
-    "22 22 11 . . .",
-    "22 20 02 . . .",
-    "20 22 11 . . .",
-    "11 11 22 . . .",
-    "20 20 22 . . .",
-    "02 02 22 . . .",
-    ". . 22 22 11 .",
-]
-PARTLY_JUDGED = [
-    "1 1 2 1 1 1 2 1 1 1",
-    "1 1 2 1 1 1 2 1 . .",
-    "1 . 2 . 1 1 2 . 1 1",
-    ". . . . . 1 2 1 1 1",
-    ". . . . . . . . . 1",
-]
 ASPECTS = {"relevance": 2, "quality": 2}
-RANKINGS = {"binary": BINARY, "graded": GRADED, "collections": BINARY, "subtopics": COVERED, "aspects": JUDGED}
-RANKINGS |= {"unjudged": PARTLY_JUDGED}
-"""What measures of each family are drawn for."""
+BLOCKS = map(str.splitlines, (Path(__file__).parent / "rankings.txt").read_text(encoding="utf-8").split("\n\n"))
+RANKINGS = {family: [line.split() for line in lines] for families, *lines in BLOCKS for family in families.split()}
+"""What measures of each family are drawn for: rankings of at most ten documents; '.' is a document that is not relevant."""
+OF_RANKS = ("binary", "collections", "graded")  # families with a curve: what one relevant document is worth
+MEANING = {"subtopics": "letters are subtopics", "aspects": "grades for relevance and quality"}
+MEANING |= dict.fromkeys(("binary", "collections"), "1 is relevant")
 
 
 class Drawing:
@@ -139,30 +96,18 @@ def plain(ax: Any) -> Any:
 
 def rewards(name: str) -> Drawing:
     """Rankings ordered by a measure; and what one relevant document is worth at each rank, where that says something."""
-    rankings = RANKINGS[REGISTRY[name].FAMILY]
-    measure = with_required(name)
-    cells = [ranking.split() if " " in ranking else list(ranking) for ranking in rankings]
-    value = irl.evaluate(measure, *collection(cells, rankings))[measure]
-    smaller = REGISTRY[name].SMALLER_IS_BETTER
-    order = sorted(range(len(cells)), key=lambda i: value[f"q{i}"], reverse=not smaller)
-    curve = rankings in (BINARY, GRADED)
+    family, measure = REGISTRY[name].FAMILY, with_required(name)
+    cells, curve = RANKINGS[family], family in OF_RANKS
+    value = irl.evaluate(measure, *collection(cells, family))[measure]
+    order = sorted(range(len(cells)), key=lambda i: value[f"q{i}"], reverse=not REGISTRY[name].SMALLER_IS_BETTER)
     figure = new_figure(7.4 if curve else 5.4, 0.3 * len(cells) + 0.5)
     left, right = figure.subplots(1, 2, width_ratios=[3, 2]) if curve else (figure.subplots(), None)
-    values = [float(value[f"q{i}"]) for i in order]
-    ladder(plain(left), [cells[i] for i in order], values, measure)
+    ladder(plain(left), [cells[i] for i in order], [float(value[f"q{i}"]) for i in order])
     if right is not None:
-        worth(plain(right), measure, "2" if rankings is GRADED else "1")
-    texts = [f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order]
-    what = {
-        id(BINARY): "1 is relevant",
-        id(COVERED): "letters are subtopics",
-        id(JUDGED): "grades for relevance and quality",
-    }
-    about = what.get(id(rankings), "grades")
-    dot = "judged" if rankings is PARTLY_JUDGED else "relevant"
-    return Drawing(
-        figure, f"{len(cells)} rankings ({about}, a dot is not {dot}), best first by {measure}: " + "; ".join(texts)
-    )
+        worth(plain(right), measure, 2 if family == "graded" else 1)
+    texts = "; ".join(f"{' '.join(cells[i])}: {value[f'q{i}']:.3g}" for i in order)
+    about = f"{MEANING.get(family, 'grades')}, a dot is not {'judged' if family == 'unjudged' else 'relevant'}"
+    return Drawing(figure, f"{len(cells)} rankings ({about}), best first by {measure}: {texts}")
 
 
 def with_required(name: str) -> str:
@@ -174,38 +119,32 @@ def with_required(name: str) -> str:
     return str(REGISTRY[name](**params))
 
 
-def collection(
-    cells: Sequence[Sequence[str]], rankings: Sequence[str]
-) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
+def collection(cells: Sequence[Sequence[str]], family: str) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Qrels and run in which the i-th ranking answers query ``q{i}``; what a ranking lacks of the first one was not retrieved."""
-    rows, run = [], {}
-    everything = sorted(c for c in cells[0] if c != ".")
+    rows: list[dict[str, Any]] = []
+    run = {}
     for i, ranking in enumerate(cells):
         run[f"q{i}"] = {f"d{place}": -float(place) for place in range(len(ranking))}
-        missing = list(everything) if rankings in (BINARY, GRADED) else []
-        for place, cell in enumerate(ranking):
-            if cell in missing:
+        missing = sorted(c for c in cells[0] if c != ".") if family in OF_RANKS else []
+        if family == "subtopics" and "c" not in "".join(ranking):
+            missing = ["c"]
+        for cell in ranking:
+            if family in OF_RANKS and cell in missing:
                 missing.remove(cell)
-            rows += labels(f"q{i}", f"d{place}", cell, rankings)
-        for place, cell in enumerate(missing):
-            rows += labels(f"q{i}", f"missing{place}", cell, rankings)
-        if rankings is COVERED and "c" not in "".join(ranking):
-            rows += labels(f"q{i}", "missing", "c", rankings)
+        documents = {f"d{place}": cell for place, cell in enumerate(ranking) if cell != "."}
+        documents |= {f"missing{place}": cell for place, cell in enumerate(missing)}
+        for doc_id, cell in documents.items():
+            row = {"query_id": f"q{i}", "doc_id": doc_id}
+            if family == "subtopics":
+                rows += [{**row, "subtopic_id": letter, "relevance": 1} for letter in cell]
+            elif family == "aspects":
+                rows.append({**row, "relevance": int(cell[0]), "quality": int(cell[1])})
+            else:
+                rows.append({**row, "relevance": int(cell)})
     return pd.DataFrame(rows), run
 
 
-def labels(query: str, doc: str, cell: str, rankings: Sequence[str]) -> list[dict[str, Any]]:
-    row: dict[str, Any] = {"query_id": query, "doc_id": doc}
-    if cell == ".":
-        return []
-    if rankings is COVERED:
-        return [{**row, "subtopic_id": letter, "relevance": 1} for letter in cell]
-    if rankings is JUDGED:
-        return [{**row, "relevance": int(cell[0]), "quality": int(cell[1])}]
-    return [{**row, "relevance": int(cell)}]
-
-
-def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float], measure: str) -> None:
+def ladder(ax: Any, rankings: Sequence[Sequence[str]], values: Sequence[float]) -> None:
     """A strip of cells for each ranking, and its value."""
     width = max(map(len, rankings))
     for y, (ranking, value) in enumerate(zip(rankings, values, strict=True)):
@@ -225,20 +164,18 @@ def paint(ax: Any, x: float, y: float, cell: str) -> None:
     if cell == ".":
         ax.add_patch(Rectangle((x + 0.06, y + 0.12), 0.88, 0.76, facecolor=EMPTY, linewidth=0))
         return
-    parts = [BLUES.get(part, SUBTOPICS.get(part, EMPTY)) for part in cell]
-    for i, colour in enumerate(parts):
-        share = 0.88 / len(parts)
-        ax.add_patch(Rectangle((x + 0.06 + i * share, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
-    dark = [part in ("2", "3", "a") for part in cell]
+    share = 0.88 / len(cell)
     for i, part in enumerate(cell):
-        at = x + 0.06 + (i + 0.5) * 0.88 / len(cell)
-        ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color="white" if dark[i] else "black")
+        colour = BLUES.get(part, SUBTOPICS.get(part, EMPTY))
+        ax.add_patch(Rectangle((x + 0.06 + i * share, y + 0.12), share, 0.76, facecolor=colour, linewidth=0))
+        ink, at = "white" if part in ("2", "3", "a") else "black", x + 0.06 + (i + 0.5) * share
+        ax.text(at, y + 0.52, part, ha="center", va="center", fontsize=7, color=ink)
 
 
-def worth(ax: Any, measure: str, grade: str) -> None:
+def worth(ax: Any, measure: str, grade: int) -> None:
     """The value of a ranking with one relevant document, by its rank."""
     ranks = range(1, 21)
-    qrels = {f"q{i}": {"d": int(grade)} for i in ranks}
+    qrels = {f"q{i}": {"d": grade} for i in ranks}
     run = {f"q{i}": {**{f"x{j}": -float(j) for j in range(1, i)}, "d": -float(i)} for i in ranks}
     value = irl.evaluate(measure, qrels, run)[measure]
     ax.plot(list(ranks), [value[f"q{i}"] for i in ranks], color=BLUES["2"], marker="o", markersize=3, linewidth=1)

@@ -90,11 +90,10 @@ def typeset(symbol: str) -> str:
 
 def drawing(name: str) -> str:
     """What the measure rewards, as a picture with words below."""
-    picture = drawings.rewards(name)
-    family = drawings.RANKINGS[REGISTRY[name].FAMILY]
-    which = {id(drawings.COVERED): "letters are subtopics", id(drawings.JUDGED): "left: relevance, right: quality"}
-    told = which.get(id(family), "three relevant documents, in one ranking not all of them retrieved")
-    also = "; right, one relevant document alone" if family in (drawings.BINARY, drawings.GRADED) else ""
+    picture, family = drawings.rewards(name), REGISTRY[name].FAMILY
+    which = {"subtopics": "letters are subtopics", "aspects": "left: relevance, right: quality"}
+    told = which.get(family, "three relevant documents, in one ranking not all of them retrieved")
+    also = "; right, one relevant document alone" if family in drawings.OF_RANKS else ""
     words = f"What {drawings.with_required(name)} rewards: rankings, best first ({told}){also}."
     return figure(picture.inline(name), words)
 

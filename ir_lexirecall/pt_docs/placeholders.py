@@ -35,8 +35,6 @@ READ_FIRST = (
 )
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
-
-
 _CODE = re.compile(r"^\.\. code-block:: Python\n(?: +:.*\n)*\n(?:(?: .*)?\n)+", re.MULTILINE)
 _OUTPUT = re.compile(
     r"^ *\.\. rst-class:: sphx-glr-script-out\n\n *\.\. code-block:: none\n\n((?:(?: .*)?\n)+)", re.MULTILINE
@@ -214,44 +212,11 @@ def studies(_: str) -> str:
     return "\n".join(rows) + "\n"
 
 
-def frameworks(_: str) -> str:
-    """The reference of integrations whose frameworks need not be there."""
-    return FRAMEWORKS
-
-
-FRAMEWORKS = """
-LensKit
--------
-
-Extra ``lenskit``.
-
-.. autoclass:: lenskit_lexirecall.TSE
-.. autoclass:: lenskit_lexirecall.LexiRecall
-.. autoclass:: lenskit_lexirecall.Metric
-.. autofunction:: lenskit_lexirecall.compare
-
-Spark
------
-
-Extra ``spark``.
-
-.. autofunction:: spark_lexirecall.evaluate
-.. autofunction:: spark_lexirecall.compare
-
-sentence-transformers
----------------------
-
-Extra ``sentence-transformers``.
-
-.. autoclass:: sentence_transformers_lexirecall.LexiRecallEvaluator
-   :members:
-.. autoclass:: sentence_transformers_lexirecall.LexiRecallSparseEvaluator
-.. autoclass:: sentence_transformers_lexirecall.LexiRecallRerankingEvaluator
-"""
 MAKERS: dict[str, Callable[[str], str]] = {
     "contents": contents,
     "file": file,
-    "frameworks": frameworks,
+    # Of integrations whose frameworks need not be there.
+    "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
     "link": link,
     "measures": lambda _: measure_pages.table_of_ours(),
     "names": names,

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from ir_lexirecall._util.errors import required
-from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
@@ -91,22 +90,43 @@ class Report:
         environment = jinja2.Environment(
             loader=jinja2.PackageLoader("ir_lexirecall.reports"),
             autoescape=True,
-            finalize=_visible,
+            # Texts without characters that a reader's screen would obey.
+            finalize=lambda x: printable(x) if isinstance(x, str) and not hasattr(x, "__html__") else x,
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        short = short_names(self.result.criteria)
         environment.filters.update(
-            number=number, signed=signed, p_value=p_value, verdict=verdict_words, brief=self._brief
+            number=number,
+            signed=signed,
+            p_value=p_value,
+            verdict=verdict_words,
+            brief=lambda sentence: in_short(sentence, short).replace("p <= ", "p ≤ "),
+        )
+        result: Any = self.result
+        if isinstance(result, Benchmark) and len(result) == 1:
+            result = next(iter(result.values()))
+        many = isinstance(result, Benchmark)
+        sources = list(result) if many else list(filter(None, [result.source]))
+        title = ": ".join(["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])])
+        date = datetime.datetime.now(datetime.UTC) if self.date is None else self.date
+        style, script = (
+            files("ir_lexirecall.reports").joinpath(f"templates/report.{kind}").read_text(encoding="utf-8").strip()
+            for kind in ("css", "js")
         )
         found = versions(_RELIED_ON)
-        style, script = _asset("report.css"), _asset("report.js")
-        date = datetime.datetime.now(datetime.UTC) if self.date is None else self.date
-        isodate = date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {}))
+        facts = {name: fact for name, fact in result.provenance.items() if name not in ("metadata", "versions")}
+        facts |= {f"{name} says": metadata for name, metadata in (result.provenance.get("metadata") or {}).items()}
+        finding = benchmark_finding(result) if many else comparison_finding(result)
+        notes = benchmark_caveats(result) if many else comparison_caveats(result)
+        rankings = sections.rankings_of(result, notes)
+        tables, left_out = fitting(tables_of(result), _MOST_CELLS)
+        by_query, too_many = fitting(values_by_query(result), _MOST_VALUES)
         return environment.get_template("report.html").render(
-            title=self._default_title() if self.title is None else self.title,
+            title=title if self.title is None else self.title,
             version=version("ir-lexirecall"),
-            date=isodate,
+            date=date.isoformat(**({"timespec": "seconds"} if isinstance(date, datetime.datetime) else {})),
             style=style,
             style_hash=_hash(style),
             script=script,
@@ -114,54 +134,24 @@ class Report:
             forest=svg.FOREST,
             direction_words=direction_words,
             reward=svg.REWARD,
+            sentences=finding.sentences,
+            notes=grouped(note for note in notes if len(note.runs) < 2),
+            of_pairs=[note for note in notes if len(note.runs) == 2],
+            rankings=rankings,
+            best=sections.best_sets(rankings),
+            collections={name: len(one.query_ids) for name, one in result.items()} if many else {},
+            baseline=result.baseline,
+            overall=sections.overall_of(result, rankings) if many else [],
+            groups=[] if many else sections.groups_of(result),
+            heatmaps=[] if many else sections.heatmaps_of(result),
+            tables=tables | by_query,
+            left_out=list(filter(None, [left_out, too_many])),
+            browsers=self._browsers(),
             command=self.command,
             files=[_input(what, os.fspath(source)) for what, source in self.inputs.items()],
-            settings=_settings(self._single),
+            settings={name.replace("_", " "): "none" if x is None else fact_words(x) for name, x in facts.items()},
             versions={"Python": found.pop("python"), **{name.replace("_", "-"): found[name] for name in found}},
-            **self._sections(),
         )
-
-    @cached_property
-    def _single(self) -> Comparison | Benchmark:
-        """The result; of a benchmark of a single collection, its comparison."""
-        if isinstance(self.result, Benchmark) and len(self.result) == 1:
-            return next(iter(self.result.values()))
-        return self.result
-
-    def _brief(self, sentence: str) -> str:
-        return in_short(sentence, short_names(self.result.criteria)).replace("p <= ", "p ≤ ")
-
-    def _default_title(self) -> str:
-        """What the page is, and of which collections."""
-        single = self._single
-        sources = list(single) if isinstance(single, Benchmark) else list(filter(None, [single.source]))
-        return ": ".join(["Retrieval evaluation", *([listed(sources, _MOST_TITLES)] if sources else [])])
-
-    def _sections(self) -> dict[str, Any]:
-        result: Any = self._single
-        many = isinstance(result, Benchmark)
-        if many:
-            finding, notes = benchmark_finding(result), benchmark_caveats(result)
-        else:
-            finding, notes = comparison_finding(result), comparison_caveats(result)
-        rankings = sections.rankings_of(result, notes)
-        tables, left_out = fitting(tables_of(result), _MOST_CELLS)
-        by_query, too_many = fitting(values_by_query(result), _MOST_VALUES)
-        return {
-            "sentences": finding.sentences,
-            "notes": grouped(note for note in notes if len(note.runs) < 2),
-            "of_pairs": [note for note in notes if len(note.runs) == 2],
-            "rankings": rankings,
-            "best": sections.best_sets(rankings),
-            "collections": {name: len(one.query_ids) for name, one in result.items()} if many else {},
-            "baseline": result.baseline,
-            "overall": sections.overall_of(result, rankings) if many else [],
-            "groups": [] if many else sections.groups_of(result),
-            "heatmaps": [] if many else sections.heatmaps_of(result),
-            "tables": tables | by_query,
-            "left_out": list(filter(None, [left_out, too_many])),
-            "browsers": self._browsers(),
-        }
 
     def _browsers(self) -> list[BrowserData]:
         """What the query browser shows, for each collection that has something to browse."""
@@ -177,15 +167,6 @@ class Report:
         return [data for data in made if data is not None]
 
 
-def _visible(value: Any) -> Any:
-    """What a page shows of a value: texts without characters that a reader's screen would obey."""
-    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
-
-
-def _asset(name: str) -> str:
-    return files("ir_lexirecall.reports").joinpath(f"templates/{name}").read_text(encoding="utf-8").strip()
-
-
 def _hash(text: str) -> str:
     return b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -199,10 +180,3 @@ def _input(what: str, source: str) -> dict[str, Any]:
         while block := file.read(2**20):
             digest.update(block)
         return {"what": what, "source": source, "size": file.tell(), "sha256": digest.hexdigest()}
-
-
-def _settings(result: Comparison | Benchmark) -> dict[str, str]:
-    """What was asked, by name."""
-    facts = {name: fact for name, fact in result.provenance.items() if name not in ("metadata", "versions")}
-    facts |= {f"{name} says": metadata for name, metadata in (result.provenance.get("metadata") or {}).items()}
-    return {name.replace("_", " "): "none" if fact is None else fact_words(fact) for name, fact in facts.items()}

@@ -80,7 +80,8 @@ def browser_data(
     ``details``: how many pairs of runs at most, those of the best runs first; None: as many as fit. ``parts``: among how many
     collections the room of the page is divided.
     """
-    counted = _counted(result)
+    some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
+    counted = np.flatnonzero([query_id in some for query_id in result.query_ids])  # for some criterion
     if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
         return None
     judgments = result.scored.judgments
@@ -97,7 +98,9 @@ def browser_data(
     query_ids = [judgments.query_ids[q] for q in queries.tolist()]
     store = sources.store()
     texts = _texts(_highest_first(ids, grades, rel, rankings, numbers), sources, store, _MOST_TEXT // parts)
-    query_texts = _query_texts(query_ids, sources, store)
+    of_queries: Mapping[str, Any] = {str(q): text for q, text in (sources.queries or {}).items()}
+    if not of_queries and store is not None:
+        of_queries = store.query_texts
     criteria = [_criterion(result, name, names, query_ids) for name in result.criteria]
     with progress_bar(progress, pairs, desc="pairs") as bar:
         decided = [[_decided(result, a, b, name, query_ids) for name in result.criteria] for a, b in bar]
@@ -107,8 +110,8 @@ def browser_data(
         "rel": rel,
         "depth": depth,
         "queries": [
-            {"id": printable(query_id), "text": text, "m": m}
-            for query_id, text, m in zip(query_ids, query_texts, judgments.m(rel)[queries].tolist(), strict=True)
+            {"id": printable(query_id), "text": _shown(str(of_queries.get(query_id, ""))), "m": m}
+            for query_id, m in zip(query_ids, judgments.m(rel)[queries].tolist(), strict=True)
         ],
         "docs": [list(map(printable, documents)) for documents in ids],
         "grades": grades,
@@ -131,12 +134,6 @@ def browser_data(
     if not sources.runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
     return BrowserData(b64encode(packed).decode("ascii"), " ".join(said), collection)
-
-
-def _counted(result: Comparison) -> Ints:
-    """Places, among all queries, of those that count for some criterion."""
-    some = {query_id for criterion in result.by.values() for query_id in criterion.query_ids}
-    return np.flatnonzero([query_id in some for query_id in result.query_ids])
 
 
 def _queries_shown(result: Comparison, counted: Ints, most: int) -> Ints:
@@ -230,17 +227,12 @@ def _highest_first(
     """The documents that are shown: those that stand highest in some ranking first, relevant ones that none has last."""
     best: dict[str, int] = {}
     for name, ranking in rankings.items():
-        for query, number, rank in zip(
-            *map(np.ndarray.tolist, (ranking.query, numbers[name], ranking.rank)), strict=True
-        ):
+        columns = (column.tolist() for column in (ranking.query, numbers[name], ranking.rank))
+        for query, number, rank in zip(*columns, strict=True):
             doc_id = ids[query][number]
             best[doc_id] = min(rank, best.get(doc_id, rank))
-    missed = [
-        doc_id
-        for documents, judged in zip(ids, grades, strict=True)
-        for doc_id, grade in zip(documents, judged, strict=True)
-        if grade is not None and grade >= rel
-    ]
+    pairs = (pair for of_query in zip(ids, grades, strict=True) for pair in zip(*of_query, strict=True))
+    missed = [doc_id for doc_id, grade in pairs if grade is not None and grade >= rel]
     return list(dict.fromkeys([*sorted(best, key=best.__getitem__), *missed]))
 
 
@@ -260,14 +252,6 @@ def _texts(doc_ids: Sequence[str], sources: Sources, store: Collection | None, r
             break
         texts[doc_id] = short
     return texts
-
-
-def _query_texts(query_ids: Sequence[str], sources: Sources, store: Collection | None) -> list[str]:
-    """Texts of the queries, empty where there are none."""
-    found: Mapping[str, Any] = {} if sources.queries is None else {str(q): text for q, text in sources.queries.items()}
-    if not found and store is not None:
-        found = store.query_texts
-    return [_shown(str(found.get(query_id, ""))) for query_id in query_ids]
 
 
 def _shown(text: str) -> str:

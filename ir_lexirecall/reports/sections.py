@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.lazy import cached_property
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, NOT_WORSE, WITHIN, WORSE
@@ -89,70 +90,67 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[R
     else:
         standings = standings_of(result)
     by_run = {run: notes_of_run(run, notes) for run in result.runs}
-    return [_ranking(result, standing, standings, by_run) for standing in standings]
-
-
-def _ranking(
-    result: Comparison | Benchmark,
-    standing: Standing | MacroStanding,
-    all_of_them: Sequence[Standing | MacroStanding],
-    notes: Mapping[str, Sequence[str]],
-) -> Ranking:
-    table, several = standing.ranking, len(standing.runs) > 1
-    compared = several and bool(standing.reference)
-    drawn = difference_marks(standing.against.itertuples(), outer=standing.outer) if compared else []
-    differences = {mark.name: mark for mark in drawn}
-    has_margin = compared and "better_p" in standing.against
-    p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
-    over_all = "rank_low" in table
-    ranks = ranks_of(table) if over_all else []
-    others = [
-        (other, dict(zip(other.ranking["run"], other.ranking["mean"].tolist(), strict=True)))
-        for other in all_of_them
-        if other is not standing
-    ]
-    rows = []
-    for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
-        run = str(row.run)
-        leads = run in standing.leaders and several and not standing.all_alike
-        group = LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
-        kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
-        if result.baseline is not None:
-            kind = differences[run].kind if run in differences else ""
-        ranked = Mark(run, place, row.rank_low, row.rank_high, inner=(row.rank_from, row.rank_to)) if over_all else None
-        rows.append(
-            RankedRun(
-                place,
-                run,
-                float(row.mean),
-                mark._replace(kind=kind),
-                group,
-                None if ranked is None else (ranks[place - 1], ranked),
-                differences.get(run),
-                float(getattr(differences[run].row, p_of.get(differences[run].row.verdict, ""), np.nan))
-                if run in differences
-                else np.nan,
-                [(means[run], run in other.leaders and not other.all_alike) for other, means in others],
-                notes.get(run, []),
+    scored = (next(iter(result.values())) if isinstance(result, Benchmark) else result).scored
+    rankings = []
+    for standing in standings:
+        table, several = standing.ranking, len(standing.runs) > 1
+        compared = several and bool(standing.reference)
+        drawn = difference_marks(standing.against.itertuples(), outer=standing.outer) if compared else []
+        differences = {mark.name: mark for mark in drawn}
+        has_margin = compared and "better_p" in standing.against
+        p_of = _WITH_MARGIN if has_margin else dict.fromkeys(VERDICTS, "p_corrected")
+        over_all = "rank_low" in table
+        ranks = ranks_of(table) if over_all else []
+        others = [other for other in standings if other is not standing]
+        means = [dict(zip(other.ranking["run"], other.ranking["mean"].tolist(), strict=True)) for other in others]
+        rows = []
+        for place, (mark, row) in enumerate(zip(mean_marks(standing), table.itertuples(), strict=True), 1):
+            run, difference = str(row.run), differences.get(str(row.run))
+            leads = run in standing.leaders and several and not standing.all_alike
+            group = LEADS if leads else MAY_BE_BEST if several and run in standing.may_be_best else ""
+            kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
+            if result.baseline is not None:
+                kind = "" if difference is None else difference.kind
+            ranked = (row.rank_from, row.rank_to) if over_all else None
+            rows.append(
+                RankedRun(
+                    place,
+                    run,
+                    float(row.mean),
+                    mark._replace(kind=kind),
+                    group,
+                    (ranks[place - 1], Mark(run, place, row.rank_low, row.rank_high, inner=ranked)) if ranked else None,
+                    difference,
+                    np.nan
+                    if difference is None
+                    else getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan),
+                    [
+                        (mean[run], run in other.leaders and not other.all_alike)
+                        for other, mean in zip(others, means, strict=True)
+                    ],
+                    by_run.get(run, []),
+                )
+            )
+        name = standing.name
+        measure: IRMeasure | None = known_measure(name) if scored is None else scored.measures.get(name)
+        what = measure or getattr(standing.criterion, "preference", None)
+        rankings.append(
+            Ranking(
+                standing=standing,
+                is_baseline=result.baseline is not None,
+                compared=compared,
+                has_margin=has_margin,
+                scale=Scale.of(row.mark for row in rows),
+                difference_scale=Scale.of(drawn, include=[0]),
+                rank_scale=Scale.around([1, len(table)]) if over_all else None,
+                rows=rows,
+                others=[other.name for other in others],
+                confidence=confidence_words(result.provenance),
+                said=describe(what) if what else None,
+                picture=reward(measure) if measure else None,
             )
         )
-    scored = (next(iter(result.values())) if isinstance(result, Benchmark) else result).scored
-    measure: IRMeasure | None = known_measure(standing.name) if scored is None else scored.measures.get(standing.name)
-    what = measure or getattr(standing.criterion, "preference", None)
-    return Ranking(
-        standing=standing,
-        is_baseline=result.baseline is not None,
-        compared=compared,
-        has_margin=has_margin,
-        scale=Scale.of(row.mark for row in rows),
-        difference_scale=Scale.of(drawn, include=[0]),
-        rank_scale=Scale.around([1, len(table)]) if over_all else None,
-        rows=rows,
-        others=[other.name for other, _ in others],
-        confidence=confidence_words(result.provenance),
-        said=describe(what) if what else None,
-        picture=reward(measure) if measure else None,
-    )
+    return rankings
 
 
 def best_sets(rankings: Sequence[Ranking]) -> list[tuple[str, list[str]]]:
@@ -173,19 +171,19 @@ class Forest:
 
     standing: Standing | MacroStanding
     marks: Mapping[str, Sequence[Mark]]
-    scale: Scale
     estimate: str
     confidence: str
+
+    @cached_property
+    def scale(self) -> Scale:
+        return Scale.of((mark for some in self.marks.values() for mark in some), include=[0])
 
 
 def groups_of(result: Comparison) -> list[Forest]:
     """A forest for each criterion; none where there are no groups to compare."""
-    found = []
-    for standing in standings_of(result) if result.grouped and len(result.runs) > 1 else ():
-        marks = group_marks(standing)
-        scale = Scale.of((mark for some in marks.values() for mark in some), include=[0])
-        found.append(Forest(standing, marks, scale, standing.estimate, confidence_words(result.provenance)))
-    return found
+    standings = standings_of(result) if result.grouped and len(result.runs) > 1 else []
+    confidence = confidence_words(result.provenance)
+    return [Forest(standing, group_marks(standing), standing.estimate, confidence) for standing in standings]
 
 
 @dataclass(frozen=True)
@@ -206,31 +204,27 @@ class Overall:
 
 def overall_of(result: Benchmark, rankings: Sequence[Ranking]) -> list[Overall]:
     """What holds over collections by each criterion; nothing of a single run."""
-    return [_overall(result, ranking) for ranking in rankings] if len(result.runs) > 1 else []
-
-
-def _overall(result: Benchmark, ranking: Ranking) -> Overall:
-    name = ranking.standing.name
-    test = result.friedman(name)
-    bars = joined_ranks(test["mean_rank"].to_numpy(), test["critical_difference"])
-    said = ""
-    if not np.isnan(test["p"]):
-        said = (
-            f"Friedman's test that all runs rank alike: chi-squared {test['chi2']:.3f}, p {p_value(test['p'])}; critical "
-            f"difference {test['critical_difference']:.2f} (Nemenyi, which depends on all runs that are there): runs beside one bar do "
-            f"not differ significantly. {wilcoxon_words(test)}"
-        )
-    mean_ranks = [
-        (Mark(str(run), float(value)), [first <= place <= last for first, last in bars])
-        for place, (run, value) in enumerate(test["mean_rank"].items())
-    ]
-    forest = None
-    if result.baseline is not None:
-        marks = collection_marks(result, name)
-        scale = Scale.of((mark for some in marks.values() for mark in some), include=[0])
-        estimate = estimate_words(next(iter(result.values())).test_of(name))
-        forest = Forest(ranking.standing, marks, scale, estimate, ranking.confidence)
-    return Overall(ranking, said, mean_ranks, forest)
+    found = []
+    for ranking in rankings if len(result.runs) > 1 else ():
+        test, name = result.friedman(ranking.standing.name), ranking.standing.name
+        difference, said = test["critical_difference"], ""
+        if not np.isnan(test["p"]):
+            said = (
+                f"Friedman's test that all runs rank alike: chi-squared {test['chi2']:.3f}, p {p_value(test['p'])}; critical "
+                f"difference {difference:.2f} (Nemenyi, which depends on all runs that are there): runs beside one bar do "
+                f"not differ significantly. {wilcoxon_words(test)}"
+            )
+        bars = joined_ranks(test["mean_rank"].to_numpy(), difference)
+        mean_ranks = [
+            (Mark(str(run), float(value)), [first <= place <= last for first, last in bars])
+            for place, (run, value) in enumerate(test["mean_rank"].items())
+        ]
+        forest = None
+        if result.baseline is not None:
+            estimate = estimate_words(next(iter(result.values())).test_of(name))
+            forest = Forest(ranking.standing, collection_marks(result, name), estimate, ranking.confidence)
+        found.append(Overall(ranking, said, mean_ranks, forest))
+    return found
 
 
 # -- run against run -------------------------------------------------------------------------------

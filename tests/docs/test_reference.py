@@ -52,7 +52,7 @@ def public(module: str) -> list[tuple[str, Any]]:
 
 def described(module: str) -> set[str]:
     """Names that the reference, or a measure's page, describes for a module."""
-    sources = [*PAGES.glob("api/*.rst"), PAGES / "placeholders.py", *PAGES.glob("measures/*.rst")]
+    sources = [*PAGES.glob("api/*.rst"), PAGES / "api" / "integrations.txt", *PAGES.glob("measures/*.rst")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     return set(re.findall(rf"auto\w+:: (?:{re.escape(module)}\.)(?:\w+\.)*(\w+)$", text, re.MULTILINE))
 
