@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -35,11 +36,13 @@ Cli = Callable[..., Said]
 
 
 def exit_code(*arguments: str) -> int:
-    """The exit code of a call in this process."""
-    try:
-        return main(arguments)
-    except SystemExit as leaving:  # argparse's way out
-        return leaving.code if isinstance(leaving.code, int) else 1
+    """The exit code of a call in this process, which warns of what others would."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        try:
+            return main(arguments)
+        except SystemExit as leaving:  # argparse's way out
+            return leaving.code if isinstance(leaving.code, int) else 1
 
 
 def program(*arguments: str) -> list[str]:

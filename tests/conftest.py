@@ -120,6 +120,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "not slow"  # xdist hands it to its workers
     if config.option.markexpr == "slow" and "HYPOTHESIS_PROFILE" not in os.environ:
         settings.load_profile("slow")
+    # Of made-up runs and qrels; what is about these warnings asks for them.
+    for about in ("RBU. the qrels name one aspect", ".*retrieves nothing", ".*of its first .* documents are judged"):
+        config.addinivalue_line("filterwarnings", f"ignore:{about}:UserWarning")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of xdist's workers, which would wait for each other's threads
 
 

@@ -28,8 +28,6 @@ from tests.conftest import collections
 from tests.measures.test_standard import FIXED
 from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, RUN, VALUES, frame, rows, strings, tuples
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
-
 STANDARD = [AP, nDCG @ 10, P @ 2, R @ 2, Bpref, NumRet, NumRel, NumQ]
 OURS = [TSE, LR, CWL_ERR10(max_rel=4)]
 

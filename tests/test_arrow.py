@@ -21,11 +21,6 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.evaluation.arrow import RANK_TYPES, align_arrow, evaluate_arrow, measures_by_column, ranks_from_arrow
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
-    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),
-]
-
 MEASURES = [TSE, TSE(exposure="nDCG") @ 7, LR, CWL_ERR10(max_rel=4), RBU(p=0.9) @ 20]
 RUN_TYPES = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("score", pa.float64())])
 EMPTY_RUN = RUN_TYPES.empty_table()

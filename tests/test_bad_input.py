@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import linecache
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,13 +27,6 @@ RUN = {"q1": {"d3": 3.0, "d9": 2.0, "d1": 1.0}, "q2": {"d1": 1.0}}
 NAN = float("nan")
 
 Rows = list[tuple[str, str, Any]]
-
-
-@pytest.fixture(autouse=True)
-def _no_advice_about_subtopics() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="RBU: the qrels name one aspect")
-        yield
 
 
 def refusal(call: Callable[[], Any]) -> str:
@@ -165,6 +158,7 @@ BAD_ROWS: dict[str, tuple[list[str], str, Any, Rows, list[str]]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*do not stand together")  # of rows in files
 @pytest.mark.parametrize(
     ("name", "form"), [pytest.param(name, form) for name, case in BAD_ROWS.items() for form in case[0]]
 )

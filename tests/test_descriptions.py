@@ -51,7 +51,6 @@ def test_nothing_else_is_described() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
-@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
 def test_the_example_can_be_recomputed(name: str) -> None:
     example = irl.describe(name).example
     assert example is not None
@@ -84,9 +83,6 @@ def test_a_page_is_complete(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
-@pytest.mark.filterwarnings(
-    "ignore:the run retrieves nothing:UserWarning", "ignore:RBU. the qrels name one:UserWarning"
-)
 def test_zero_is_what_an_empty_ranking_has(name: str) -> None:
     """An empty ranking is the plainest case of what every page says of 0; those that are better when smaller may differ.
 

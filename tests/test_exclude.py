@@ -18,10 +18,6 @@ import ir_lexirecall as irl
 from ir_lexirecall.data.judgments import Judgments
 from tests.conftest import collections, rankings, subtopic_collections, subtopic_table
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
-)
-
 MEASURES = ["AP", "nDCG@3", "P@2", "Bpref", "NumRet", "LR", "TSE", "CWL_ERR10(max_rel=4)", "RBU@5", "Judged@3"]
 OF_SUBTOPICS = ["RBU@5", "IA(base='nDCG@3')", "D_nDCG@3", "alpha_nDCG@3", "AP", "LR"]
 

@@ -41,11 +41,6 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io import files
 from ir_lexirecall.measures.parsing import parse_measures
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
-    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),  # some are empty
-]
-
 # Ids are decimal numbers, so that columns of integers can hold them; scores tie, so that their order as strings counts.
 QRELS = [
     ("1", "9", 1),

@@ -16,10 +16,6 @@ from ir_lexirecall._util.measure_strings import parse_measure
 from ir_lexirecall.measures.declaration import REGISTRY
 from tests.conftest import PROVIDER, collections, rankings, subtopic_collections, subtopic_table, words
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
-)
-
 REQUIRED = {"cutoff": 5, "recall": 0.5, "max_rel": 4, "aspects": {"relevance": 4, "quality": 4}}
 FURTHER = words(
     "TSE(rel=2)@3 TSE(exposure='nDCG',impute='optimistic',n=5000,normalize=True) LR(form='weighted',n=5000)@3 "

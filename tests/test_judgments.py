@@ -16,11 +16,6 @@ import ir_lexirecall as irl
 from ir_lexirecall import CAM, CWL_ERR10, LR, MM, RBU, TOMA, TSE
 from ir_lexirecall.data.judgments import Judgments
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
-    pytest.mark.filterwarnings("ignore:the run retrieves nothing:UserWarning"),
-]
-
 
 def drawn_parts(data: st.DataObject, judgments: Judgments) -> list[list[str]]:
     """The queries, in up to three parts, one of which may be empty."""

@@ -28,8 +28,6 @@ from tests.conftest import (
     words,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
-
 MISSING = st.lists(GRADES, min_size=1, max_size=4)
 
 

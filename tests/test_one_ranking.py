@@ -41,7 +41,6 @@ def test_values_are_those_of_evaluate(collection: Any, measure: str) -> None:
     subtopic_collections(st.integers(0, 3)),
     st.sampled_from(["RBU@5", "IA(base='AP')", "SRR", "EU(max_rel=3)", "StRecall@3", "AP"]),
 )
-@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect")
 def test_subtopics_are_those_of_evaluate(collection: Any, measure: str) -> None:
     qrels, run = collection
     rows = [irl_row(q, t, d, g) for q, aspects in qrels.items() for t, docs in aspects.items() for d, g in docs.items()]

@@ -25,10 +25,6 @@ from ir_lexirecall.measures import cwl, rbu
 from tests.conftest import collections
 from tests.odd_inputs import ODD_QRELS, ODD_RUNS, QRELS, frame, rows
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:.* retrieves nothing:UserWarning", "ignore:RBU. the qrels name one aspect:UserWarning"
-)
-
 MEASURES = [
     *("AP", "nDCG@3", "P@2", "Bpref", "NumRet", "Judged@3", "LR", "TSE", "RBU@5", "RBU(p=1,max_rel=9,gain='linear')"),
     *("CWL_ERR8(max_rel=9)@3", "CWL_ERR9(max_rel=9)@2", "CWL_ERR10(max_rel=9)", "CWL_ERR10(max_rel=9,phi=0)"),

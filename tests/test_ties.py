@@ -17,8 +17,6 @@ from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.measures.parsing import parse_measures
 from tests.conftest import words
 
-pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing", "ignore:RBU. the qrels name one aspect")
-
 MEASURES = words(
     "AP AP(rel=2)@3 nDCG nDCG@3 RR P@2 P(rel=2)@3 R@2 Success@1 Rprec Bpref ERR@3 RBP(p=0.5,rel=1) NERR10(max_rel=4) "
     "Judged@2 LR LR@3 LR(form='weighted',n=50) TSE TSE(impute='optimistic') TSE(exposure='nDCG')@3 "

@@ -82,7 +82,6 @@ def example(name: str) -> str:
     )
 
 
-@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning")
 @pytest.mark.parametrize("name", REGISTRY)
 def test_every_measure_can_be_asked_for(name: str, cli: Cli) -> None:
     said = cli("eval", "qrels.txt", "bm25.run", "-m", example(name), "--format", "json")

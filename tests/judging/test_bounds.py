@@ -266,7 +266,6 @@ def test_bounds_do_not_depend_on_other_runs() -> None:
         assert wins[0] == wins[1]
 
 
-@pytest.mark.filterwarnings("ignore:run 'y' retrieves nothing")
 def test_depths_below_the_cutoff_are_refused_and_shallow_runs_are_said() -> None:
     judgments = Judgments.from_qrels(demo.qrels())
     runs = {"x": demo.run("bm25"), "y": {"q": {"d": 1}}}

@@ -26,7 +26,6 @@ GOOD = {q: {"a": 3.0, "u": 2.0, "b": 1.0} for q in QRELS}
 BAD = {q: {"v": 3.0, "w": 2.0, "a": 1.0} for q in QRELS}
 
 
-@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "P@3", "nDCG@3", "RR@4", "R@2"])
 @given(data=st.data())
 def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject) -> None:
@@ -55,7 +54,6 @@ def test_what_is_open_is_where_either_run_can_win(name: str, data: st.DataObject
 WITHOUT_RELEVANT = ["lexirecall", "lexiprecision", "rrlexiprecision", "rpp", "invrpp", "dcgrpp"]
 
 
-@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
 @pytest.mark.parametrize("name", WITHOUT_RELEVANT)
 @given(data=st.data())
 def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data: st.DataObject) -> None:
@@ -79,7 +77,6 @@ def test_every_query_on_which_some_judging_makes_a_winner_counts(name: str, data
     assert {kind: row[kind] for kind in counts} == counts
 
 
-@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
 @pytest.mark.parametrize("name", ["lexirecall", "lexiprecision", "rpp", "RR@4"])
 @given(data=st.data())
 def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str, data: st.DataObject) -> None:
@@ -107,7 +104,6 @@ def test_the_sign_test_of_every_judging_is_held_by_the_outer_interval(name: str,
         np.testing.assert_allclose(ends, known, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:run .y. retrieves nothing")
 def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
     runs = {"x": {q: {"a": 2.0} for q in qrels}, "y": {q: {"u": 2.0} for q in qrels}}

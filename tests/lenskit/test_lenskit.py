@@ -30,7 +30,6 @@ from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.preferences.naming import Preference
 
 # Generated runs may have no list for any user with test items.
-pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "lenskit_recommenders.py"
 

@@ -12,8 +12,6 @@ from hypothesis import given
 from ir_lexirecall._util.measure_strings import parse_measure
 from tests.conftest import PROVIDER, collections, words
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
-
 ON_GRADES = [
     parse_measure(measure)
     for measure in words(

@@ -28,7 +28,6 @@ LARGE = [1000, 1022, 1023, 1023.5, 1024, 1025, 2000, 10**7, 1e300]
 def _no_overflow() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        warnings.filterwarnings("ignore", message="RBU: the qrels name one aspect")
         yield
 
 

@@ -14,8 +14,6 @@ from ir_measures import Qrel
 from ir_lexirecall import RBU, describe
 from tests.conftest import CUTOFFS, collections, reference_values, subtopic_collections, subtopic_table, values
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
-
 
 @st.composite
 def parameters(draw: st.DrawFn) -> dict[str, Any]:

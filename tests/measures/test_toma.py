@@ -95,7 +95,6 @@ RUN = {
         "CWL_ERR10(max_rel=4) CWL_RBP(max_rel=4,unjudged='best') RBU(p=0.9) RBU(p=0.9,e=0,max_rel=4)@3"
     ),
 )
-@pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query")
 def test_any_measure_can_be_the_base(base):
     """TOMA and CAM give what the base gives for qrels that hold the weights, or the aspect's labels, as grades."""
     weights = graded({q: reference.toma_weights(labels, SCALE) for q, labels in JUDGMENTS.items()})

@@ -14,8 +14,6 @@ from scipy import stats
 import ir_lexirecall as irl
 from ir_lexirecall import demo, meta
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
-
 DOCS = ["a", "b", "c", "d", "e", "f"]
 JUDGED = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 1), min_size=1)
 ROW = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 9))

@@ -24,8 +24,6 @@ from ir_lexirecall.meta.checking import with_gains
 from ir_lexirecall.meta.laws import PROPERTIES
 from ir_lexirecall.meta.made_up_rankings import Ranking, values
 
-pytestmark = pytest.mark.filterwarnings("ignore:RBU", "ignore:the run retrieves nothing")
-
 TWO = "aspects={'a':2,'b':1}"
 
 

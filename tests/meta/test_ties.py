@@ -16,9 +16,6 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall import meta
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
-
-
 # -- random rankings -------------------------------------------------------------------------------
 
 

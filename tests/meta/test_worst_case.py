@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 import ir_lexirecall as irl
 from ir_lexirecall.meta import Study
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*retrieves nothing")
-
 DOCS = ["a", "b", "c", "d", "e", "f"]
 JUDGED = st.dictionaries(st.sampled_from(DOCS), st.integers(0, 1), min_size=1)
 RELEVANT = JUDGED.filter(lambda grades: 1 in grades.values())

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pytest
 from conftest import collections, rankings
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 import ir_lexirecall as irl
-
-pytestmark = pytest.mark.filterwarnings("ignore:run .* retrieves nothing:UserWarning")
 
 PREFERENCES = ["lexirecall", "rpp", "nDCG@3", "LR@2"]
 

@@ -23,8 +23,6 @@ from ir_lexirecall.preferences import counts
 from ir_lexirecall.preferences.functions import NAMES
 from ir_lexirecall.preferences.naming import Preference
 
-pytestmark = pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing")
-
 compare = partial(
     irl.compare, test=irl.SignificanceTest(correction=None), allow_empty=True
 )  # no test matters here; runs may share no query

@@ -19,9 +19,7 @@ from ir_lexirecall.measures import REGISTRY
 pytest.importorskip("pyterrier.measures")
 import pyterrier as pt
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:RBU. the qrels name one aspect per query:UserWarning", "ignore::DeprecationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 TOPICS = pd.DataFrame({"qid": ["q1", "q2", "q3", "q4"], "query": ["one", "two", "three", "four"]})
 QRELS = pd.DataFrame(

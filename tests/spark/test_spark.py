@@ -38,8 +38,6 @@ from tests.conftest import rankings, subtopic_collections, subtopic_table
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore:RBU. the qrels name one aspect per query:UserWarning"),
-    pytest.mark.filterwarnings("ignore:(the run|run .*) retrieves nothing:UserWarning"),
 ]
 
 SCALES = {"relevance": 2, "quality": 3}
