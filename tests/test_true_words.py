@@ -22,7 +22,7 @@ def test_ranks_of_means_that_differ_by_rounding_are_shared() -> None:
 
 
 def test_friedman_takes_rounding_for_ties() -> None:
-    class Third(irl.Measure):
+    class Third(irl.Measure, register=False):
         """A third of reciprocal rank, added up in an order that depends on the ranking."""
 
         params = {}
