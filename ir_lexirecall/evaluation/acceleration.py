@@ -159,23 +159,17 @@ def _rereadable(data: Any) -> Any:
 
 def _check_texts(data: Any, what: str) -> None:
     """Refuse ids with half a character, which end the process in pytrec_eval."""
-    groups: list[Iterable[Any]]
+    names = ("query_id", "doc_id")
+    groups: list[Iterable[Any]] = []
     if isinstance(data, Mapping):
         groups = [data, *(docs for docs in data.values() if isinstance(docs, Mapping))]
-    elif not hasattr(data, "columns") and not isinstance(data, Iterable):
-        return  # the reader raises the error
-    else:
-        names = ("query_id", "doc_id")
-        groups = [
-            data[name] if hasattr(data, "columns") else [getattr(row, name, None) for row in data]
-            for name in names
-            if not hasattr(data, "columns") or name in data.columns
-        ]
-    for group in groups:
-        texts = [text for text in group if isinstance(text, str)]
-        if not "".join(texts).isascii():
-            for text in texts:
-                check_text(text, f"{what}: ids")
+    elif hasattr(data, "columns"):
+        groups = [data[name] for name in names if name in data.columns]
+    elif isinstance(data, Iterable):  # else the reader raises the error
+        groups = [[getattr(row, name, None) for row in data] for name in names]
+    for text in chain.from_iterable(groups):
+        if isinstance(text, str) and not text.isascii():
+            check_text(text, f"{what}: ids")
 
 
 def _reads_alike(data: Any, value: str, kinds: type | tuple[type, ...]) -> bool:

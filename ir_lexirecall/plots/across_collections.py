@@ -102,11 +102,8 @@ def relevant_documents(collection: Collection, *, ax: Any = None) -> Any:
     ax.set_xlabel("relevant documents")
     ax.set_ylabel("queries")
     ax.yaxis.get_major_locator().set_params(integer=True)
-    return axes.finish(
-        ax,
-        title=f"Relevant documents of {len(numbers)} queries"
-        + (f", median {np.median(numbers):g}" if len(numbers) else ""),
-    )
+    median = f", median {np.median(numbers):g}" if len(numbers) else ""
+    return axes.finish(ax, title=f"Relevant documents of {len(numbers)} queries{median}")
 
 
 def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
@@ -127,7 +124,10 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
         style = axes.line_style(place, len(runs))
         mark = {"color": style["color"], "marker": style["marker"], "s": 40, "zorder": 3, "edgecolor": "white"}
         style = {key: value for key, value in style.items() if not key.startswith("mark")}
-        share, recall = _mean_curve(parts)
+        # The mean of step functions, at every share where one of them rises.
+        share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
+        steps = [np.searchsorted(part["share"].to_numpy(), share, side="right") - 1 for part in parts]
+        recall = np.mean([part["recall"].to_numpy()[at] for part, at in zip(parts, steps, strict=True)], axis=0)
         ax.step(share, recall, where="post", label=axes.legend_label(run), **style)
         last = float(share[np.argmax((recall >= 1) | same(recall, 1.0))])
         ax.scatter([last], [1.0], clip_on=False, **mark)
@@ -136,12 +136,3 @@ def recall_curves(table: Any, query: str | None = None, ax: Any = None) -> Any:
     axes.show_legend(ax)
     title = f"Recall on {queries[0]}" if len(queries) == 1 else f"Mean recall on {len(queries)} queries"
     return axes.finish(ax, title=title, caption="dots: everything found; dotted: reading at random")
-
-
-def _mean_curve(parts: list[Any]) -> tuple[Any, Any]:
-    """The mean of step functions, at every share where one of them rises."""
-    share = np.unique(np.concatenate([part["share"].to_numpy() for part in parts]))
-    curves = [
-        part["recall"].to_numpy()[np.searchsorted(part["share"].to_numpy(), share, side="right") - 1] for part in parts
-    ]
-    return share, np.mean(curves, axis=0)

@@ -50,9 +50,8 @@ def notebook(result: Comparison) -> str:
     said = comparison_finding(result)
     standings = standings_of(result)
     drawn = bool(standings) and len(result.runs) <= _MOST_DRAWN
-    picture = (
-        inline(partial(means, result, standings[0].name), means_size(len(result.runs)), said.title) if drawn else ""
-    )
+    size = means_size(len(result.runs))
+    picture = inline(partial(means, result, standings[0].name), size, said.title) if drawn else ""
     return html(said, picture, provenance_line(result.provenance))
 
 
@@ -61,6 +60,6 @@ def benchmark_notebook(result: Benchmark) -> str:
     if len(result) == 1:
         return notebook(next(iter(result.values())))
     said = benchmark_finding(result)
-    drawn = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN
-    picture = inline(partial(rank_intervals, result), (7.0, 1.5 + 0.32 * len(result.runs)), said.title) if drawn else ""
+    drawn, size = said.ranking is not None and 1 < len(result.runs) <= _MOST_DRAWN, (7.0, 1.5 + 0.32 * len(result.runs))
+    picture = inline(partial(rank_intervals, result), size, said.title) if drawn else ""
     return html(said, picture, provenance_line(result.provenance))

@@ -20,25 +20,10 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 V = TypeVar("V")
 
-_LATEX = {
-    "\\": "\\textbackslash{}",
-    "{": "\\{",
-    "}": "\\}",
-    "$": "\\$",
-    "&": "\\&",
-    "%": "\\%",
-    "#": "\\#",
-    "_": "\\_",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "<": "\\textless{}",
-    ">": "\\textgreater{}",
-    "|": "\\textbar{}",
-    "[": "{[}",  # after a line break, LaTeX reads [...] and * as its arguments
-    "]": "{]}",
-    "*": "{*}",
-}
-_LATEX_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
+_LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {c: f"{{{c}}}" for c in "[]*"}
+"""After a line break, LaTeX reads [...] and * as its arguments."""
+_LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")  # `_` within a word is only itself
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name
@@ -167,7 +152,7 @@ def escape_latex(text: str) -> str:
     >>> print(escape_latex("CWL_ERR10 {50%} [a]"))
     CWL\_ERR10 \{50\%\} {[}a{]}
     """
-    return _LATEX_SPECIAL.sub(lambda special: _LATEX[special.group()], printable(text))
+    return "".join(_LATEX.get(character, character) for character in printable(text))
 
 
 def escape_markdown(text: str) -> str:
