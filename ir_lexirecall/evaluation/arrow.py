@@ -40,11 +40,7 @@ RANK_TYPES = {
 
 @entry
 def evaluate_arrow(
-    measures: MeasuresLike,
-    qrels: pa.Table | Judgments,
-    run: pa.Table,
-    *,
-    aspects: Iterable[str] | None = None,
+    measures: MeasuresLike, qrels: pa.Table | Judgments, run: pa.Table, *, aspects: Iterable[str] | None = None
 ) -> pa.Table:
     """``evaluate`` for Arrow tables.
 

@@ -39,12 +39,7 @@ def evaluate(
 
 @entry
 def evaluate(
-    measures: MeasuresLike,
-    qrels: QrelsLike,
-    run: RunLike,
-    *,
-    allow_empty: bool = True,
-    aggregate: bool = False,
+    measures: MeasuresLike, qrels: QrelsLike, run: RunLike, *, allow_empty: bool = True, aggregate: bool = False
 ) -> pd.DataFrame | pd.Series:
     """Evaluate a run with measures of this library and of ir_measures side by side.
 

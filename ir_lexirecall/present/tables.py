@@ -103,7 +103,7 @@ class Shown:
 
         Columns are left out from the last on; those that name a row and one number stay, whatever room there is.
         """
-        lines = list(zip(*self._drawn(texts.printable, lambda cell, sign: cell + sign, least=0), strict=True))
+        lines = list(zip(*self._drawn(texts.printable, least=0), strict=True))
         kept = len(lines)
         if width is not None:
             ends = np.cumsum([texts.width(column[0]) + 2 for column in lines]) - 2
@@ -116,7 +116,11 @@ class Shown:
 
     def markdown(self) -> str:
         """The table in Markdown, with its notes below."""
-        head, *rows = self._drawn(texts.escape_markdown, _markdown_mark, least=3)
+
+        def signs(raised: str) -> str:
+            return f"<sup>{raised}</sup>" if raised.isalnum() or "," in raised else raised.replace("+", "\\+")
+
+        head, *rows = self._drawn(texts.escape_markdown, "**{}**", signs, least=3)
         rules = ["-" * (texts.width(cell) + 1) for cell in head]
         marks = [f"{rule}:" if column.numeric else f":{rule}" for rule, column in zip(rules, self.columns, strict=True)]
         lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
@@ -125,10 +129,17 @@ class Shown:
 
     def latex(self, label: str | None = None) -> str:
         """The table in LaTeX (booktabs): a ``tabular``, or with a label a whole ``table`` with caption and notes."""
-        head, *rows = (
-            " & ".join(row) + " \\\\"
-            for row in self._drawn(_escape_number, _latex_mark, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
-        )
+
+        def escape(cell: str) -> str:
+            return f"${cell[0]}${cell[1:]}" if cell.startswith("< ") else texts.escape_latex(cell)
+
+        def signs(raised: str) -> str:
+            """Marks take no room beyond the number, so that the digits of a column stay below each other."""
+            shown = f"$^{{{raised}}}$" if set(raised) <= set("+-=") else f"\\textsuperscript{{{raised}}}"
+            return f"\\rlap{{{shown}}}"
+
+        drawn = self._drawn(escape, "\\textbf{{{}}}", signs, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
+        head, *rows = (" & ".join(row) + " \\\\" for row in drawn)
         ways = "".join("r" if column.numeric else "l" for column in self.columns)
         lines = [
             f"\\begin{{tabular}}{{{ways}}}",
@@ -160,7 +171,7 @@ class Shown:
             pairs = zip(cells, ways, strict=True)
             return "".join(f'<{tag} style="text-align:{way}">{cell}</{tag}>' for cell, way in pairs)
 
-        head, *body = self._drawn(texts.escape_html, _html_mark, lambda _: "")
+        head, *body = self._drawn(texts.escape_html, "<b>{}</b>", "<sup>{}</sup>".format, lambda _: "")
         shown = body[:most]
         title = f'<caption style="text-align:left">{texts.escape_html(self.title)}</caption>' if self.title else ""
         lines = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in shown)
@@ -170,11 +181,15 @@ class Shown:
     def _drawn(
         self,
         escape: Callable[[str], str],
-        mark: Callable[[str, str], str],
+        bold: str = "",
+        raised: Callable[[str], str] = str,
         blank: Callable[[int], str] = " ".__mul__,
         least: int | None = None,
     ) -> list[list[str]]:
-        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (None: cells are not filled up)."""
+        """The head and the rows, escaped, with their marks; columns at least ``least`` wide (None: cells are not filled up).
+
+        Without ``bold`` (type for the best of a column) and ``raised`` (other marks), marks stand as they are.
+        """
         columns = []
         for column in self.columns:
             cells = [escape(cell) for cell in column.cells]
@@ -182,7 +197,10 @@ class Shown:
                 cells = align_points(cells, blank)
             if column.marks:
                 room = max(map(len, column.marks))
-                cells = [mark(cell, sign.ljust(room)) for cell, sign in zip(cells, column.marks, strict=True)]
+                for i, sign in enumerate(column.marks):
+                    small = raised(others) if (others := sign.replace(BEST, "")) else ""
+                    best = bold.format(cells[i]) if BEST in sign else cells[i]
+                    cells[i] = best + small if bold else cells[i] + sign.ljust(room)
             cells.insert(0, escape(column.head))
             if least is not None:
                 wide = max(least, *map(texts.width, cells), 0)
@@ -249,31 +267,6 @@ def plain(value: Any) -> Any:
     if missing or (isinstance(value, float) and math.isnan(value)):
         return None
     return str(value) if isinstance(value, Fraction) else value
-
-
-# -- marks and their room --------------------------------------------------------------------------
-
-
-def _markdown_mark(cell: str, mark: str) -> str:
-    raised = mark.replace(BEST, "").strip()
-    signs = f"<sup>{raised}</sup>" if raised.isalnum() or "," in raised else raised.replace("+", "\\+")
-    return (f"**{cell}**" if BEST in mark else cell) + signs
-
-
-def _latex_mark(cell: str, mark: str) -> str:
-    """Marks take no room beyond the number, so that the digits of a column stay below each other."""
-    raised = mark.replace(BEST, "").strip()
-    signs = f"$^{{{raised}}}$" if set(raised) <= set("+-=") else f"\\textsuperscript{{{raised}}}"
-    return (f"\\textbf{{{cell}}}" if BEST in mark else cell) + (f"\\rlap{{{signs}}}" if raised else "")
-
-
-def _html_mark(cell: str, mark: str) -> str:
-    raised = mark.replace(BEST, "").strip()
-    return (f"<b>{cell}</b>" if BEST in mark else cell) + (f"<sup>{raised}</sup>" if raised else "")
-
-
-def _escape_number(cell: str) -> str:
-    return f"${cell[0]}${cell[1:]}" if cell.startswith("< ") else texts.escape_latex(cell)
 
 
 def align_points(cells: Sequence[str], blank: Callable[[int], str] = " ".__mul__) -> list[str]:

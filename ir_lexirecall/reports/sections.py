@@ -281,24 +281,20 @@ def _cells(standing: Standing) -> list[list[HeatmapCell | None]]:
         facts[row.run_a, row.run_b] = f"{row.wins} won, {row.losses} lost, {row.ties} tied; {p}"
         facts[row.run_b, row.run_a] = f"{row.losses} won, {row.wins} lost, {row.ties} tied; {p}"
 
-    def cell(a: str, b: str, difference: float) -> HeatmapCell:
-        verdict = standing.verdicts.on(a, b)
-        decided = verdict in (BETTER, WORSE)
-        shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}"
-        said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b))]))
-        return HeatmapCell(
-            value=difference,
-            text=_short(difference, largest) + ("*" if decided else ""),
-            shade=shade if decided else "none" if verdict is None else "",
-            words=f"{a} beside {b}: {said}",
-            run_a=a,
-            run_b=b,
-        )
-
-    return [
-        [None if a == b else cell(a, b, difference) for b, difference in zip(standing.runs, line, strict=True)]
-        for a, line in zip(standing.runs, matrix.tolist(), strict=True)
-    ]
+    rows = []
+    for a, line in zip(standing.runs, matrix.tolist(), strict=True):
+        cells: list[HeatmapCell | None] = []
+        for b, difference in zip(standing.runs, line, strict=True):
+            verdict = standing.verdicts.on(a, b)
+            decided = verdict in (BETTER, WORSE)
+            shade = f"{verdict} d{max(1, round(abs(difference) / widest * _SHADES))}" if decided else ""
+            shade = "none" if verdict is None else shade
+            text = _short(difference, largest) + ("*" if decided else "")
+            said = "; ".join(filter(None, [verdict_words(verdict), facts.get((a, b))]))
+            cell = HeatmapCell(difference, text, shade, f"{a} beside {b}: {said}", a, b)
+            cells.append(None if a == b else cell)
+        rows.append(cells)
+    return rows
 
 
 def _short(difference: float, largest: float) -> str:
