@@ -14,20 +14,18 @@ from typing import Final
 
 from ir_lexirecall.meta import (
     agreements,
-    aspect_labels,
     correlations,
+    extremes,
     missing_labels,
     sensitivity,
     two_judges,
-    worst_cases,
 )
-from ir_lexirecall.meta.aspect_labels import reachable_maximum
 from ir_lexirecall.meta.checking import axioms, check, properties
 from ir_lexirecall.meta.decisions import Decisions
-from ir_lexirecall.meta.orientations import balancing_index, orientation
-from ir_lexirecall.meta.rankings_alone import partial_order, tie_probabilities
+from ir_lexirecall.meta.extremes import reachable_maximum
 from ir_lexirecall.meta.records import plot, summary
 from ir_lexirecall.meta.simulation import SimulatedRankings, simulate_rankings
+from ir_lexirecall.meta.without_runs import balancing_index, orientation, partial_order, tie_probabilities
 
 __all__ = [
     "SimulatedRankings",
@@ -87,6 +85,6 @@ class Study(Decisions):
     stability: Final = missing_labels.stability
     left_out: Final = missing_labels.left_out
     judges: Final = two_judges.judges
-    worst_case: Final = worst_cases.worst_case
-    provider_exposure: Final = worst_cases.provider_exposure
-    best_run_labels: Final = aspect_labels.best_run_labels
+    worst_case: Final = extremes.worst_case
+    provider_exposure: Final = extremes.provider_exposure
+    best_run_labels: Final = extremes.best_run_labels

@@ -244,8 +244,17 @@ def fit(
             low = high = math.nan
         if not -math.inf < low < high < math.inf:
             raise ValueError(f"bounds must be two numbers, the smaller one first, not {bounds!r}")
+    candidates: list[Any]
     if grid is not None:
-        candidates = _grid(base, parameter, grid)
+        if isinstance(grid, str) or not isinstance(grid, Iterable):
+            raise ValueError(f"the grid must be a list of values, not {grid!r}")
+        candidates = [value.item() if isinstance(value, np.generic) else value for value in grid]
+        if odd := [value for value in candidates if not isinstance(value, (str, numbers.Real))]:
+            raise ValueError(f"the grid holds {odd[0]!r}, which is neither a number nor a text")
+        if not candidates:
+            raise ValueError("the grid is empty")
+        if base.SUPPORTED_PARAMS[parameter].dtype is float:  # ir_measures does not take 2 for 2.0
+            candidates = [float(value) if is_number(value) else value for value in candidates]
     elif whole:
         candidates = list(range(math.ceil(low), math.floor(high) + 1))
         if not candidates:
@@ -281,17 +290,10 @@ def fit(
     best = _best(tried)
     table = pd.DataFrame({"parameter": parameter, "value": list(tried), "correlation": list(tried.values())})
     table["best"] = table["value"] == best
-    facts = {
-        "measure": str(base),
-        "target": str(target),
-        "parameter": parameter,
-        "by": by,
-        "coefficient": coefficient,
-        "grid": None if grid is None else candidates,
-        "bounds": None if bounds is None else (low, high),
-        "best": best,
-        "correlation": tried[best],
-    }
+    facts: dict[str, Any] = {"measure": str(base), "target": str(target), "parameter": parameter, "by": by}
+    facts["coefficient"] = coefficient
+    facts |= {"grid": None if grid is None else candidates, "bounds": None if bounds is None else (low, high)}
+    facts |= {"best": best, "correlation": tried[best]}
     of_runs = {name: value for name, value in of_target.provenance.items() if name != "measures"}
     return recorded(table.sort_values("value", ignore_index=True), "fit", **facts, **of_runs)
 
@@ -309,20 +311,6 @@ def _base(measure: MeasureLike, parameter: str) -> IRMeasure:
         if not needs or parameter in base.params:
             raise
         return base
-
-
-def _grid(measure: IRMeasure, parameter: str, grid: Any) -> list[Any]:
-    """The values to try, of the parameter's type: ir_measures does not take 2 for 2.0."""
-    if isinstance(grid, str) or not isinstance(grid, Iterable):
-        raise ValueError(f"the grid must be a list of values, not {grid!r}")
-    values = [value.item() if isinstance(value, np.generic) else value for value in grid]
-    odd = [value for value in values if not isinstance(value, (str, numbers.Real))]
-    if odd:
-        raise ValueError(f"the grid holds {odd[0]!r}, which is neither a number nor a text")
-    if not values:
-        raise ValueError("the grid is empty")
-    is_float = measure.SUPPORTED_PARAMS[parameter].dtype is float
-    return [float(value) if is_float and is_number(value) else value for value in values]
 
 
 def _best(tried: Mapping[Any, float]) -> Any:

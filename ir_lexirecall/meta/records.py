@@ -222,12 +222,14 @@ def _subject(row: pd.Series, columns: list[str]) -> str:
     return f"{joint.join(str(row[column]) for column in columns)} ({format_number(float(row['number']), 4)})"
 
 
-def _range(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(range=table["highest"] - table["lowest"])
-
-
 RECORDS["tie_audit"] = Record(
     "tie_audit",
     "How far documents of equal score could move the values",
-    Headline("range", "how far ties can move the mean", "most", "least", _range),
+    Headline(
+        "range",
+        "how far ties can move the mean",
+        "most",
+        "least",
+        rows=lambda table: table.assign(range=table["highest"] - table["lowest"]),
+    ),
 )

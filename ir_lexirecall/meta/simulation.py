@@ -153,7 +153,13 @@ def simulate_rankings(
     """
     for name, value, least in (("n", n, 1), ("depth", depth, 1), ("queries", queries, 1), ("seed", seed, 0)):
         _check_count(name, value, least)
-    names = _names(systems)
+    if is_integer(systems):
+        _check_count("systems", systems, 1)
+        names = [f"s{i}" for i in range(1, int(systems) + 1)]
+    else:
+        names = [str(name) for name in systems] if isinstance(systems, Iterable) else []
+        if isinstance(systems, str) or not names or len(set(names)) < len(names):
+            raise ValueError(f"systems must be a number or different names, not {systems!r}")
     qualities = _qualities(quality, names)
     depth = min(depth, n)
     rng = np.random.default_rng(seed)
@@ -234,16 +240,6 @@ def _doc_ids(largest: int) -> list[str]:
 def _check_count(name: str, value: Any, least: int) -> None:
     if not is_integer(value) or not least <= int(value) <= _MOST:
         raise ValueError(f"{name} must be an integer from {least} to 2^53, not {value!r}")
-
-
-def _names(systems: int | Sequence[str]) -> list[str]:
-    if is_integer(systems):
-        _check_count("systems", systems, 1)
-        return [f"s{i}" for i in range(1, int(systems) + 1)]
-    names = [str(name) for name in systems] if isinstance(systems, Iterable) else []
-    if isinstance(systems, str) or not names or len(set(names)) < len(names):
-        raise ValueError(f"systems must be a number or different names, not {systems!r}")
-    return names
 
 
 def _qualities(quality: Any, names: Sequence[str]) -> list[float]:

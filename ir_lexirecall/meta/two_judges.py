@@ -42,10 +42,6 @@ def _finding(table: pd.DataFrame) -> Finding:
     return Finding(sentences)
 
 
-def _by_threshold(table: pd.DataFrame) -> pd.DataFrame:
-    return table.set_index(table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format))
-
-
 @study(
     "Agreement of two judges on documents, on the order of runs, and on what is significant",
     _finding,
@@ -59,7 +55,7 @@ def _by_threshold(table: pd.DataFrame) -> pd.DataFrame:
             "neither": "by neither",
         },
         "pairs of runs",
-        marks=_by_threshold,
+        marks=lambda table: table.set_index(table["measure"] + ", grade ≥ " + table["rel"].map("{:g}".format)),
     ),
     example="qrels.txt *.run --qrels-b model.qrels -m nDCG@10 AP",
     options={
@@ -159,8 +155,20 @@ def judges(
         facts = {"rel": rel, "queries": len(ids), "documents": len(grades_a)}
         facts |= {"kappa": _kappa(relevant_a, relevant_b), "alpha": _alpha(relevant_a, relevant_b, "nominal")}
         for name in self.labels:
-            orders, conclusions = _orders(comparisons, name, n_resamples, seed), _conclusions(comparisons, name)
-            rows.append({"measure": name, **facts, **orders, **conclusions})
+            ways = (
+                np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in compared.verdicts(name)["verdict"]])
+                for compared in comparisons
+            )
+            x, y = ways
+            conclusions = {
+                "both": (x == y) & (x != 0),
+                "only_a": (x != 0) & (y == 0),
+                "only_b": (x == 0) & (y != 0),
+                "opposite": x * y == -1,
+                "neither": (x == 0) & (y == 0),
+            }
+            row = {"measure": name, **facts, **_orders(comparisons, name, n_resamples, seed), "pairs": len(x)}
+            rows.append(row | {conclusion: int(np.sum(pairs)) for conclusion, pairs in conclusions.items()})
     rows.sort(key=lambda row: list(self.labels).index(row["measure"]))
     return recorded(
         pd.DataFrame(rows),
@@ -229,23 +237,6 @@ def tau_ap(truth: Floats, other: Floats) -> Floats:
         right = np.where(is_tie, 0.5, truth[:i] > truth[i])
         total += right.mean(axis=0)
     return 2 * total / (size - 1) - 1
-
-
-def _conclusions(comparisons: list[Comparison], name: str) -> dict[str, int]:
-    """Pairs that are significant by both, by one, in opposite directions, and by neither."""
-    ways = [
-        np.array([{BETTER: 1, WORSE: -1}.get(verdict, 0) for verdict in comparison.verdicts(name)["verdict"]])
-        for comparison in comparisons
-    ]
-    a, b = ways
-    return {
-        "pairs": len(a),
-        "both": int(np.sum((a == b) & (a != 0))),
-        "only_a": int(np.sum((a != 0) & (b == 0))),
-        "only_b": int(np.sum((a == 0) & (b != 0))),
-        "opposite": int(np.sum(a * b == -1)),
-        "neither": int(np.sum((a == 0) & (b == 0))),
-    }
 
 
 def _kappa(a: Floats, b: Floats, weights: str | None = None) -> float:

@@ -1,13 +1,13 @@
-"""The properties of measures that ``check`` and ``axioms`` search for, one file per paper."""
+"""The properties of measures that ``check`` and ``axioms`` search for, one file per group of authors."""
 
-from ir_lexirecall.meta.laws import amigo, diaz, ferrante, maistro
+from ir_lexirecall.meta.laws import amigo, diaz, maistro
 from ir_lexirecall.meta.laws.properties import Claim, Property, Space
 
 PROPERTIES: tuple[Property, ...] = (
-    *ferrante.PROPERTIES,
+    *maistro.UTILITY_ORIENTED,
     *diaz.PROPERTIES,
     *amigo.PROPERTIES,
-    *maistro.PROPERTIES,
+    *maistro.REACHABLE,
 )
 """The properties, in the order in which they are reported."""
 
