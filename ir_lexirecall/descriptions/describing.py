@@ -84,6 +84,8 @@ def describe(measure: MeasureLike) -> Description:
     about = entries("measure").get(parsed.NAME, About())
     if isinstance(parsed, Measure):
         about = parsed.about()
+        if not about.values and parsed.RANGE == UNIT:
+            about = replace(about, values=f"0 to 1{'; smaller is better' * parsed.SMALLER_IS_BETTER}")
         if parsed.SMALLER_IS_BETTER and not about.use:
             about = replace(about, use="smaller values are better")
     elif not type(parsed).__module__.startswith("ir_measures.") or parsed.NAME not in entries("measure"):

@@ -16,9 +16,8 @@ from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.data.qrels import AspectRows
 from ir_lexirecall.io.objects import id_string
 from ir_lexirecall.measures.declaration import Measure, Utility
-from ir_lexirecall.measures.one_query import dcg, function_of_ranks, is_plain_ndcg
 from ir_lexirecall.measures.parsing import MeasureLike, parse_measures
-from ir_lexirecall.measures.scoring import score, smaller_is_better
+from ir_lexirecall.measures.scoring import dcg, function_of_ranks, is_plain_ndcg, score, smaller_is_better
 
 Relevant: TypeAlias = "Mapping[Any, float] | Mapping[Any, Mapping[Any, float]] | Iterable[Any]"
 """What is relevant to a query: ids of documents, their grades, or for each document its grades for subtopics."""

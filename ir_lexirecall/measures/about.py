@@ -80,7 +80,7 @@ class About:
     formula: str = ""  # in LaTeX, without dollar signs
     plain: str = ""  # the formula in plain text
     symbols: str = ""  # what its letters mean
-    values: str = ""  # the range
+    values: str = ""  # the range, where the class's ``RANGE`` does not say it all
     zero: str = ""  # what 0 means
     ties: str = ""  # when two rankings get the same value
     use: str = ""  # when to use it

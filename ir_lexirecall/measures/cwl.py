@@ -279,7 +279,6 @@ class GERR(Measure):
         plain="sum over ranks i of r_i / i times the product of (1 - r_j) over j < i",
         symbols="r_i: gain of rank i, (2^g - 1)/2^max_rel of grade g (gain='exp') or g/max_rel ('linear'); unjudged='best' gives "
         "unjudged documents the gain of max_rel: with 'worst' it bounds the value",
-        values="0 to 1",
         zero=_ZERO,
         ties=_TIES,
         use="ERR for any scale of grades, and its residual; for ir_measures' ERR take max_rel=4",

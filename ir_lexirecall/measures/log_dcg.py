@@ -39,7 +39,6 @@ class nDCG_JK(Measure):
         formula=r"\frac{\mathrm{DCG}}{\mathrm{ideal\ DCG}}, \quad \mathrm{DCG} = \sum_{i \le k} \frac{g_i}{\max(1, \log_a i)}",
         plain="DCG / ideal DCG, DCG = sum over ranks i <= k of g_i / max(1, log_a i)",
         symbols="g_i: grade of rank i; a: base of the logarithm, down to which nothing is discounted; ideal: the best order",
-        values="0 to 1",
         zero="no document of a grade above 0 among the first k, or the query has none",
         ties="the same grades at the same ranks; the first a ranks are alike",
         use="to follow older papers: the first a documents count in full",

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import log2
 from subprocess import CalledProcessError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import MeanAgg, SumAgg
 from ir_measures.measures.base import Measure as IRMeasure
+from ir_measures.providers.base import NOT_PROVIDED
 
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall.measures import ndeval
 from ir_lexirecall.measures.declaration import Measure, Utility
+from ir_lexirecall.measures.lexirecall import nested_of_one
 from ir_lexirecall.measures.other_programs import BY_OTHERS
 from ir_lexirecall.measures.rankings import Score
 from ir_lexirecall.measures.trec_eval import BY_TREC_EVAL, is_read_by_program
@@ -90,7 +94,12 @@ def check_served(measures: Iterable[IRMeasure]) -> None:
 def score(measure: IRMeasure, run: AlignedRun) -> Floats | Utility:
     """Values of all queries, shape ``(Q,)``; those of C/W/L measures with cost and utility."""
     if isinstance(measure, Measure):
-        return _checked(measure, measure.score(run.condensed() if measure["judged_only"] else run), run)
+        result = measure.score(run.condensed() if measure["judged_only"] else run)
+        array, queries = result.value if isinstance(result, Utility) else result, len(run.judgments)
+        if not isinstance(array, np.ndarray) or array.shape != (queries,) or array.dtype.kind not in "fiu":  # a user's
+            shape = getattr(array, "shape", type(array).__name__)
+            raise ValueError(f"{measure}: score must give an array of {queries} numbers, one per query, not {shape}")
+        return result
     if is_standard(measure):
         return _STANDARD[type(measure)](measure, run)
     return ndeval.values(measure, run) if ndeval.serves(measure) else _by_provider(measure, run)
@@ -124,17 +133,6 @@ def mean(measure: IRMeasure, per_query: Floats) -> float:
 def is_added_up(measure: IRMeasure) -> bool:
     """Whether tables show a sum over queries (``NumRet``), not a mean."""
     return type(measure.aggregator()) is SumAgg
-
-
-def _checked(measure: Measure, result: Floats | Utility, run: AlignedRun) -> Floats | Utility:
-    """Refuse the values of a user's measure that are not one number per query."""
-    array = result.value if isinstance(result, Utility) else result
-    if not isinstance(array, np.ndarray) or array.shape != (len(run.judgments),) or array.dtype.kind not in "fiu":
-        shape = getattr(array, "shape", type(array).__name__)
-        raise ValueError(
-            f"{measure}: score must give an array of {len(run.judgments)} numbers, one per query, not {shape}"
-        )
-    return result
 
 
 def _by_provider(measure: IRMeasure, run: AlignedRun) -> Floats:
@@ -173,4 +171,65 @@ def failing(*measures: IRMeasure) -> Iterator[None]:
 
 _STANDARD: dict[type[IRMeasure], Score] = {
     type(getattr(ir_measures, name)): function for name, function in {**BY_TREC_EVAL, **BY_OTHERS}.items()
+}
+
+
+# -- one query -------------------------------------------------------------------------------------
+# The commonest measures from a few numbers: arrays would take longer to make than to compute with. Every function adds and
+# divides doubles in the order of the formulas over all queries, so that values are theirs to the last bit.
+
+OfRanks: TypeAlias = Callable[[list[int], int, float], float]
+"""From the ranks of the relevant documents retrieved (down to the cutoff), m, and the cutoff."""
+
+
+def function_of_ranks(measure: IRMeasure) -> OfRanks | None:
+    """How to compute a measure from p_1 < ... < p_r and m alone; None for others.
+
+    >>> import ir_measures
+    >>> function_of_ranks(ir_measures.AP)([1, 4], 2, float("inf"))
+    0.75
+    """
+    defaults = {name: measure.SUPPORTED_PARAMS[name].default for name in measure.params}
+    plain = all(
+        name in ("rel", "cutoff") or value == (None if defaults[name] is NOT_PROVIDED else defaults[name])
+        for name, value in measure.params.items()
+    )
+    return _OF_RANKS.get(type(measure).__module__.partition(".")[0] + "." + measure.NAME) if plain else None
+
+
+def is_plain_ndcg(measure: IRMeasure) -> bool:
+    """Whether a measure is ir_measures' nDCG with grades as gains."""
+    return (
+        type(measure).__module__.startswith("ir_measures.")
+        and measure.NAME == "nDCG"
+        and measure.params.keys() <= {"cutoff"}
+    )
+
+
+def dcg(ranked: Sequence[tuple[int, float]], k: float) -> float:
+    """DCG down to rank k of (rank, gain) pairs in order of rank."""
+    total = 0.0
+    for rank, gain in ranked:
+        if rank > k:
+            break
+        total += gain / log2(rank + 1)
+    return total
+
+
+def _ap(ranks: list[int], m: int, k: float) -> float:
+    total = 0.0  # not sum(), which rounds otherwise from Python 3.12 on
+    for i, p in enumerate(ranks, start=1):
+        total += i / p
+    return total / m
+
+
+_OF_RANKS: dict[str, OfRanks] = {
+    "ir_measures.AP": _ap,
+    "ir_measures.RR": lambda ranks, m, k: 1 / ranks[0],
+    "ir_measures.P": lambda ranks, m, k: len(ranks) / k,
+    "ir_measures.R": lambda ranks, m, k: len(ranks) / m,
+    "ir_measures.Rprec": lambda ranks, m, k: bisect_right(ranks, m) / m,
+    "ir_measures.Success": lambda ranks, m, k: 1.0,
+    "ir_lexirecall.LexiRecall": lambda ranks, m, k: nested_of_one(ranks, m),
+    "ir_lexirecall.TSE": lambda ranks, m, k: 1 / ranks[-1] if len(ranks) == m else 0.0,
 }

@@ -234,7 +234,6 @@ class RecallLoss(_TotalRecall):
         formula=r"\mathrm{RecallLoss} = \frac{m \left(n - \frac{m-1}{2}\right) - \sum_{k=1}^{n} \mathrm{found}(k)}{m (n - m)}",
         plain="RecallLoss = (m (n - (m-1)/2) - sum over k of found(k)) / (m (n - m))",
         symbols=f"{_RANKS}; found(k): relevant documents among the first k",
-        values="0 to 1; smaller is better",
         zero="the ideal ranking, or a query without relevant documents",
         ties="the same mean rank of the relevant documents",
         use="when reviews of other sizes are compared: 0 is the best ranking, 1 the worst, 0.5 on average chance",

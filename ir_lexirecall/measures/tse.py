@@ -62,7 +62,6 @@ class TSE(Measure):
         plain="TSE = e(p_m), by default e(i) = 1/i",
         symbols=f"{RANKS}; e(i): exposure of rank i (1/i, 1/log2(i+1), (1-p) p^(i-1) or 1 - i/n); a missing document has rank "
         "n, infinity without n (impute='pessimistic'), or follows the ranking at once ('optimistic')",
-        values="0 to 1",
         zero="a relevant document is missing (with n, the value is e(n) instead), or the query has none",
         ties="the last relevant document stands at the same rank, whatever the others do; all rankings that miss one, without n",
         use="when a user needs every relevant document: reviews, patents, law; and to see the worst-off user or provider",
