@@ -19,7 +19,7 @@ from ir_measures.providers.base import NOT_PROVIDED
 from ir_lexirecall._util.errors import entry
 from ir_lexirecall.descriptions.description import Description, Parameter, Source
 from ir_lexirecall.measures.about import About, Example, Label
-from ir_lexirecall.measures.declaration import Measure
+from ir_lexirecall.measures.declaration import UNIT, Measure
 from ir_lexirecall.measures.parameters import Param
 from ir_lexirecall.measures.parsing import MeasureLike, check_parameters, parse_measures, parse_one
 from ir_lexirecall.preferences.naming import parse_preference
