@@ -154,7 +154,15 @@ def _table(
             raise ValueError(f"{what}: a LazyFrame cannot be collected {engine.where()}; collect it before")
         table = data.collect().to_dict()
     elif hasattr(data, "itertuples"):
-        table = _series(_pandas_columns(data, what, needed, everything), what)
+        names = [check_text(str(label), f"{what}: names of columns") for label in data.columns]
+        aliases = {name: {name, *(other for other, ours in _OTHER_NAMES.items() if ours == name)} for name in needed}
+        if not everything and not any(known.isdisjoint(names) for known in aliases.values()):
+            wanted = set[str]().union(*aliases.values())
+        else:
+            wanted = set(names)
+        if twice := [name for name, count in Counter(names).items() if count > 1 and name in wanted]:
+            raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
+        table = _series({name: data.iloc[:, i] for i, name in enumerate(names) if name in wanted}, what)
     elif hasattr(data, "__arrow_c_stream__") and not hasattr(data, "dtype"):
         if engine.computes():
             try:
@@ -202,18 +210,6 @@ def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:
         f"{what} of type {kind}{one_column} cannot be read: give a path, a DataFrame with columns {', '.join(needed)}, a dict "
         "of dicts, or an iterable of named tuples"
     )
-
-
-def _pandas_columns(table: Any, what: str, needed: tuple[str, ...], everything: bool) -> dict[str, Any]:
-    """The columns of a pandas table by the texts of their labels: those that are needed, under either name, or all."""
-    names = [check_text(str(label), f"{what}: names of columns") for label in table.columns]
-    aliases = {name: {name, *(other for other, ours in _OTHER_NAMES.items() if ours == name)} for name in needed}
-    lacks_one = any(known.isdisjoint(names) for known in aliases.values())
-    wanted = set(names) if everything or lacks_one else set[str]().union(*aliases.values())
-    twice = [name for name, count in Counter(names).items() if count > 1 and name in wanted]
-    if twice:
-        raise ValueError(f"{what}: the column {twice[0]!r} occurs twice{and_more(len(twice) - 1)}; keep one")
-    return {name: table.iloc[:, place] for place, name in enumerate(names) if name in wanted}
 
 
 def _fields(items: Iterable[Any], what: str, needed: tuple[str, ...]) -> dict[str, list[Any]]:

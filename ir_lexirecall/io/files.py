@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import errno
-import gzip
 import importlib
 import json
-import lzma
 import os
 import re
 import shutil
@@ -17,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from io import BufferedReader
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -33,6 +31,31 @@ _HARMLESS = 2**28  # bytes
 _MOST_PACKED = 200  # times the size of a compressed file
 _MOST_DIGITS = 300
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_UNPACKERS = {  # modules, the first one that is installed: isal is several times faster
+    ".gz": ("isal.igzip", "gzip"),
+    ".bz2": ("bz2",),
+    ".xz": ("lzma",),
+    ".zst": ("compression.zstd", "backports.zstd"),
+}
+_BEGINNINGS = {
+    ".gz": (b"\x1f\x8b",),
+    ".bz2": (b"BZh",),
+    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
+    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
+}
+_NO_TEXT = {  # beginnings that no text has
+    b"\x1f\x8b": ".gz",
+    **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+_FEATHER = "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it"
+_FOREIGN = {
+    b"ARROW1": _FEATHER,
+    b"FEA1": _FEATHER,
+    b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
+    b"PK\x03\x04": "a zip archive; unpack it",
+}
 
 
 class Spooled(str):
@@ -133,8 +156,19 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     Raises:
         ValueError: it is no JSON, nested too deeply, or an object names something twice, which would be lost.
     """
+
+    def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
+        return dict(pairs)
+
+    def integer(digits: str) -> int | float:  # one beyond the largest float as JSON's 1e999 is read: infinite
+        return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
     try:
-        content = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, path), parse_int=_integer)
+        content = json.loads(text, object_pairs_hook=an_object, parse_int=integer)
         if _SURROGATE.search(text):
             json.dumps(content, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -144,21 +178,6 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     except UnicodeEncodeError as error:
         half = error.object[error.start].encode("ascii", "backslashreplace").decode()
         raise ValueError(f"{path}: taken for JSON, but {half} is half a character (a lone surrogate)") from None
-    return content
-
-
-def _integer(digits: str) -> int | float:
-    """A JSON integer; one beyond the largest float as JSON's 1e999 is read: infinite."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
-
-
-def _object(pairs: list[tuple[str, Any]], path: str) -> dict[str, Any]:
-    """A JSON object; what it names twice would be lost."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
     return content
 
 
@@ -181,49 +200,9 @@ def metadata_header(path: str) -> str:
 def kind_of_file(path: str) -> str:
     """The ending that tells a file's format, without that of the compression."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] in _OPENERS:
+    if suffixes and suffixes[-1] in _UNPACKERS:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
-
-
-def _open_gzip(path: str) -> Any:
-    try:
-        return importlib.import_module("isal.igzip").open(path, "rb")  # several times faster, where it is installed
-    except ModuleNotFoundError:
-        return gzip.open(path, "rb")
-
-
-def _open_zstd(path: str) -> Any:
-    for name in ("compression.zstd", "backports.zstd"):
-        try:
-            return importlib.import_module(name).open(path, "rb")
-        except ModuleNotFoundError:
-            continue
-    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
-
-
-_OPENERS = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open, ".zst": _open_zstd}
-_BEGINNINGS = {
-    ".gz": (b"\x1f\x8b",),
-    ".bz2": (b"BZh",),
-    ".xz": (b"\xfd7zXZ\0", b"]\0\0"),
-    ".zst": (b"\x28\xb5\x2f\xfd", *(bytes([n, 0x2A, 0x4D, 0x18]) for n in range(0x50, 0x60))),
-}
-_NO_TEXT = {  # beginnings that no text has
-    b"\x1f\x8b": ".gz",
-    **{b"BZh%d1AY&SY" % n: ".bz2" for n in range(1, 10)},
-    b"\xfd7zXZ\0": ".xz",
-    b"\x28\xb5\x2f\xfd": ".zst",
-}
-
-
-_FEATHER = "a Feather (Arrow IPC) file; give the table that polars.read_ipc or pandas.read_feather makes of it"
-_FOREIGN = {
-    b"ARROW1": _FEATHER,
-    b"FEA1": _FEATHER,
-    b"\x04\x22\x4d\x18": "compressed with LZ4; unpack it (lz4 -d)",
-    b"PK\x03\x04": "a zip archive; unpack it",
-}
 
 
 def _open(path: str) -> BinaryIO:
@@ -235,13 +214,17 @@ def _open(path: str) -> BinaryIO:
         if beginning.startswith(start):
             raise ValueError(f"{path} cannot be read: it is {kind}")
     ending = Path(path).suffix.lower()
-    if ending not in _OPENERS:
+    if ending not in _UNPACKERS:
         ending = next((packed for start, packed in _NO_TEXT.items() if beginning.startswith(start)), "")
     elif beginning and not beginning.startswith(_BEGINNINGS[ending]):
         raise ValueError(f"{path} cannot be read: it is not compressed, in spite of its ending {ending}")
-    opener: Any = _OPENERS.get(ending)
-    opened: BinaryIO = opener(content) if opener else open(content, "rb")  # noqa: SIM115
-    return opened
+    if not ending:
+        return open(content, "rb")
+    for module in _UNPACKERS[ending]:
+        with contextlib.suppress(ModuleNotFoundError):
+            opened: BinaryIO = importlib.import_module(module).open(content, "rb")
+            return opened
+    raise ValueError(needs("reading .zst", "backports.zstd", "files"))
 
 
 def existing_file(path: str) -> str:
@@ -266,12 +249,13 @@ def _read(stream: BinaryIO, path: str, size: int, *, line: bool = False) -> byte
 
 def blocks_of_file(path: str) -> Iterator[bytes]:
     """A text file's content in blocks of whole lines (no longer than ``LONGEST``), without a byte order mark."""
-    position = 0
     with _open(path) as stream:
         block = _read(stream, path, _size_of_block(stream))
         if block.startswith(_BYTE_ORDER_MARK):
             block = block.removeprefix(_BYTE_ORDER_MARK) or _read(stream, path, _BLOCK)
-        while block:
+        for number in count():
+            if not block:
+                return
             if not block.endswith(b"\n"):
                 block += _read(stream, path, LONGEST + 1, line=True)
             if not block.endswith(b"\n"):
@@ -280,10 +264,10 @@ def blocks_of_file(path: str) -> Iterator[bytes]:
             while end < len(block):
                 start, end = end, block.rfind(b"\n", end, end + LONGEST + 1) + 1
                 if not end:
-                    line = _lines_before(path, position + start) + 1
+                    line = 1 + block.count(b"\n", 0, start)
+                    line += sum(earlier.count(b"\n") for earlier in islice(blocks_of_file(path), number))
                     raise ValueError(f"{path}, line {line}: longer than {LONGEST:,} bytes; is this a text file?")
             yield block
-            position += len(block)
             block = _read(stream, path, _size_of_block(stream))
 
 
@@ -296,18 +280,6 @@ def _size_of_block(stream: BinaryIO) -> int:
     rest = len(stream.readline(LONGEST + 1))
     stream.seek(start)
     return _BLOCK + rest
-
-
-def _lines_before(path: str, position: int) -> int:
-    """How many lines end before a position in a text file."""
-    lines = 0
-    with _open(path) as stream:
-        if not stream.read(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
-            stream.seek(0)
-        while position > 0 and (block := stream.read(min(position, _BLOCK))):
-            lines += block.count(b"\n")
-            position -= len(block)
-    return lines
 
 
 @contextlib.contextmanager

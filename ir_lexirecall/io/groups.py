@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.arrays import Ints
 from ir_lexirecall._util.errors import and_more, entry, shown, shown_names
 from ir_lexirecall.io.columns import is_file
-from ir_lexirecall.io.files import is_parquet, rereadable, whole_content
-from ir_lexirecall.io.lines import csv_rows, text_of
-from ir_lexirecall.io.readers import parquet_table
-from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, columns_of_frame, id_text
+from ir_lexirecall.io.files import is_parquet, rereadable, text_of_file
+from ir_lexirecall.io.lines import as_float, csv_rows
+from ir_lexirecall.io.readers import parquet_columns
+from ir_lexirecall.io.value_cells import QUERY_NAMES, TASK_NAMES, Table, columns_of_frame, id_text
 
 GroupsLike: TypeAlias = "Mapping[Any, Any] | str | os.PathLike[str] | Any"
 """A mapping of query ids to groups, a table or column, a file, or the name of a column of another table."""
@@ -98,7 +98,13 @@ def read_groups(
         raise ValueError(
             f"{what}: there is no group for query {lacking[0]!r}{and_more(len(lacking) - 1)}{known}; add it"
         )
-    names = sorted({group[query_id] for query_id in query_ids}, key=_order)
+
+    def order(name: str) -> tuple[int, float, str]:
+        """Numbers by size, then texts."""
+        value = as_float(name)
+        return (1, 0.0, name) if value is None else (0, value, name)
+
+    names = sorted({group[query_id] for query_id in query_ids}, key=order)
     if len(names) < 2:
         raise ValueError(
             f"{what}: all queries are in one group, {shown_names(names)}; leave groups out, or give several"
@@ -113,36 +119,32 @@ _Pair: TypeAlias = "tuple[str, str | None, str]"
 def _pairs(groups: Any, column: str | None, table: Any, collection: str | None) -> tuple[list[_Pair], str]:
     """Query, group and place of every row."""
     if isinstance(groups, str) and table is not None:
-        return _of_table(table, groups, "groups", collection), "groups"
-    if isinstance(groups, Mapping):
+        groups, column = table, groups
+    elif isinstance(groups, Mapping):
         odd = next((value for value in groups.values() if isinstance(value, (list, tuple, set, Mapping))), None)
         if odd is not None:
             raise ValueError(f"groups: expected a mapping of query ids to groups, but one query maps to {shown(odd)}")
         return [(id_text(query) or "", id_text(name), "groups") for query, name in groups.items()], "groups"
-    if isinstance(groups, (str, os.PathLike)):
+    elif isinstance(groups, (str, os.PathLike)):
         path = os.fspath(groups)
         if not is_file(path):
             raise ValueError(f"groups: there is no file {path!r}; to use a column of a table, give the table, too")
-        return _of_file(path, column, collection), path
-    return _of_table(groups, column, "groups", collection), "groups"
-
-
-def _of_table(table: Any, column: str | None, what: str, collection: str | None) -> list[_Pair]:
-    frame = columns_of_frame(table)
+        with rereadable(path) as file:
+            content = Table(parquet_columns(file), file) if is_parquet(file) else _of_text(file)
+            return _of_table(content, column, collection) if isinstance(content, Table) else content, path
+    frame = columns_of_frame(groups)
     if frame is None:
         raise ValueError(
-            f"{what} of type {type(table).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
+            f"groups of type {type(groups).__name__} cannot be read: give a mapping of query ids to groups, a table with query_id "
             "and one more column, or a file"
         )
-    columns, index = frame
-    return _of_columns(columns, index, column, what, lambda row: f"{what}, row {row + 1}", collection)
+    return _of_table(Table(frame[0], "groups", index=frame[1]), column, collection), "groups"
 
 
-def _of_columns(
-    columns: Mapping[str, Any], index: Any, column: str | None, what: str, where: Any, collection: str | None
-) -> list[_Pair]:
+def _of_table(table: Table, column: str | None, collection: str | None) -> list[_Pair]:
+    columns, what = table.columns, table.what
     query = next((name for name in QUERY_NAMES if name in columns and name != column), None)
-    if query is None and index is None:
+    if query is None and table.index is None:
         raise ValueError(f"{what} has no column query_id: it has {shown_names(list(columns))}")
     task = None
     if collection is not None:
@@ -156,58 +158,36 @@ def _of_columns(
     if task is not None and collection not in collections:
         names = list(map(str, dict.fromkeys(collections)))
         raise ValueError(f"{what}: no row is of collection {collection!r}; {task} has {shown_names(names)}")
-    ids = list(index if query is None else columns[query])
+    ids: Any = table.index if query is None else columns[query]
     pairs = []
     for row, (query_id, name) in enumerate(zip(ids, columns[chosen], strict=True)):
         if task is not None and collections[row] != collection:
             continue
         text = id_text(query_id)
         if text is None:
-            raise ValueError(f"{where(row)}: there is no query")
-        pairs.append((text, id_text(name), where(row)))
+            raise ValueError(f"{table.where(row)}: there is no query")
+        pairs.append((text, id_text(name), table.where(row)))
     return pairs
 
 
-def _of_file(path: str, column: str | None, collection: str | None) -> list[_Pair]:
-    with rereadable(path) as file:
-        if is_parquet(file):
-            table = parquet_table(file)
-            columns = {name: table[name].to_list() for name in table.columns}
-            return _of_columns(columns, None, column, file, lambda row: f"{file}, row {row + 1}", collection)
-        text = text_of(whole_content(file), lambda line: f"{file}, line {line}").removeprefix("\ufeff")
-        rows = _rows(text, file)
-        if not rows:
-            raise ValueError(f"{file}: there are no groups in it")
-        header = rows[0][1] if any(name in QUERY_NAMES for name in rows[0][1]) else None
-        width = 2 if header is None else len(header)
-        bad = next(((n, row) for n, row in rows if len(row) != width), None)
-        if bad is not None:
-            raise ValueError(
-                f"{file}, line {bad[0]}: {len(bad[1])} fields where {width} are expected (query and group)"
-            )
-        if header is None:
-            return [(row[0], row[1] or None, f"{file}, line {n}") for n, row in rows]
-        columns = {name: [row[i] or None for _, row in rows[1:]] for i, name in enumerate(header)}
-        numbers = [n for n, _ in rows[1:]]
-        return _of_columns(columns, None, column, file, lambda row: f"{file}, line {numbers[row]}", collection)
-
-
-def _rows(text: str, path: str) -> list[tuple[int, list[str]]]:
-    """The fields of every line with its number, between tabs, commas, semicolons or, where there are none, blanks; comments left out."""
-    first = next((line for line in text.split("\n") if line.strip() and not line.startswith("#")), "")
-    separator = next((mark for mark in ("\t", ",", ";") if mark in first), None)
-    lines: Iterable[tuple[int, list[str]]] = ((n, line.split()) for n, line in enumerate(text.split("\n"), start=1))
-    found = (
-        lines
-        if separator is None
-        else csv_rows(text, lambda line: f"{path}, line {line}", separator, skipinitialspace=True)
-    )
-    return [(n, row) for n, row in found if any(row) and not row[0].startswith("#")]
-
-
-def _order(name: str) -> tuple[int, float, str]:
-    """Numbers by size, then texts."""
-    try:
-        return 0, float(name), name
-    except ValueError:
-        return 1, 0.0, name
+def _of_text(path: str) -> Table | list[_Pair]:
+    """A text file's table, where it has a header; else its lines of query and group, whatever separates them."""
+    text = text_of_file(path)
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip() and not line.startswith("#")]
+    separator = next((mark for mark in ("\t", ",", ";") if lines and mark in lines[0][1]), None)
+    found: Iterable[tuple[int, list[str]]] = ((n, line.split()) for n, line in lines)
+    if separator is not None:
+        found = csv_rows(text, lambda line: f"{path}, line {line}", separator, skipinitialspace=True)
+    rows = [(n, row) for n, row in found if not row[0].startswith("#")]
+    if not rows:
+        raise ValueError(f"{path}: there are no groups in it")
+    has_header = any(name in QUERY_NAMES for name in rows[0][1])
+    width = len(rows[0][1]) if has_header else 2
+    for n, row in rows:
+        if len(row) != width:
+            raise ValueError(f"{path}, line {n}: {len(row)} fields where {width} are expected (query and group)")
+    if not has_header:
+        return [(row[0], row[1] or None, f"{path}, line {n}") for n, row in rows]
+    (_, names), *rows = rows
+    columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
+    return Table(columns, path, lambda row: f"{path}, line {rows[row][0]}")

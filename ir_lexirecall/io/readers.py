@@ -103,7 +103,7 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         return stacked([*map(read_qrels, parts)])
     with rereadable(path) as file:
         if is_parquet(file):
-            table = parquet_table(file)
+            table = stacked([*parquet_batches(file)])
         elif columns is not None:
             if wrong := [name for name in QREL_COLUMNS if columns.count(name) != 1]:
                 raise ValueError(f"columns: {wrong[0]} must be named once, not as in {', '.join(columns)}")
@@ -259,9 +259,9 @@ def run_metadata(path: str | os.PathLike[str]) -> str | None:
 # -- Parquet ---------------------------------------------------------------------------------------
 
 
-def parquet_table(path: str) -> pl.DataFrame:
+def parquet_columns(path: str) -> dict[str, list[Any]]:
     """All of a Parquet file."""
-    return stacked([*parquet_batches(path)])
+    return stacked([*parquet_batches(path)]).to_dict(as_series=False)
 
 
 def parquet_batches(path: str, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ir_lexirecall._util.errors import and_more, is_integer, shown, shown_names
 from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows, number
-from ir_lexirecall.io.readers import parquet_table
+from ir_lexirecall.io.readers import parquet_columns
 from ir_lexirecall.io.trec_eval_names import equivalent
 
 RUN_NAMES = ("run", "run_id", "runid", "system", "model", "model_name", "recommender", "algo")
@@ -325,7 +325,7 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
     """What is in a file: a table, if it has columns with names, or else the values; those over all queries are left out."""
     with rereadable(os.fspath(path)) as file:
         if is_parquet(file):
-            return Table({name: values.to_list() for name, values in parquet_table(file).to_dict().items()}, file)
+            return Table(parquet_columns(file), file)
         text = text_of_file(file)
         first = next((line for line in text.splitlines() if line.strip()), "")
         if not first:
