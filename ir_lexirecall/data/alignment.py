@@ -216,21 +216,16 @@ def _align_table(judgments: Judgments, table: pl.DataFrame) -> list[_Part]:
         table = table.filter(np.repeat(query >= 0, length))
         query, length = query[query >= 0], length[query >= 0]
     if len(np.unique(query)) < len(query):  # a query in several places: bring its rows together
-        table = table[np.argsort(_appearance(query)[np.repeat(np.arange(len(query)), length)], kind="stable")]
+        _, first, number = np.unique(query, return_index=True, return_inverse=True)
+        appearance = np.argsort(np.argsort(first))[number]
+        table = table[np.argsort(np.repeat(appearance, length), kind="stable")]
         rows = np.bincount(query, weights=length).astype(np.int64)
-        _, first_place = np.unique(query, return_index=True)
-        query = query[np.sort(first_place)]
+        query = query[np.sort(first)]
         length = rows[query]
     return [
         _Part.from_blocks(judgments, _blocks_of_table(judgments, query[some], length[some], table[rows]))
         for some, rows in _portions(length)
     ]
-
-
-def _appearance(query: Ints) -> Ints:
-    """Which of the different queries, in the order of their first places, each one is."""
-    _, first, number = np.unique(query, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[number]
 
 
 def _portions(length: Ints) -> Iterator[tuple[slice, slice]]:

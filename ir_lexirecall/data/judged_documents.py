@@ -232,8 +232,17 @@ class JudgedDocuments(Remembers):
         Raises:
             ValueError: a weight is not a number, negative, or differs within one aspect of a query.
         """
-        if self.table is None:
-            return self._one_aspect()
+        if self.table is None:  # each query has one aspect
+            judged = np.bincount(self.query, minlength=len(self)) > 0
+            query = judged.nonzero()[0]
+            relevant = np.bincount(self.query[self.grade > 0], minlength=len(self)) > 0
+            return AspectGrades(
+                doc=np.arange(len(self.query)),
+                aspect=(judged.cumsum() - 1)[self.query],
+                grade=self.grade,
+                query=query,
+                weight=relevant[query].astype(np.float64),
+            )
         doc, grade = self.table.doc, self.table.grade
         codes = len(self.table.names)
         pairs, aspect = np.unique(self.query[doc] * codes + self.table.aspect, return_inverse=True)
@@ -248,19 +257,6 @@ class JudgedDocuments(Remembers):
     def has_weight(self) -> Bools:
         """Whether an aspect of each query counts: a document is relevant to it, and its weight is not 0."""
         return np.bincount(self.aspects.query, weights=self.aspects.weight, minlength=len(self)) > 0
-
-    def _one_aspect(self) -> AspectGrades:
-        """``aspects`` of judgments that name none: each query has one."""
-        judged = np.bincount(self.query, minlength=len(self)) > 0
-        query = judged.nonzero()[0]
-        relevant = np.bincount(self.query[self.grade > 0], minlength=len(self)) > 0
-        return AspectGrades(
-            doc=np.arange(len(self.query)),
-            aspect=(judged.cumsum() - 1)[self.query],
-            grade=self.grade,
-            query=query,
-            weight=relevant[query].astype(np.float64),
-        )
 
     def _aspect_weights(self, table: AspectRows, aspect: Ints, pairs: int) -> Floats:
         """The weight of each (query, aspect) pair; ``aspect`` is the pair of every row."""

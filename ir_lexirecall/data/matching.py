@@ -44,7 +44,12 @@ def check_matches(
         ids = [] if run is None else _ids(everything, run)
         if any(doc_id in _judged(everything, query_id) for query_id, doc_id in ids):
             return  # what it has in common is excluded
-        said = _none_judged(title, everything, ids)
+        said = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
+        if meeting := _meeting(everything, ids):
+            said = f"{said} {meeting}"
+        elif everything.doc_ids:
+            first = f"The run's first is {shown(ids[0][1])}, the" if ids else "The"
+            said = f"{said} {first} qrels' first is {shown(everything.doc_ids[0])}"
     if not allow_empty:
         raise ValueError(f"{said}; allow_empty=True (--allow-empty) takes such a run")
     warn(said)
@@ -94,14 +99,6 @@ def meeting_ids(judgments: Judgments, run: RunLike | AlignedRun | None) -> str:
     return _meeting(judgments, [(q, doc_id) for q, doc_id in ids if doc_id not in _judged(judgments, q)])
 
 
-def _none_judged(title: str, judgments: Judgments, ids: list[tuple[str, str]]) -> str:
-    said = f"{title} retrieves nothing that the qrels judge; do their document ids agree?"
-    if meeting := _meeting(judgments, ids):
-        return f"{said} {meeting}"
-    first = f"The run's first is {shown(ids[0][1])}, the" if ids else "The"
-    return f"{said} {first} qrels' first is {shown(judgments.doc_ids[0])}" if judgments.doc_ids else said
-
-
 def _ids(judgments: Judgments, run: RunLike | AlignedRun) -> list[tuple[str, str]]:
     """Query and document ids of the first rows of a run that are about judged queries; none where it cannot be read again."""
     if isinstance(run, AlignedRun):
@@ -148,21 +145,15 @@ def _meeting(judgments: Judgments, ids: list[tuple[str, str]]) -> str:
     for query_id in islice(queries, 5):
         of_run = [doc_id for other, doc_id in ids if other == query_id]
         of_qrels = list(_judged(judgments, query_id))
-        for words, first, second in _pairs(of_run, of_qrels):
-            found[words] += 1
-            examples.setdefault(words, (first, second))
+        for words, form in _FORMS.items():
+            known = {form(doc_id): doc_id for doc_id in reversed(of_qrels)}
+            for doc_id in of_run:
+                same = known.get(form(doc_id))
+                if same is not None and form(doc_id) and same != doc_id:
+                    found[words] += 1
+                    examples.setdefault(words, (doc_id, same))
     if not found:
         return ""
     words = max(found, key=lambda form: found[form])  # the first of several: the simplest
     first, second = examples[words]
     return f"The run's {shown(first)} and the qrels' {shown(second)} are the same {words}"
-
-
-def _pairs(of_run: list[str], of_qrels: list[str]) -> Iterator[tuple[str, str, str]]:
-    """The forms in which an id of the run is one of the qrels', with both."""
-    for words, form in _FORMS.items():
-        known = {form(doc_id): doc_id for doc_id in reversed(of_qrels)}
-        for doc_id in of_run:
-            same = known.get(form(doc_id))
-            if same is not None and form(doc_id) and same != doc_id:
-                yield words, doc_id, same

@@ -66,7 +66,8 @@ class Pool:
             table.join(judged, on=["query", "doc_id"], how="left").with_columns(run=pl.lit(s, dtype=pl.Int32))
             for s, table in enumerate(tables.values())
         ]
-        everything = pl.concat(rows) if rows else _no_rows()
+        columns = {"query": pl.Int32, "doc_id": pl.String, "rank": pl.Int32, "doc": pl.Int64, "run": pl.Int32}
+        everything = pl.concat(rows) if rows else pl.DataFrame(schema=columns)
         shallow = pl.col("rank") <= (depth or _DEEPEST)
         keys = everything.filter(pl.col("doc").is_not_null() | shallow).select("query", "doc_id", "doc").unique()
         keys = keys.sort("query", "doc", "doc_id", nulls_last=True).with_row_index("row")
@@ -127,13 +128,6 @@ class Pool:
                 raise ValueError(
                     f"run {name!r} is not what it was when it was compared, or can be read only once; compare the runs again"
                 )
-
-
-def _no_rows() -> pl.DataFrame:
-    """``Pool.from_runs``' table of all rows, where there are no runs."""
-    return pl.DataFrame(
-        schema={"query": pl.Int32, "doc_id": pl.String, "rank": pl.Int32, "doc": pl.Int64, "run": pl.Int32}
-    )
 
 
 def _ranked(judgments: Judgments, name: str, run: RunLike | AlignedRun) -> pl.DataFrame:

@@ -72,19 +72,15 @@ def read_qrels(qrels: Any) -> Qrels:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
     """
     nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
-    read = _from_few(qrels) if nested is None else _from_dicts(nested)
-    return _from_table(qrels, qrel_columns(qrels)) if read is None else read
-
-
-def _from_dicts(nested: Mapping[str, Mapping[str, Any]]) -> Qrels | None:
-    """Qrels from a dict of dicts whose keys are strings; None where a grade is no finite number."""
+    if nested is None:
+        return _from_few(qrels) or _from_table(qrels, qrel_columns(qrels))
     query_ids = sorted(nested)
     docs = [sorted(nested[query_id]) for query_id in query_ids]
     grade = packed_numbers(
         list(map(nested[query_id].__getitem__, ids)) for query_id, ids in zip(query_ids, docs, strict=True)
     )
     if grade is None or not np.isfinite(grade).all():
-        return None
+        return _from_table(qrels, qrel_columns(qrels))  # which names the offender
     query = np.arange(len(docs)).repeat(np.array([len(ids) for ids in docs], dtype=np.int64))
     return Qrels(query_ids, query, list(chain.from_iterable(docs)), grade)
 
@@ -146,7 +142,11 @@ def _from_table(qrels: Any, columns: Mapping[str, pl.Series]) -> Qrels:
     further = {name: values for name, values in columns.items() if name not in QREL_COLUMNS}
     if aspect is None and set(further) <= set(ASPECT_COLUMNS):
         return Qrels(query_ids=query_ids, query=query, docs=docs, grade=grade[new])
-    code, names = _in_order(aspect, len(new))
+    code, names = np.zeros(len(new), dtype=np.int64), ["0"]
+    if aspect is not None:
+        names = sorted(aspect.unique().to_list())
+        place = {name: i for i, name in enumerate(names)}
+        code = np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, len(new))
     table = AspectRows(doc[new], code[new], grade[new], names, further, line, row)
     return Qrels(query_ids=query_ids, query=query, docs=docs, grade=top_grades(table, len(docs)), table=table)
 
@@ -184,15 +184,6 @@ def _sorted(
         }
         order = np.array(places, dtype=np.int64)
     return order, in_order["query_id"], in_order["doc_id"], in_order.get("aspect")
-
-
-def _in_order(aspect: pl.Series | None, lines: int) -> tuple[Ints, list[str]]:
-    """Aspect code of each line, and the sorted names."""
-    if aspect is None:
-        return np.zeros(lines, dtype=np.int64), ["0"]
-    names = sorted(aspect.unique().to_list())
-    place = {name: i for i, name in enumerate(names)}
-    return np.fromiter(map(place.__getitem__, aspect.to_list()), np.int64, lines), names
 
 
 def top_grades(table: AspectRows, documents: int) -> Floats:

@@ -180,27 +180,22 @@ def _table(
     else:
         raise _unreadable(data, what, needed)
     names = list(table)
-    table = _with_our_names(table, needed)
-    if missing := [name for name in needed if name not in table]:
-        hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
-        raise ValueError(
-            f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
-        )
-    return table
-
-
-def _with_our_names(table: dict[str, pl.Series], needed: tuple[str, ...]) -> dict[str, pl.Series]:
-    """A table with our names for the columns that are needed and that it has under another one."""
-    names = {name: _OTHER_NAMES[name] for name in table if _OTHER_NAMES.get(name) in needed}
-    names = {name: ours for name, ours in names.items() if ours not in table}
+    ours = {name: _OTHER_NAMES[name] for name in table if _OTHER_NAMES.get(name) in needed}
+    ours = {name: our for name, our in ours.items() if our not in table}
     grades_lack = "relevance" in needed and not {"relevance", "label"} & table.keys()
     if grades_lack and "score" in table and any(name in table for name in _GRADES_ARE_SCORES):
         score = table["score"]
         values = score.to_numpy() if score.dtype.is_float() else None
         # With fractions among the scores, it is a run.
         if score.dtype.is_integer() if values is None else (values == values.round()).all():
-            names["score"] = "relevance"
-    return {names.get(name, name): values.alias(names.get(name, name)) for name, values in table.items()}
+            ours["score"] = "relevance"
+    table = {ours.get(name, name): values.alias(ours.get(name, name)) for name, values in table.items()}
+    if missing := [name for name in needed if name not in table]:
+        hint = _LOOKS.get((needed[-1], missing[-1], "relevance" in names or "label" in names, "score" in names), "")
+        raise ValueError(
+            f"{what} lacks the column {missing[0]!r}: it has {shown_names(names)}{renaming(names) or hint}"
+        )
+    return table
 
 
 def _unreadable(data: Any, what: str, needed: tuple[str, ...]) -> ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ir_lexirecall._util.errors import and_more, entry, is_number, naming
@@ -206,7 +206,14 @@ def nugget_qrels(
         if not is_number(weight) or not 0 <= weight < float("inf"):
             raise ValueError(f"{name} must be a number of at least 0, not {weight!r}")
     rows = []
-    for place, record in _records(assignments):
+    if isinstance(assignments, (str, os.PathLike)):
+        path = os.fspath(assignments)
+        records: Iterable[Any] = ((f"{path}, line {n}", record) for n, record in json_lines(text_of_file(path), path))
+    else:
+        records = ((f"record {n}", record) for n, record in enumerate(assignments, start=1))
+    for place, record in records:
+        if not isinstance(record, Mapping):
+            raise ValueError(f"{place}: expected an assignment of nuggets, got {shown_json(record)}")
         query_id = _field(record, ("qid", "query_id"), place)
         doc_id = _field(record, ("docid", "doc_id", "docno", "run_id"), place)
         nuggets = record.get("nuggets")
@@ -220,20 +227,6 @@ def nugget_qrels(
             grade = _choice(nugget, "assignment", _GRADES, place, text)
             rows.append((query_id, doc_id, text, grade, weight))
     return pd.DataFrame(rows, columns=["query_id", "doc_id", "subtopic_id", "relevance", "weight"])
-
-
-def _records(source: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        items: Iterable[tuple[str, Any]] = (
-            (f"{path}, line {n}", record) for n, record in json_lines(text_of_file(path), path)
-        )
-    else:
-        items = ((f"record {n}", record) for n, record in enumerate(source, start=1))
-    for place, record in items:
-        if not isinstance(record, Mapping):
-            raise ValueError(f"{place}: expected an assignment of nuggets, got {shown_json(record)}")
-        yield place, record
 
 
 def _field(record: Mapping[str, Any], names: tuple[str, ...], place: str) -> str:

@@ -126,11 +126,11 @@ def _qrels_of_text(path: str) -> pl.DataFrame:
         return read_lines(path, QREL_COLUMNS, header=True)
     if has_header(path, QREL_COLUMNS):
         table = stacked([*table_batches(path, QREL_COLUMNS, everything=True)])
-        columns = {}
-        for name, values in table.to_dict().items():  # further columns whose texts are all numbers become numbers
-            numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String else values
-            as_numbers = name not in TEXTS and numbers.null_count() == values.null_count()
-            columns[name] = numbers if as_numbers else values
+        columns = table.to_dict()
+        for name, values in columns.items():  # further columns whose texts are all numbers become numbers
+            if values.dtype == pl.String and name not in TEXTS:
+                numbers = values.cast(pl.Float64, strict=False)
+                columns[name] = numbers if numbers.null_count() == values.null_count() else values
         return pl.DataFrame(columns)
     if header := set(QREL_COLUMNS) <= set(fields):
         check_names(path, fields, fields)

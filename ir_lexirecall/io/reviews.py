@@ -104,7 +104,7 @@ def read_reviews(files: ReviewFiles, *, priors: bool = False) -> Reviews:
                 f"{path}: model {model!r} has a simulation of review {found.review!r} already, {other}; name the models: "
                 "{name: files}, or NAME=FILE on the command line"
             )
-        grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=_number)}
+        grades = {record: int(record in found.relevant) for record in sorted(found.ranking, key=int)}
         if qrels.setdefault(found.review, grades) != grades:
             first = next(path for (_, review), path in where.items() if review == found.review)
             raise ValueError(
@@ -145,10 +145,6 @@ def _difference(some: Mapping[str, int], others: Mapping[str, int]) -> str:
         return f"only one has record {record}; were they simulated with other prior knowledge? priors=True (--priors) counts it"
     record = next(record for record in some if some[record] != others[record])
     return f"record {record} is relevant in one of them only"
-
-
-def _number(record: str) -> int:
-    return int(record)
 
 
 # -- one file ----------------------------------------------------------------------------------------------
@@ -202,7 +198,18 @@ def read_asreview(path: str | os.PathLike[str], *, priors: bool = False) -> Simu
     others = sorted(
         (record for record in everything if record not in seen), key=lambda record: (record in relevant, int(record))
     )
-    return Simulation(_review(project, file), _model(done), (*order, *others), relevant, len(order), given)
+    datasets = project.get("datasets")
+    datasets = datasets if isinstance(datasets, list) else []
+    names = [item.get("name") for item in datasets if isinstance(item, dict)]
+    name = names[0] if names and isinstance(names[0], str) else project.get("name")
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"{file}: the project has no name: {shown(name)}")
+    # What chose most of the records is the model.
+    chosen = Counter(row[2:] for row in done if row[4] is not None)
+    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
+    parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
+    model = "-".join(str(part) for part in parts if part is not None)
+    return Simulation(Path(name).stem or name, model, (*order, *others), relevant, len(order), given)
 
 
 @contextlib.contextmanager
@@ -249,22 +256,3 @@ def _rows(database: str, query: str, path: str) -> list[tuple[Any, ...]]:
             return connection.execute(query).fetchall()
     except sqlite3.Error as error:
         raise ValueError(f"{path}: its database cannot be read: {error}; save or simulate it again") from None
-
-
-def _review(project: Mapping[str, Any], path: str) -> str:
-    """What the review is called: its data set, without ending."""
-    datasets = project.get("datasets")
-    datasets = datasets if isinstance(datasets, list) else []
-    names = [item.get("name") for item in datasets if isinstance(item, dict)]
-    name = names[0] if names and isinstance(names[0], str) else project.get("name")
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"{path}: the project has no name: {shown(name)}")
-    return Path(name).stem or name
-
-
-def _model(done: list[tuple[Any, ...]]) -> str:
-    """What chose most of the records."""
-    chosen = Counter(row[2:] for row in done if row[4] is not None)
-    trained = {parts: count for parts, count in chosen.items() if parts[0] is not None} or chosen
-    parts: tuple[Any, ...] = max(trained, key=lambda key: trained[key], default=("unknown",))
-    return "-".join(str(part) for part in parts if part is not None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -86,11 +87,12 @@ def read_rank_eval(response: JSONLike, request: JSONLike | None = None) -> RankE
     run = {query_id: _by_name(found, several, query_id, what) for query_id, found in hits.items()}
     rated = asked if asked is not None else {q: [h for h in found if h[2] is not None] for q, found in hits.items()}
     qrels = {query_id: _by_name(found, several, query_id, "the request") for query_id, found in rated.items()}
+    values = {q: as_float(detail.get(_score_of(detail) or "")) for q, detail in details.items()}
     return RankEval(
         {q: {doc: _rating(value, q, doc, what) for doc, value in docs.items()} for q, docs in qrels.items()},
         {q: {doc: -float(rank) for rank, doc in enumerate(docs, 1)} for q, docs in run.items()},
         {q: [doc for doc in docs if doc not in qrels[q]] for q, docs in run.items()},
-        {q: _value(detail) for q, detail in details.items()},
+        {q: math.nan if value is None else value for q, value in values.items()},
     )
 
 
@@ -100,12 +102,6 @@ _SCORES = ("metric_score", "quality_level")
 
 def _score_of(part: Mapping[str, Any]) -> str | None:
     return next((name for name in _SCORES if name in part), None)
-
-
-def _value(detail: Mapping[str, Any]) -> float:
-    """The engine's own value of a query; NaN where it says none."""
-    value = as_float(detail.get(_score_of(detail) or ""))
-    return float("nan") if value is None else value
 
 
 def _answer(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -245,7 +241,23 @@ def read_judgments(source: JSONLike, *, levels: int | None = None) -> dict[str, 
     if levels is not None and (not is_integer(levels) or levels < 1):
         raise ValueError(f"levels must be an integer of at least 1, not {levels!r}")
     rows, what = _rated(source)
-    return _qrels(rows, what, levels)
+    qrels: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, value, where in rows:
+        if value is None:
+            continue
+        rating = _rating(value, query_id, doc_id, where)
+        ratings = qrels.setdefault(query_id, {})
+        if doc_id in ratings:
+            raise ValueError(f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one")
+        if levels is not None and not 0 <= rating <= 1:
+            raise ValueError(
+                f"{where}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; levels are for ratings between 0 "
+                "and 1"
+            )
+        ratings[doc_id] = rating if levels is None else float(round(rating * levels))
+    if not qrels:
+        raise ValueError(f"{what}: there are no ratings in it")
+    return qrels
 
 
 def _rated(source: JSONLike) -> tuple[list[_Row], str]:
@@ -294,7 +306,14 @@ def _from_csv(path: str) -> list[_Row]:
     if header is None:
         return []
     names = [_column_name(name) for name in header[1]]
-    places = tuple(_column(names, known, path) for known in (_QUERIES, _DOCUMENTS, _RATINGS))
+    places = []
+    for known in (_QUERIES, _DOCUMENTS, _RATINGS):
+        if not (there := [name for name in known if name in names]):
+            raise ValueError(
+                f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}; the header must be such as "
+                "query,docid,rating"
+            )
+        places.append(names.index(there[0]))
     rows: list[_Row] = []
     for line, row in lines:
         if len(row) == 1 and places[0] == 0 and (line < last or text.endswith("\n")):
@@ -306,33 +325,3 @@ def _from_csv(path: str) -> list[_Row]:
             raise ValueError(f"{path}, line {line}: there is no {'query' if not query_id else 'document'}")
         rows.append((query_id, doc_id, rating or None, f"{path}, line {line}"))
     return rows
-
-
-def _column(names: list[str], known: tuple[str, ...], path: str) -> int:
-    place = next((names.index(name) for name in known if name in names), None)
-    if place is None:
-        raise ValueError(
-            f"{path}, line 1: no column {' or '.join(known[:3])}: it has {shown_names(names)}; the header must be such as "
-            "query,docid,rating"
-        )
-    return place
-
-
-def _qrels(rows: Iterable[_Row], what: str, levels: int | None) -> dict[str, dict[str, float]]:
-    qrels: dict[str, dict[str, float]] = {}
-    for query_id, doc_id, value, where in rows:
-        if value is None:
-            continue
-        rating = _rating(value, query_id, doc_id, where)
-        ratings = qrels.setdefault(query_id, {})
-        if doc_id in ratings:
-            raise ValueError(f"{where}: document {doc_id!r} is rated twice for query {query_id!r}; keep one")
-        if levels is not None and not 0 <= rating <= 1:
-            raise ValueError(
-                f"{where}: the rating of document {doc_id!r} for query {query_id!r} is {rating:g}; levels are for ratings between 0 "
-                "and 1"
-            )
-        ratings[doc_id] = rating if levels is None else float(round(rating * levels))
-    if not qrels:
-        raise ValueError(f"{what}: there are no ratings in it")
-    return qrels

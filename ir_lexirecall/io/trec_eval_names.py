@@ -116,24 +116,23 @@ def from_trec_eval(names: Iterable[str]) -> dict[str, str]:
     for name in (part for given in names for part in _asked(given)):
         found = equivalent(name)
         if found is None:
-            raise ValueError(_unknown(name))
+            family, _, parameters = name.partition(".")
+            known = equivalent(family) if parameters else None
+            if name in _NICKNAMES:
+                raise ValueError(f"trec_eval's {name} stands for many measures; name those that you want, or official")
+            if known is None:
+                hint = did_you_mean(name, [item.name for item in EQUIVALENTS])
+                raise ValueError(f"trec_eval has no measure {name!r}{hint}")
+            if known.measure:
+                raise ValueError(
+                    f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {known.measure} its own, as in "
+                    "RBP_TE(p=0.8)"
+                )
+            raise ValueError(f"trec_eval's {family} is no measure here; use {known.note}")
         if not found.measure:
             raise ValueError(f"trec_eval's {name} is no measure here; use {found.note}")
         measures[trec_eval_name(found.measure)] = found.measure
     return measures
-
-
-def _unknown(name: str) -> str:
-    """Why a name that trec_eval may know is none here."""
-    if name in _NICKNAMES:
-        return f"trec_eval's {name} stands for many measures; name those that you want, or official"
-    family, _, parameters = name.partition(".")
-    known = equivalent(family) if parameters else None
-    if known is None:
-        return f"trec_eval has no measure {name!r}{did_you_mean(name, [item.name for item in EQUIVALENTS])}"
-    if not known.measure:
-        return f"trec_eval's {family} is no measure here; use {known.note}"
-    return f"trec_eval's parameters of {family}, {parameters!r}, are not read here; give {known.measure} its own, as in RBP_TE(p=0.8)"
 
 
 def _asked(name: str) -> Iterable[str]:

@@ -202,7 +202,12 @@ class Table:
             return Cells(_strings(runs[kept]), ids[kept], labels, column_of, lambda n: where(int(kept[n])), per_task)
         numeric = self._numeric(others, measures)
         if not numeric:
-            raise ValueError(f"{what}: {self._without_values(others)}")
+            has = f"it has {shown_names(list(map(str, table)))}"
+            texts_there = ((n, row) for n in others for row, text in enumerate(table[n]) if text is not None)
+            if first := next(texts_there, None):
+                found = f"{shown(table[first[0]][first[1]])} ({where(first[1])}, column {first[0]!r})"
+                raise ValueError(f"{what}: no column holds values: {has}, with {found}; write numbers as 0.5")
+            raise ValueError(f"{what}: there are no values in it: {has}")
         kept = np.flatnonzero([q not in SUMMARY for q in ids])
         wide = run is None and not one_run
         if wide and all(is_measure(name) or (one_run is None and name.lower() in VALUE_NAMES) for name in numeric):
@@ -226,16 +231,6 @@ class Table:
             lambda n: f"{where(int(kept[n % height]))}, column {list(numeric)[n // height]!r}",
             per_task,
         )
-
-    def _without_values(self, names: Sequence[str]) -> str:
-        """Why there are no values in some columns."""
-        has = f"it has {shown_names(list(map(str, self.columns)))}"
-        for name in names:
-            for row, value in enumerate(self.columns[name]):
-                if value is not None:
-                    where = f"{self.where(row)}, column {name!r}"
-                    return f"no column holds values: {has}, with {shown(value)} ({where}); write numbers as 0.5"
-        return f"there are no values in it: {has}"
 
     def _numeric(self, names: Sequence[str], measures: Sequence[str] | None) -> dict[str, NDArray[np.float64]]:
         """The columns of numbers among some, or those that are asked for."""

@@ -178,7 +178,15 @@ def read_collections(
     >>> read_collections(pd.DataFrame(rows))["c"].values["AP"].tolist()
     [[0.1], [0.2]]
     """
-    parts = values if isinstance(values, Mapping) else _by_collection(values)
+    parts: Any = values
+    if isinstance(values, (str, os.PathLike)) and os.path.isdir(values):
+        folders = [item for item in sorted(Path(values).iterdir()) if item.is_dir() and not item.name.startswith(".")]
+        by_model = any(True for folder in folders for _ in folder.rglob("*/*.json"))  # MTEB's
+        parts = values if by_model or not folders else {folder.name: folder for folder in folders}
+    elif not isinstance(values, Mapping):
+        file = values if isinstance(values, (str, os.PathLike)) else None
+        parts = (_table_of_frame(values) or values) if file is None else content_of_file(file)
+        parts = (parts.by_collection() if isinstance(parts, Table) else None) or parts
     if not isinstance(parts, Mapping):
         whole = None if isinstance(parts, Cells) else read_values(parts, measures=measures, missing=missing)
         if whole is None or not whole.per_task:
@@ -195,19 +203,6 @@ def read_collections(
                 part, measures=measures, missing=missing, smaller_is_better=smaller_is_better
             )
     return tables
-
-
-def _by_collection(values: Any) -> Any:
-    """The parts of a frame, file or folder by collection; where it does not name collections, all of it."""
-    if not isinstance(values, (str, os.PathLike)):
-        whole: Any = _table_of_frame(values) or values
-    elif not os.path.isdir(values):
-        whole = content_of_file(values)
-    else:
-        folders = [item for item in sorted(Path(values).iterdir()) if item.is_dir() and not item.name.startswith(".")]
-        by_model = any(True for folder in folders for _ in folder.rglob("*/*.json"))  # MTEB's
-        return values if by_model or not folders else {folder.name: folder for folder in folders}
-    return (whole.by_collection() if isinstance(whole, Table) else None) or whole
 
 
 # -- sources -----------------------------------------------------------------------------------------------
