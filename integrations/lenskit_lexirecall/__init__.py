@@ -33,7 +33,7 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(needs("lenskit_lexirecall", "LensKit", "lenskit"), name=error.name) from None
 
-from lenskit_lexirecall.comparison import compare, qrels
 from lenskit_lexirecall.metrics import TSE, LexiRecall, Metric
+from lenskit_lexirecall.runs import compare, qrels
 
 __all__ = ["TSE", "LexiRecall", "Metric", "compare", "qrels"]

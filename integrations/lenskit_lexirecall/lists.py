@@ -123,7 +123,10 @@ def aligned(
     """
     check_ranking(recs, owner)
     grade = grades(test, rating_field, owner)
-    keys = _keys(test).tolist() if len(test) else []
+    keys = []
+    if len(test):  # their numbers, or ids where these cannot be told from each other by number
+        numbers = None if test.vocabulary is None else test.numbers(missing="negative")
+        keys = (test.ids() if numbers is None or (numbers < 0).any() else numbers).tolist()
     last = {key: place for place, key in enumerate(keys)}
     if len(last) < len(keys):
         once = np.array(list(last.values()))
@@ -137,29 +140,14 @@ def aligned(
     )
     if names := [name for name in aspects if name != "relevance"]:
         judgments = judgments.with_labels({name: grades(test, name, owner) for name in names})
-    return AlignedRun(judgments, np.zeros_like(rank), _rows(test, recs, rank), rank, np.array([len(recs)]))
-
-
-def _keys(items: ItemList) -> Any:
-    """What tells items apart: their numbers, or ids where these cannot be told from each other by number."""
-    if items.vocabulary is not None:
-        numbers = items.numbers(missing="negative")
-        if (numbers >= 0).all():
-            return numbers
-    return items.ids()
-
-
-def _rows(test: ItemList, recs: ItemList, rank: Ints) -> Ints:
-    """Which test items are recommended at some ranks."""
-    if len(rank) == 0:
-        return rank
-    vocabulary = recs.vocabulary
-    if vocabulary is None:
-        wanted, listed = test.ids(), recs.ids()
-    else:
-        wanted, listed = test.numbers(vocabulary=vocabulary, missing="negative"), recs.numbers()
-    row = {item: place for place, item in enumerate(wanted.tolist())}
-    return np.array([row[item] for item in listed[rank - 1].tolist()], dtype=np.int64)
+    row = rank  # of the test items that are recommended
+    if len(rank):
+        vocabulary = recs.vocabulary
+        wanted = test.ids() if vocabulary is None else test.numbers(vocabulary=vocabulary, missing="negative")
+        listed = recs.ids() if vocabulary is None else recs.numbers()
+        places = {item: place for place, item in enumerate(wanted.tolist())}
+        row = np.array([places[item] for item in listed[rank - 1].tolist()], dtype=np.int64)
+    return AlignedRun(judgments, np.zeros_like(rank), row, rank, np.array([len(recs)]))
 
 
 def ranks_of(relevant: ItemList, recs: ItemList, owner: str) -> Ints:

@@ -8,7 +8,6 @@
 ``ir-lexirecall`` and PyArrow on the workers too.
 """
 
-from spark_lexirecall.comparison import compare
-from spark_lexirecall.evaluation import evaluate
+from spark_lexirecall.distributed import compare, evaluate
 
 __all__ = ["compare", "evaluate"]

@@ -199,6 +199,8 @@ class Source:
     def arguments(self) -> dict[str, Any]:
         """The options as ``benchmark`` takes them; ``over`` belongs to what is shown of its result."""
         tested = {name: self.options[key] for key, name in _OF_TEST.items() if key in self.options}
+        if tested.get("correction") == "none":
+            tested["correction"] = None
         others = {key: value for key, value in self.options.items() if key not in (*_OF_TEST, "over", "rules")}
         return others | ({"test": SignificanceTest(**tested)} if tested else {})
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
@@ -30,18 +29,18 @@ _OPTIONS = {
 }
 """Arguments in Python that messages name, and what they are here."""
 _COMMANDS = {
-    "eval": "evaluation",
-    "compare": "comparing",
-    "report": "comparing",
-    "demo": "about",
-    "measures": "about",
-    "explain-measure": "about",
+    "eval": "eval",
+    "compare": "compare",
+    "report": "compare",
+    "demo": "info",
+    "measures": "info",
+    "explain-measure": "info",
     "benchmark": "benchmarks",
-    "gate": "gate",
-    "to-judge": "judging",
+    "gate": "compare",
+    "to-judge": "compare",
     "meta": "meta",
 }
-"""The commands, and the modules that have them."""
+"""The commands, and the modules that have them: ``add_NAME`` declares one, ``run_NAME`` runs it."""
 _TRACEBACK = "IR_LEXIRECALL_TRACEBACK"
 
 
@@ -78,10 +77,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    """Parse the command line and run the command; where it begins with one, the others are not loaded."""
+    from ir_lexirecall.cli.arguments import Parser
     from ir_lexirecall.cli.words import with_lists
 
     try:
-        parser = _parser(words)
+        parser = Parser(
+            prog="ir-lexirecall",
+            description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more.",
+        )
+        parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
+        commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
+        for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
+            module, key = importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"), name.replace("-", "_")
+            getattr(module, f"add_{key}")(commands).set_defaults(command=getattr(module, f"run_{key}"))
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for what could follow
             importlib.import_module("argcomplete").autocomplete(parser)
         options = parser.parse_args(with_lists(words))
@@ -96,21 +105,6 @@ def _run(words: list[str]) -> int:
         except BrokenPipeError:  # the reader of our output has seen enough
             _abandon_output()
             return getattr(options, "found", 0)
-
-
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of a command line; where it begins with a command, the others are not loaded."""
-    from ir_lexirecall.cli.arguments import Parser
-
-    parser = Parser(
-        prog="ir-lexirecall", description="Evaluate rankings: TSE, lexicographic recall, C/W/L ERR, RBU, TOMA and more."
-    )
-    parser.add_argument("--version", action="version", version=f"ir-lexirecall {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="name")
-    for name in words[:1] if words[:1] and words[0] in _COMMANDS else _COMMANDS:
-        add = f"add_{name.replace('-', '_')}"
-        getattr(importlib.import_module(f"ir_lexirecall.cli.{_COMMANDS[name]}"), add)(commands)
-    return parser
 
 
 def _message(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Arguments that several commands share, and what they name: qrels, runs, measures, tests."""
+"""Arguments that several commands share, and what is made of them: qrels, runs, criteria, tests, margins."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import importlib
 import re
 import signal
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ir_measures.measures.base import Measure as IRMeasure
 
@@ -25,6 +25,10 @@ from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.present.text import printable
+from ir_lexirecall.significance import TESTS, SignificanceTest
+
+if TYPE_CHECKING:
+    from ir_lexirecall.comparison.design import MarginLike
 
 merging: Any = LazyModule("ir_lexirecall.judging.files")
 naming: Any = LazyModule("ir_lexirecall.preferences.naming")
@@ -73,37 +77,163 @@ class Parser(argparse.ArgumentParser):
             message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
         super().error(printable(message))
 
+    def add(self, *names: str, more: str = "", **changed: Any) -> None:
+        """Add options of ``OPTIONS``, in the words of one command where it has others; ``more`` ends the help."""
+        for name in names:
+            flags, known = OPTIONS[name]
+            asked = known | changed
+            self.add_argument(*flags, **asked | {"help": asked["help"] + more})
+
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
 
 
-# -- measures --------------------------------------------------------------------------------------
+def _option(*flags: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    return flags, how
 
 
-def add_measures(
-    parser: argparse.ArgumentParser, *, required: bool = False, preferences: bool = False, text: str | None = None
-) -> None:
-    """Add ``-m``, which takes one or several words, and may be repeated."""
-    also = f", or {', '.join(preference_functions.NAMES)}" if preferences else ""
-    parser.add_argument(
-        "-m",
-        "--measures",
+_DEFAULT = SignificanceTest()
+OPTIONS = {
+    "qrels": _option(
+        "qrels",
+        metavar="QRELS",
+        help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
+    ),
+    "columns": _option(
+        "--columns",
+        metavar="NAME,NAME,...",
+        help="columns of a wide qrels file without a header line, e.g. query_id,iteration,doc_id,relevance,quality",
+    ),
+    "aspect": _option(
+        "--aspect",
         action="append",
-        required=required,
-        metavar="M",
-        help=text or f"measures, one or several (see `ir-lexirecall measures`){also}",
-    )
-
-
-def add_preference(parser: argparse.ArgumentParser, default: str = "lexirecall") -> None:
-    """Add ``-p``, which takes one or several words, and may be repeated."""
-    parser.add_argument(
-        "-p",
-        "--preference",
+        default=[],
+        metavar="NAME=FILE",
+        help="4-column qrels file with the labels of a further aspect (repeatable)",
+    ),
+    "judged": _option(
+        "--judged",
         action="append",
-        metavar="P",
-        help=f"preferences, one or several of {', '.join(preference_functions.NAMES)} (default: {default})",
-    )
+        default=[],
+        metavar="FILE",
+        help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
+    ),
+    "runs": _option("runs", metavar="RUN"),
+    "values": _option(
+        "--values",
+        nargs="+",
+        metavar="FILE",
+        help="instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
+        "JSON lines, Parquet, ...): files, or a folder",
+    ),
+    "missing": _option("--missing", choices=["error", "skip"]),
+    "smaller_is_better": _option(
+        "--smaller-is-better",
+        nargs="+",
+        metavar="MEASURE",
+        help="measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
+    ),
+    "measures": _option("-m", "--measures", action="append", metavar="M"),
+    "preference": _option("-p", "--preference", action="append", metavar="P"),
+    "baseline": _option("--baseline", metavar="RUN"),
+    "rel": _option(
+        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
+    ),
+    "cutoff": _option("--cutoff", type=int, help="what is ranked below counts as not retrieved"),
+    "allow_empty": _option(
+        "--allow-empty",
+        action="store_true",
+        help="take runs that have no query, or no document, in common with the qrels",
+    ),
+    "groups": _option(
+        "--groups",
+        metavar="FILE",
+        help="the group of each query (lines of query and group, or CSV, TSV or Parquet with a header): compare in each group, too",
+    ),
+    "cluster": _option(
+        "--cluster",
+        action="store_true",
+        help="take the groups, instead of queries, as units of the tests (randomisation of their signs, or bootstrap)",
+    ),
+    "margin": _option(
+        "--margin",
+        metavar="D",
+        help="difference to the baseline that does not matter: in the criterion's unit, relative to the baseline's mean ('2%%'), "
+        "or by criterion ('nDCG@10=0.01 SL3=5')",
+    ),
+    "test": _option(
+        "--test",
+        choices=TESTS,
+        metavar="TEST",
+        help=f"significance test: {', '.join(TESTS)} (default: t for measures, sign for preferences)",
+    ),
+    "correction": _option(
+        "--correction",
+        metavar="NAME",
+        default=_DEFAULT.correction,
+        help=f"for several comparisons; 'none' for none (default: {_DEFAULT.correction})",
+    ),
+    "alpha": _option(
+        "--alpha", type=float, default=_DEFAULT.alpha, help=f"significance level (default: {_DEFAULT.alpha})"
+    ),
+    "n_resamples": _option(
+        "--n-resamples",
+        type=int,
+        metavar="N",
+        default=_DEFAULT.n_resamples,
+        help=f"number of resamples (default: {_DEFAULT.n_resamples})",
+    ),
+    "seed": _option("--seed", type=int, default=_DEFAULT.seed, help=f"random seed (default: {_DEFAULT.seed})"),
+    "bounds": _option(
+        "--bounds",
+        action="store_true",
+        help="instead: what any judging of the retrieved unjudged documents can make of it",
+    ),
+    "depth": _option(
+        "--depth",
+        type=int,
+        metavar="N",
+        help="what is ranked below and unjudged is not relevant (default: the criterion's cutoff, else whole rankings)",
+    ),
+    "max_rel": _option(
+        "--max-rel",
+        type=float,
+        metavar="G",
+        help="top grade of the scale (default: the measure's own, else of the qrels)",
+    ),
+    "unretrieved": _option(
+        "--unretrieved",
+        type=int,
+        metavar="N",
+        help="of --bounds: relevant documents of a query, at most, that no run retrieved (default: 0)",
+    ),
+}
+"""The options that several commands have, by the names of their values."""
+JUDGMENTS = ("qrels", "columns", "aspect", "judged")
+TEST = ("test", "correction", "alpha", "n_resamples", "seed")
+BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
+
+
+def add_runs(parser: Parser, *, least: int = 1, values: bool = False) -> None:
+    """Add the arguments that name judgments and runs, or ``--values`` instead."""
+    parser.add("qrels", nargs="?" if values else None)
+    parser.add(*JUDGMENTS[1:])
+    several = ", at least two" if least == 2 else ""
+    formats = "TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input)"
+    parser.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
+    if values:
+        parser.add("values")
+        parser.add("missing", help="what to do where a run lacks a value: error, or skip the query (default: error)")
+        parser.add("smaller_is_better")
+
+
+def add_preference(parser: Parser, default: str = "lexirecall") -> None:
+    """Add ``-p``; ``default`` says what is compared without."""
+    names = ", ".join(preference_functions.NAMES)
+    parser.add("preference", help=f"preferences, one or several of {names} (default: {default})")
+
+
+# -- criteria, tests, margins ------------------------------------------------------------------------
 
 
 def criteria_of(
@@ -120,88 +250,44 @@ def criteria_of(
     return list(naming.with_parameters(named, **given)) if any(x is not None for x in given.values()) else named
 
 
+def significance_test(options: argparse.Namespace) -> SignificanceTest:
+    correction = None if options.correction == "none" else options.correction
+    return SignificanceTest(options.test, correction, options.alpha, options.n_resamples, options.seed)
+
+
+def parse_margin(text: str | None) -> MarginLike | None:
+    """A margin as the command line gives it.
+
+    >>> parse_margin("0.01"), parse_margin("2%"), parse_margin("nDCG@10=0.01 SL3(n=10)=5")
+    (0.01, '2%', {'nDCG@10': 0.01, 'SL3(n=10)': 5.0})
+    """
+    if text is None:
+        return None
+
+    def margin(text: str) -> float | str:
+        try:
+            return float(text)
+        except ValueError:
+            return text  # such as 2%, or an error that names the margin
+
+    parts = split_measures(text)
+    if len(parts) == 1 and "=" not in parts[0]:
+        return margin(parts[0])
+    named = [part.rpartition("=") for part in parts]
+    if any(not name for name, *_ in named):
+        raise ValueError(f"--margin {text!r} must be one number, or a number for every criterion such as nDCG@10=0.01")
+    return {name: margin(value) for name, _, value in named}
+
+
+def bounds_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of ``--bounds`` that were given, which mean nothing without it."""
+    given = {name: getattr(options, name) for name in BOUNDS[1:] if getattr(options, name) is not None}
+    if given and not options.bounds:
+        raise ValueError(f"--{next(iter(given)).replace('_', '-')} belongs to --bounds; give both")
+    return {"depth": None, "max_rel": None, "unretrieved": 0} | given
+
+
 # -- qrels and runs --------------------------------------------------------------------------------
-
-
-def add_qrels(parser: argparse.ArgumentParser, *, values: bool = False) -> None:
-    """Add the arguments that name judgments; with ``--values`` they can be left out."""
-    parser.add_argument(
-        "qrels",
-        metavar="QRELS",
-        nargs="?" if values else None,
-        help="qrels file (TREC or ndeval's 4 columns, or with a header line), an ir_datasets id, or - (standard input)",
-    )
-    parser.add_argument(
-        "--columns",
-        metavar="NAME,NAME,...",
-        help="columns of a wide qrels file without a header line, e.g. query_id,iteration,doc_id,relevance,quality",
-    )
-    parser.add_argument(
-        "--aspect",
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="4-column qrels file with the labels of a further aspect (repeatable)",
-    )
-    parser.add_argument(
-        "--judged",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
-    )
-
-
-def add_runs(parser: argparse.ArgumentParser, *, least: int = 1, values: bool = False) -> None:
-    """Add the arguments that name judgments and runs, or ``values`` instead."""
-    add_qrels(parser, values=values)
-    several = ", at least two" if least == 2 else ""
-    parser.add_argument(
-        "runs",
-        metavar="RUN",
-        nargs="*" if values else "+",
-        help=f"run files{several}: TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - "
-        "(standard input)",
-    )
-    if values:
-        parser.add_argument(
-            "--values",
-            nargs="+",
-            metavar="FILE",
-            help="instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
-            "JSON lines, Parquet, ...): files, or a folder",
-        )
-        add_missing(parser, "a run lacks a value: error, or skip the query")
-        add_smaller_is_better(parser)
-
-
-def add_missing(parser: argparse.ArgumentParser, where: str) -> None:
-    parser.add_argument("--missing", choices=["error", "skip"], help=f"what to do where {where} (default: error)")
-
-
-def add_smaller_is_better(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--smaller-is-better",
-        nargs="+",
-        metavar="MEASURE",
-        help="measures of --values of which the smaller value is the better one (well-known costs, such as RMSE or latency, are known)",
-    )
-
-
-def add_rel(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--rel", type=float, help="smallest grade that counts as relevant (default: the collection's own, else 1)"
-    )
-
-
-ALLOW_EMPTY: dict[str, Any] = {
-    "action": "store_true",
-    "help": "take runs that have no query, or no document, in common with the qrels",
-}
-
-
-def add_allow_empty(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--allow-empty", **ALLOW_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -220,14 +306,30 @@ class Inputs:
     @classmethod
     def from_options(cls, options: argparse.Namespace) -> Inputs:
         """Name the runs, and find the qrels; what can be read only once is read here."""
-        aspects = list(_aspects(options.aspect))
-        if [options.qrels, *options.runs, *options.judged, *(path for _, path in aspects)].count(STDIN) > 1:
+        aspects = [word.partition("=") for word in options.aspect]
+        for word, (name, _, path) in zip(options.aspect, aspects, strict=True):
+            if not (name and path):
+                raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
+        if [options.qrels, *options.runs, *options.judged, *(path for *_, path in aspects)].count(STDIN) > 1:
             raise ValueError("-: standard input can be read only once, for the qrels or for one run")
-        _heed_interruptions()
+        importlib.import_module("polars")
+        if hasattr(signal, "siginterrupt"):
+            # Ctrl-C ends the reading of a pipe, and waiting for threads, which Polars asks the system to restart.
+            signal.siginterrupt(signal.SIGINT, True)
         paths = [options.resources.enter_context(rereadable(path)) for path in options.runs]
         runs = dict(zip(run_names(options.runs), paths, strict=True))
-        named = is_file(options.qrels) or options.columns or aspects
-        source = _qrels(options.qrels, options.columns, aspects) if named else load_collection(options.qrels)
+        source = options.qrels
+        if options.columns:
+            names = [name.strip() for name in options.columns.split(",")]
+            source = qrel_table(read_qrels(source, columns=names))
+        elif not aspects and not is_file(source):
+            source = load_collection(source)
+        if aspects:
+            parts = [("relevance", qrel_table(source)), *((name, qrel_table(path)) for name, _, path in aspects)]
+            source = pl.concat(
+                part.select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name))
+                for name, part in parts
+            )
         return cls(source, runs, options.qrels, options.judged)
 
     @cached_property
@@ -274,34 +376,6 @@ def inputs_or_values(options: argparse.Namespace) -> Inputs | None:
     if options.qrels is not None or options.columns or options.aspect or options.judged:
         raise ValueError("give QRELS and RUN, or --values FILE, not both")
     return None
-
-
-def _heed_interruptions() -> None:
-    """Let Ctrl-C end the reading of a pipe, and waiting for threads, which Polars asks the system to restart."""
-    importlib.import_module("polars")
-    if hasattr(signal, "siginterrupt"):
-        signal.siginterrupt(signal.SIGINT, True)
-
-
-def _aspects(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for word in words:
-        name, mark, path = word.partition("=")
-        if not (name and mark and path):
-            raise ValueError(f"--aspect {word!r} must look like NAME=FILE")
-        yield name, path
-
-
-def _qrels(source: str, columns: str | None, aspects: Sequence[tuple[str, str]]) -> Any:
-    """The qrels that the command line names: a file or an id, and files of further aspects."""
-    if not (columns or aspects):
-        return source
-    table = qrel_table(read_qrels(source, columns=[n.strip() for n in columns.split(",")]) if columns else source)
-    if not aspects:
-        return table
-    parts = [("relevance", table), *((name, qrel_table(path)) for name, path in aspects)]
-    return pl.concat(
-        part.select("query_id", "doc_id", "relevance").with_columns(iteration=pl.lit(name)) for name, part in parts
-    )
 
 
 def run_names(paths: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -14,29 +13,22 @@ from ir_lexirecall._util.lazy import LazyModule
 from ir_lexirecall.benchmarks import Benchmark, benchmark
 from ir_lexirecall.benchmarks.benchmarking import STANDARD
 from ir_lexirecall.benchmarks.sources import Source, read_source
-from ir_lexirecall.cli.arguments import (
-    add_allow_empty,
-    add_measures,
-    add_missing,
-    add_preference,
-    add_smaller_is_better,
-    criteria_of,
-)
+from ir_lexirecall.cli.arguments import TEST, Parser, add_preference, criteria_of, parse_margin, significance_test
 from ir_lexirecall.cli.output import Page, add_output, terminal_width
-from ir_lexirecall.cli.significance import add_groups, add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.io.files import rereadable
 from ir_lexirecall.judging.files import merged
 from ir_lexirecall.present.tables import PLACES, Column, Shown
 from ir_lexirecall.present.text import confidence_words, provenance_line
 from ir_lexirecall.reports import report
+from ir_lexirecall.significance import TESTS
 from ir_lexirecall.significance.draws import OVER
 
 present: Any = LazyModule("ir_lexirecall.present")
 
 
-def add_benchmark(commands: Any) -> None:
-    parser = commands.add_parser(
+def add_benchmark(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
         "benchmark",
         help="evaluate runs on many collections",
         description="Evaluate runs on many collections: means over them with intervals, ranks, differences to a baseline. A "
@@ -46,74 +38,63 @@ def add_benchmark(commands: Any) -> None:
         example="benchmark runs/ -m nDCG@10 LR --baseline bm25",
     )
     parser.add_argument("source", metavar="SOURCE", help="a folder, or a .toml file")
-    add_measures(parser, text=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
+    parser.add("measures", help=f"measures, one or several (by default, with preferences: {', '.join(STANDARD)})")
     add_preference(parser, "none where measures are named")
-    parser.add_argument("--baseline", metavar="RUN", help="run that all others are compared with")
+    parser.add("baseline", help="run that all others are compared with")
     parser.add_argument(
         "--over",
         choices=OVER,
         help="what is a sample: the queries of these collections (default), or the collections, too",
     )
-    add_missing(parser, "a collection lacks runs (with --values also: a query lacks values)")
+    where = "a collection lacks runs (with --values also: a query lacks values)"
+    parser.add("missing", help=f"what to do where {where} (default: error)")
     parser.add_argument(
         "--values",
         action="store_true",
         help="SOURCE holds values per query that other programs computed: a folder of files for each collection, a table with a "
         "column collection, or MTEB's results; without -m by all measures",
     )
-    parser.add_argument(
-        "--judged",
-        action="append",
-        default=[],
-        metavar="COLLECTION=FILE",
-        help="further judgments of a collection's queries (repeatable)",
+    words = "further judgments of a collection's queries (repeatable)"
+    parser.add("judged", metavar="COLLECTION=FILE", help=words)
+    parser.add("smaller_is_better", "allow_empty")
+    parser.add(
+        "groups", more=" (other formats than text: only that); a column collection says where ids of queries do not"
     )
-    add_smaller_is_better(parser)
-    add_allow_empty(parser)
-    add_groups(parser, " (other formats than text: only that); a column collection says where ids of queries do not")
+    parser.add("cluster")
     parser.add_argument("--report", metavar="FILE", help="write an HTML report as well")
-    add_margin(parser)
-    add_test(
-        parser,
-        text="significance test within each collection; over collections, differences are tested by a bootstrap",
-    )
+    over = "within each collection; over collections, differences are tested by a bootstrap"
+    tests = f"{', '.join(TESTS)} (default: t for measures, sign for preferences)"
+    parser.add("margin")
+    parser.add("test", help=f"significance test {over}: {tests}")
+    parser.add(*TEST[1:])
     add_output(parser)
-    parser.set_defaults(command=_benchmark)
+    return parser
 
 
-# -- benchmark -----------------------------------------------------------------------------------------
-
-
-def _benchmark(options: argparse.Namespace) -> None:
+def run_benchmark(options: argparse.Namespace) -> None:
     source = Source({}, {}) if options.values else read_source(options.source)
-    asked = dict(source.options)
-    over = options.over or asked.pop("over", None)
-    by = asked.get("by", None if options.values else STANDARD)
-    if options.measures or options.preference:
-        by = criteria_of(options)
     named = {word.partition("=")[0] for word in options.words}  # the command line has the last word
-    for name in ("test", "correction", "alpha", "n_resamples", "seed"):
-        if name in asked and f"--{name.replace('_', '-')}" not in named:
-            setattr(options, name, asked[name])
+    for name in set(TEST) & source.options.keys():
+        if f"--{name.replace('_', '-')}" not in named:
+            setattr(options, name, source.options[name])
     if options.groups is not None:
         options.groups = options.resources.enter_context(rereadable(options.groups))  # once for each collection
-    judged = _judged(options.judged, source.collections)
+    judged: dict[str, list[str]] = {}
+    for word in options.judged:
+        name, mark, file = word.partition("=")
+        if not (mark and file):
+            raise ValueError(f"--judged {word!r} must look like COLLECTION=FILE")
+        judged.setdefault(check_choice("collection", name, list(source.collections)), []).append(file)
     qrels = source.qrels
     qrels |= {name: reduce(merged, files, Judgments.from_qrels(qrels[name])) for name, files in judged.items()}
-    result = benchmark(
-        qrels or None,
-        source.runs or None,
-        by,
-        baseline=options.baseline or asked.get("baseline"),
-        margin=asked.get("margin") if options.margin is None else parse_margin(options.margin),
-        test=significance_test(options),
-        values=options.source if options.values else None,
-        smaller_is_better=options.smaller_is_better or asked.get("smaller_is_better"),
-        groups=options.groups or asked.get("groups"),
-        cluster=options.cluster or asked.get("cluster", False),
-        allow_empty=options.allow_empty or asked.get("allow_empty", False),
-        missing=options.missing or asked.get("missing", "error"),
-    )
+    given = {name: getattr(options, name) for name in ("baseline", "smaller_is_better", "groups", "missing")}
+    given |= {name: getattr(options, name) or None for name in ("cluster", "allow_empty")}
+    given |= {"by": criteria_of(options) or None, "margin": parse_margin(options.margin)}
+    asked = {"by": None if options.values else STANDARD} | source.arguments
+    asked |= {name: value for name, value in given.items() if value is not None}
+    asked |= {"test": significance_test(options), "values": options.source if options.values else None}
+    result = benchmark(qrels or None, source.runs or None, **asked)
+    over = options.over or source.options.get("over")
     page = Page(options)
     places = PLACES if options.places is None else options.places
     if options.format in ("markdown", "latex"):
@@ -138,17 +119,6 @@ def _benchmark(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _judged(words: list[str], collections: Iterable[str]) -> dict[str, list[str]]:
-    """Files of further judgments by collection."""
-    files: dict[str, list[str]] = {}
-    for word in words:
-        name, mark, file = word.partition("=")
-        if not (mark and file):
-            raise ValueError(f"--judged {word!r} must look like COLLECTION=FILE")
-        files.setdefault(check_choice("collection", name, list(collections)), []).append(file)
-    return files
-
-
 def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -> None:
     """A table per criterion, best run first, with as many columns as the terminal has room for in all of them."""
     whole = present.benchmark_table(result, over, places)
@@ -158,8 +128,13 @@ def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -
         rows.setdefault(name, []).append(place)
     width = terminal_width(page.options)
     kept = len(columns)
+
+    def some(column: Column, places: list[int]) -> Column:
+        marks = [column.marks[place] for place in places] if column.marks else ()
+        return replace(column, cells=[column.cells[place] for place in places], marks=marks)
+
     while True:
-        shown = {name: Shown([_some(c, places) for c in columns[:kept]]).text(width) for name, places in rows.items()}
+        shown = {name: Shown([some(c, places) for c in columns[:kept]]).text(width) for name, places in rows.items()}
         if kept == 2 or not any(left_out for _, left_out in shown.values()):
             break
         kept -= 1
@@ -170,11 +145,6 @@ def _add_overall(page: Page, result: Benchmark, over: str | None, places: int) -
         page.add_sentence(
             f"({len(left_out)} of {len(columns)} columns left out: {', '.join(left_out)}; --wide shows all)"
         )
-
-
-def _some(column: Column, places: list[int]) -> Column:
-    marks = [column.marks[place] for place in places] if column.marks else ()
-    return replace(column, cells=[column.cells[place] for place in places], marks=marks)
 
 
 def _legend(result: Benchmark) -> str:

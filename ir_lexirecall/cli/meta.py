@@ -11,51 +11,52 @@ from typing import Any
 
 from ir_lexirecall import meta
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.cli.arguments import ALLOW_EMPTY, Inputs, add_measures, add_rel, add_runs
+from ir_lexirecall.cli.arguments import Inputs, Parser, add_runs
 from ir_lexirecall.cli.output import EXACT, Page, add_output, save_picture, terminal_width
 from ir_lexirecall.cli.words import split_measures
-from ir_lexirecall.meta.records import RECORDS, Option, Record
+from ir_lexirecall.meta.records import RECORDS
+from ir_lexirecall.preferences import functions as preferences
 from ir_lexirecall.preferences.naming import with_parameters
 from ir_lexirecall.present.text import format_number
 
 STUDIES = {record.name.replace("_", "-"): record for _, record in sorted(RECORDS.items()) if record.example}
 
 
-def add_meta(commands: Any) -> None:
-    parser = commands.add_parser(
+def add_meta(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
         "meta",
         help="study measures: axioms, ties, power, stability, correlation",
         description="Study measures, on their own or on runs. Options are the parameters of the functions of "
         "ir_lexirecall.meta, which has more of them.",
     )
     known = parser.add_subparsers(required=True, metavar="STUDY", dest="name")
+    names = ", ".join(preferences.NAMES)
     for name, record in STUDIES.items():
-        _add_study(
-            known.add_parser(
-                name, help=record.title, description=record.title, example=f"meta {name} {record.example}"
-            ),
-            record,
+        study: Parser = known.add_parser(
+            name, help=record.title, description=record.title, example=f"meta {name} {record.example}"
         )
-
-
-def _add_study(parser: argparse.ArgumentParser, record: Record) -> None:
-    if record.runs:
-        add_runs(parser)
-        if "rel" in record.runs:
-            add_rel(parser)
-    if record.measures:
-        add_measures(parser, required=True, preferences=bool(record.runs))
-    for name, option in record.options.items():
-        # What is not given is left to the function.
-        parser.add_argument(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, **_declared(option))
-    if "cutoff" in record.runs:
-        words = "of preferences: what is ranked below counts as not retrieved"
-        parser.add_argument("--cutoff", type=int, metavar="N", help=words)
-    if "allow_empty" in record.runs:
-        parser.add_argument("--allow-empty", **ALLOW_EMPTY)
-    parser.add_argument("--plot", metavar="FILE", help="draw the study into a file")
-    add_output(parser)
-    parser.set_defaults(command=_run)
+        if record.runs:
+            add_runs(study)
+            if "rel" in record.runs:
+                study.add("rel")
+        if record.measures:
+            also = f", or {names}" if record.runs else ""
+            words = f"measures, one or several (see `ir-lexirecall measures`){also}"
+            study.add("measures", required=True, help=words)
+        for option_name, option in record.options.items():
+            more = {"nargs": "+" if option.several is True else option.several or None, "metavar": option.shown}
+            more |= {"choices": option.choices, "required": option.required or None}
+            how = _KINDS[option.kind] | {key: value for key, value in more.items() if value is not None}
+            # What is not given is left to the function.
+            flag = f"--{option_name.replace('_', '-')}"
+            study.add_argument(flag, default=argparse.SUPPRESS, help=option.help, **how)
+        if "cutoff" in record.runs:
+            study.add("cutoff", metavar="N", help="of preferences: what is ranked below counts as not retrieved")
+        if "allow_empty" in record.runs:
+            study.add("allow_empty")
+        study.add_argument("--plot", metavar="FILE", help="draw the study into a file")
+        add_output(study)
+    return parser
 
 
 def _value(text: str) -> Any:
@@ -91,17 +92,10 @@ _KINDS: dict[Any, dict[str, Any]] = {
 }
 
 
-def _declared(option: Option) -> dict[str, Any]:
-    """An option as argparse takes it."""
-    more = {"nargs": "+" if option.several is True else option.several or None, "metavar": option.shown}
-    more |= {"choices": option.choices, "required": option.required or None}
-    return {"help": option.help, **_KINDS[option.kind], **{name: x for name, x in more.items() if x is not None}}
-
-
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _run(options: argparse.Namespace) -> None:
+def run_meta(options: argparse.Namespace) -> None:
     record = STUDIES[options.name]
     values = {name: getattr(options, name) for name in record.options if name in options}
     if record.measures:
@@ -110,10 +104,16 @@ def _run(options: argparse.Namespace) -> None:
     for name, value in values.items():
         kind = name if name == record.measures else record.options[name].kind
         if kind in ("measures", "measure"):
-            named = with_parameters(split_measures(value), cutoff=cutoff)
-            values[name] = named if kind == "measures" else _one("-m" if name == "measure" else f"--{name}", named)
+            values[name] = named = with_parameters(split_measures(value), cutoff=cutoff)
+            if kind == "measure":
+                if len(named) != 1:
+                    option = "-m" if name == "measure" else f"--{name}"
+                    raise ValueError(f"{option}: name one measure, not {len(named)}: {', '.join(named)}")
+                (values[name],) = named
         elif kind == "RUN=GROUP":
-            values[name] = _by_run(value)
+            values[name] = dict(value)
+            if twice := next((run for run, _ in value if [name for name, _ in value].count(run) > 1), None):
+                raise ValueError(f"--groups: the run {twice} is named twice")
     if record.test is not None:
         of_test = [name for name in values if name in record.options and record.options[name].of_test]
         given = {"name" if name == "test" else name: values.pop(name) for name in of_test}
@@ -175,16 +175,3 @@ def _for_reader(study: pd.DataFrame, form: str) -> pd.DataFrame:
         table = table[["measure", "property", "result", "counterexample", "source", "search"]]
     exact = [name for name in table.columns if any(isinstance(value, Fraction) for value in table[name])]
     return table.drop(columns=exact)
-
-
-def _by_run(groups: list[tuple[str, str]]) -> dict[str, str]:
-    names = [name for name, _ in groups]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"--groups: the run {twice[0]} is named twice")
-    return dict(groups)
-
-
-def _one(option: str, measures: list[str]) -> str:
-    if len(measures) != 1:
-        raise ValueError(f"{option}: name one measure, not {len(measures)}: {', '.join(measures)}")
-    return measures[0]

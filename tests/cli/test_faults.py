@@ -18,7 +18,8 @@ import pytest
 from command_line import BM25, Cli, exit_code, program
 
 import ir_lexirecall as irl
-from ir_lexirecall.cli import evaluation, main
+from ir_lexirecall.cli import eval as evaluation
+from ir_lexirecall.cli import main
 from ir_lexirecall.cli.output import FORMATS, for_programs
 
 EVAL = ("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR")

@@ -7,7 +7,8 @@ import shlex
 import textwrap
 from typing import Any
 
-from ir_lexirecall.cli.evaluation import add_means
+from ir_lexirecall.cli.arguments import Parser
+from ir_lexirecall.cli.eval import add_means
 from ir_lexirecall.cli.output import Page, add_output, add_page, emit, terminal_width
 from ir_lexirecall.data import demo
 from ir_lexirecall.data.collection import DEMO, find_collection
@@ -30,8 +31,8 @@ _DEMO_LEGEND = {
 """What the measures recommended for the embedded collection are."""
 
 
-def add_demo(commands: Any) -> None:
-    parser = commands.add_parser(
+def add_demo(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
         "demo",
         help="evaluate five runs on the embedded collection",
         description=f"Evaluate five runs on the embedded collection. Its runs are the files in {demo.FOLDER / 'runs'}, its "
@@ -42,17 +43,17 @@ def add_demo(commands: Any) -> None:
         "--write", metavar="DIR", help="instead: write qrels.txt, the runs, queries and passages into a folder"
     )
     add_output(parser)
-    parser.set_defaults(command=_demo)
+    return parser
 
 
-def add_measures(commands: Any) -> None:
-    parser = commands.add_parser("measures", help="list the measures with their parameters")
+def add_measures(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser("measures", help="list the measures with their parameters")
     add_page(parser)
-    parser.set_defaults(command=_measures)
+    return parser
 
 
-def add_explain_measure(commands: Any) -> None:
-    parser = commands.add_parser(
+def add_explain_measure(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
         "explain-measure",
         help="say what a measure means",
         description="Say what a measure means: formula, parameters, range, what 0 means, when it ties, when to use it, an "
@@ -61,10 +62,10 @@ def add_explain_measure(commands: Any) -> None:
     )
     parser.add_argument("measure", metavar="M", help="any measure that ir_measures knows, such as LR or nDCG@10")
     add_page(parser)
-    parser.set_defaults(command=_explain_measure)
+    return parser
 
 
-def _demo(options: argparse.Namespace) -> None:
+def run_demo(options: argparse.Namespace) -> None:
     if options.write is not None:
         emit("".join(f"{path}\n" for path in demo.write(options.write)), options.output)
         return
@@ -76,7 +77,13 @@ def _demo(options: argparse.Namespace) -> None:
     page.add_sentence("")
     add_means(page, scored, legend=False)  # the first sentence says it
     page.add_sentence("")
-    page.add_sentence(_zeros(scored))
+    missing = {name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()}
+    page.add_sentence(
+        f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, "
+        f"{', '.join(f'{name} on {number}' for name, number in missing.items())}; such a query has TSE 0, whatever else was "
+        "found. LR still counts what was found. RBU below 0: reading cost more than it gave. `ir-lexirecall explain-measure "
+        "TSE` says more."
+    )
     page.add_sentence("")
     page.add_definitions({page.shown_name(name): _DEMO_LEGEND[measure.NAME] for name, measure in measures.items()})
     page.add_short_names()
@@ -91,18 +98,7 @@ def _demo(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _zeros(scored: ScoredRuns) -> str:
-    """Why TSE is nearly 0: what the runs miss."""
-    missing = {name: int((run.relevant().r < run.relevant().m).sum()) for name, run in scored.runs.items()}
-    shown = ", ".join(f"{name} on {number}" for name, number in missing.items())
-    return (
-        f"TSE is (nearly) 0 because relevant documents are missing: of {len(scored.judgments)} queries, {shown}; such a query has "
-        "TSE 0, whatever else was found. LR still counts what was found. RBU below 0: reading cost more than it gave. "
-        "`ir-lexirecall explain-measure TSE` says more."
-    )
-
-
-def _explain_measure(options: argparse.Namespace) -> None:
+def run_explain_measure(options: argparse.Namespace) -> None:
     try:
         page = describe(options.measure)
     except ValueError as error:
@@ -111,7 +107,7 @@ def _explain_measure(options: argparse.Namespace) -> None:
     emit(f"{page.page(min(terminal_width(options) or _READABLE, _READABLE))}\n", options.output)
 
 
-def _measures(options: argparse.Namespace) -> None:
+def run_measures(options: argparse.Namespace) -> None:
     width = terminal_width(options) or 10_000
     lines: list[str] = []
 

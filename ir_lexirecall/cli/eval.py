@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ir_lexirecall._util.errors import check_choice
 from ir_lexirecall._util.lazy import LazyModule
-from ir_lexirecall.cli.arguments import Inputs, add_allow_empty, add_measures, add_runs
-from ir_lexirecall.cli.bounds import add_bounds, add_bounds_of_runs, bounds_options
+from ir_lexirecall.cli.arguments import (
+    BOUNDS,
+    TEST,
+    Inputs,
+    Parser,
+    add_runs,
+    bounds_options,
+    parse_margin,
+    significance_test,
+)
 from ir_lexirecall.cli.output import EXACT, Page, add_output, emit
-from ir_lexirecall.cli.significance import add_margin, add_test, parse_margin, significance_test
 from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.io.files import first_line, is_parquet
@@ -28,41 +35,38 @@ from ir_lexirecall.present.text import count
 if TYPE_CHECKING:
     from ir_lexirecall.comparison import Comparison
 
-
+algorithms: Any = LazyModule("ir_lexirecall.judging.algorithms")
 comparing: Any = LazyModule("ir_lexirecall.comparison.comparing")
+judging: Any = LazyModule("ir_lexirecall.judging.bounds")
 present: Any = LazyModule("ir_lexirecall.present")
 
 _LEAST_AP = 1e-5  # of trec_eval's geometric mean
 TREC = "trec"  # a format: trec_eval's lines
+_TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
 _COUNTS = frozenset(("NumQ", "NumRel", "NumRet", "Judged"))  # of which more is not better
 
 
-def add_eval(commands: Any) -> None:
-    parser = commands.add_parser(
+def add_eval(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
         "eval",
         help="evaluate runs",
         description="Evaluate runs: a row per run, a column per measure. The best value of a column is marked *.",
         example="eval qrels.txt bm25.run dph.run -m TSE@1000 LR nDCG@10 'RBU(p=0.9)@20'",
     )
     add_runs(parser)
-    add_measures(parser, text="measures, one or several (default: those that a collection recommends)")
+    parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
     parser.add_argument("--by-query", action="store_true", help="a row per run and query")
-    parser.add_argument(
-        "--baseline",
-        metavar="RUN",
-        help="test all others against this run: + is better, - is worse (its name in the table)",
-    )
-    add_allow_empty(parser)
-    add_bounds(parser)
-    add_margin(parser)
-    add_test(parser)
+    words = "test all others against this run: + is better, - is worse (its name in the table)"
+    parser.add("baseline", help=words)
+    parser.add("allow_empty", *BOUNDS, "margin", *TEST)
     add_output(parser, TREC)
-    parser.set_defaults(command=_evaluate)
+    return parser
 
 
-def _evaluate(options: argparse.Namespace) -> None:
+def run_eval(options: argparse.Namespace) -> None:
     inputs = Inputs.from_options(options)
-    measures = parse_measures(_trec_measures(options) if options.format == TREC else inputs.measures(options))
+    trec_names = ["official"] if options.measures is None else split_measures(options.measures)
+    measures = parse_measures(_trec_measures(trec_names) if options.format == TREC else inputs.measures(options))
     bounds = bounds_options(options)
     if options.bounds and options.baseline is not None:
         raise ValueError(
@@ -78,13 +82,28 @@ def _evaluate(options: argparse.Namespace) -> None:
         check_choice("baseline", options.baseline, inputs.runs)
     scored = ScoredRuns.from_runs(measures, inputs.judgments, inputs.runs, allow_empty=options.allow_empty)
     if options.format == TREC:
-        emit(_trec_lines(scored, inputs.runs, options), options.output)
+        geometric = not {"official", "gm_map"}.isdisjoint(trec_names)
+        emit(_trec_lines(scored, inputs.runs, options, geometric=geometric), options.output)
         return
     page = Page(options)
+    queries = scored.judgments.query_ids
+    by_query = {"run": [name for name in scored.names for _ in queries], "query_id": [*queries] * len(scored.names)}
     if options.bounds:
-        add_bounds_of_runs(page, scored, bounds, options.by_query)
+        judgings = algorithms.Judgings(**bounds)
+        ends = judging.bounds_by_measure(scored.pool(judgings.depth), scored.measures, scored.values, judgings)
+        columns: dict[str, list[Any]] = by_query if options.by_query else {"run": scored.names}
+        for name, measure in measures.items():
+            shown = {name: scored.values[name]}
+            if name in ends:
+                shown |= {f"{name} low": ends[name].low, f"{name} high": ends[name].high}
+            for title, array in shown.items():
+                means = [aggregate(measure, row) for row in array]
+                columns[title] = array.ravel().tolist() if options.by_query else means
+        page.add_table(columns)
+        depth = "documents down to the cutoff, else all" if bounds["depth"] is None else f"depth {bounds['depth']}"
+        page.add_sentence(f"low, high: the least and the largest value that any judging can make of it ({depth})")
     elif options.by_query:
-        page.add_table(_by_query(scored))
+        page.add_table(by_query | {name: array.ravel().tolist() for name, array in scored.values.items()})
     elif options.baseline is None or len(inputs.runs) < 2:
         add_means(page, scored)
     else:
@@ -96,11 +115,11 @@ def _evaluate(options: argparse.Namespace) -> None:
     page.finish()
 
 
-def _trec_measures(options: argparse.Namespace) -> dict[str, str]:
-    """The measures of ``-m``, by trec_eval's names or by ours, under trec_eval's; its official ones by default."""
+def _trec_measures(names: Sequence[str]) -> dict[str, str]:
+    """The measures of ``-m``, by trec_eval's names or by ours, under trec_eval's."""
     measures: dict[str, str] = {}
     family = ""
-    for name in _trec_names(options):
+    for name in names:
         if name.replace(".", "").isdigit():  # of P.5,10
             name = f"{family}.{name}"
         family = name.partition(".")[0]
@@ -113,23 +132,12 @@ def _trec_measures(options: argparse.Namespace) -> dict[str, str]:
     return measures
 
 
-def _trec_names(options: argparse.Namespace) -> list[str]:
-    return ["official"] if options.measures is None else split_measures(options.measures)
-
-
-def _tag(run: str, path: str) -> str:
-    """What a run calls itself in TREC's format; its name where it is in another one, or a pipe."""
-    fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
-    return fields[-1] if len(fields) == 6 else run
-
-
-def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.Namespace) -> str:
+def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.Namespace, *, geometric: bool) -> str:
     """The lines that trec_eval prints of every run: ``--by-query`` is its ``-q``, all queries of the qrels its ``-c``."""
     text = ""
-    geometric = not {"official", "gm_map"}.isdisjoint(_trec_names(options))
-    for place, run in enumerate(scored.names):
-        relevant = scored.runs[run].relevant().m.astype(np.float64)
-        # Of queries that the run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
+    # Of queries that a run lacks, trec_eval -c counts the relevant documents, too; ir_measures does not.
+    relevant = scored.judgments.m().astype(np.float64)
+    for place, (run, path) in enumerate(paths.items()):
         values = {name: relevant if name == "num_rel" else array[place] for name, array in scored.values.items()}
         means: dict[str, float] = {}
         for name, row in values.items():
@@ -137,18 +145,11 @@ def _trec_lines(scored: ScoredRuns, paths: Mapping[str, str], options: argparse.
             if name == "map" and geometric:
                 means["gm_map"] = float(np.exp(np.log(np.maximum(row, _LEAST_AP)).mean()))
         per_query = (scored.judgments.query_ids, values) if options.by_query else None
-        text += trec_eval_lines(means, per_query, run=_tag(run, paths[run]), places=options.places) + "\n"
+        # A run has the tag that it has in TREC's format; its name where it is in another one, or a pipe.
+        fields = first_line(path).split() if os.path.isfile(path) and not is_parquet(path) else []
+        tag = fields[-1] if len(fields) == 6 else run
+        text += trec_eval_lines(means, per_query, run=tag, places=options.places) + "\n"
     return text
-
-
-def _by_query(scored: ScoredRuns) -> dict[str, list[Any]]:
-    """Values as columns, a row per run and query."""
-    queries = scored.judgments.query_ids
-    columns: dict[str, list[Any]] = {
-        "run": [name for name in scored.names for _ in queries],
-        "query_id": [*queries] * len(scored.names),
-    }
-    return columns | {name: array.ravel().tolist() for name, array in scored.values.items()}
 
 
 def add_means(page: Page, scored: ScoredRuns, *, legend: bool = True) -> None:
@@ -176,7 +177,9 @@ def _add_tested(page: Page, result: Comparison) -> None:
     for name, criterion in result.by.items():
         columns[name] = criterion.means.tolist()
         if page.options.format in EXACT:
-            columns |= _tests(result, name)
+            rows = result.table(name).set_index("run_a").reindex(result.runs)
+            columns |= {f"{name} {column}": rows[column].tolist() for column in _TESTED}
+            columns[f"{name} test"] = [result.test_of(name).name] * len(rows)
     if page.options.format in EXACT:
         same = {"queries": len(result.query_ids), "tested": present.how_compared(result, result.criteria)}
         page.add_table(columns | {name: [value] * len(result.runs) for name, value in same.items()})
@@ -185,15 +188,3 @@ def _add_tested(page: Page, result: Comparison) -> None:
     how = present.how_compared(result, result.criteria)
     queries = f"on {count(len(result.query_ids), 'query')}"
     page.add_sentence(f"* best of its column; + better, - worse than {result.baseline} ({how}; {queries})")
-
-
-_TESTED = ("difference", "ci_low", "ci_high", "p", "p_corrected", "effect_size", "verdict")
-
-
-def _tests(result: Comparison, name: str) -> dict[str, list[Any]]:
-    """What the test of a measure gave for each run against the baseline, as columns."""
-    rows = result.table(name).set_index("run_a").reindex(result.runs)
-    return {
-        **{f"{name} {column}": rows[column].tolist() for column in _TESTED},
-        f"{name} test": [result.test_of(name).name] * len(rows),
-    }

@@ -1,4 +1,4 @@
-"""Spark DataFrames: what is checked before they are read, how they are cut into buckets, how results come back."""
+"""Spark DataFrames: what is checked before they are read, what is known of all rows, how they are cut into buckets, how results come back."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.errors import called, check_integer, required, warn
 from ir_lexirecall._util.lazy import LazyModule
@@ -18,7 +19,6 @@ from ir_lexirecall.io.objects import RUN_COLUMNS
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, GroupedData, SparkSession
-    from pyspark.sql.types import StructField
 
     Work = Callable[[pa.Table, pa.Table], pa.Table]
 
@@ -32,34 +32,42 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 
 def run_frame(run: Any) -> DataFrame:
     """A run as the engine reads it: ``query_id``, ``doc_id`` and ``score``, integer ids as strings."""
-    run_table(_without_rows(run, "run"))
-    return _readable(run.select(*RUN_COLUMNS))
+    return _readable(run, "run", run_table).select(*RUN_COLUMNS)
 
 
-def qrels_frame(qrels: Any, session: SparkSession) -> tuple[DataFrame, Callable[[pa.Table], pa.Table | Judgments]]:
-    """Qrels as the engine reads them: all their columns, integer ids as strings; and what a worker makes of a part.
+def qrels_frame(
+    qrels: Any, session: SparkSession
+) -> tuple[DataFrame, Callable[[pa.Table], pa.Table | Judgments], Judgments | None]:
+    """Qrels as the engine reads them, all their columns, integer ids as strings; and what a worker makes of a part.
 
-    Of what ``irl.load`` gave, the frame has the ids of the queries; the judgments are sent to every worker.
+    Of what ``irl.load`` gave, the frame has the ids of the queries; the judgments, which come third, are sent to every worker.
     """
     if isinstance(qrels, (Collection, Judgments)):
         judgments = Judgments.from_qrels(qrels)
         ids = session.createDataFrame([(query_id,) for query_id in judgments.query_ids], "query_id string")
-        return ids, lambda part: judgments.restricted_to(part["query_id"].to_pylist())
-    qrel_table(_without_rows(qrels, "qrels"))
-    return _readable(qrels), lambda part: part
+        return ids, lambda part: judgments.restricted_to(part["query_id"].to_pylist()), judgments
+    return _readable(qrels, "qrels", qrel_table), lambda part: part, None
 
 
-def _without_rows(frame: Any, what: str) -> pl.DataFrame:
+def _readable(frame: Any, what: str, check: Callable[[pl.DataFrame], object]) -> DataFrame:
+    """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
     if not isinstance(frame, required("pyspark.sql", "spark_lexirecall", "PySpark", "spark").DataFrame):
         raise ValueError(
             f"{what} of type {type(frame).__name__} cannot be read: give a Spark DataFrame, such as spark.createDataFrame "
             "makes of a pandas one; ir_lexirecall.evaluate and compare read the other formats"
         )
-    return pl.DataFrame({name: [] for name in frame.columns})
+    from pyspark.sql import types
 
-
-def _readable(frame: DataFrame) -> DataFrame:
-    columns = [_readable_column(F.col(f"c{i}"), field) for i, field in enumerate(frame.schema)]
+    check(pl.DataFrame({name: [] for name in frame.columns}))
+    columns = []
+    for i, field in enumerate(frame.schema):
+        column, kind = F.col(f"c{i}"), field.dataType
+        decimal = isinstance(kind, types.DecimalType)
+        if field.name not in ("query_id", "doc_id"):
+            columns.append(column.cast("double") if decimal else column)
+            continue
+        whole = isinstance(kind, types.IntegralType) or (decimal and kind.scale == 0)
+        columns.append(column.cast("string") if whole or isinstance(kind, types.StringType) else column)
     return _numbered(frame).select(columns).toDF(*frame.columns)
 
 
@@ -68,15 +76,37 @@ def _numbered(frame: DataFrame) -> DataFrame:
     return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 
-def _readable_column(column: Column, field: StructField) -> Column:
-    """Ids as strings, also the integers that databases call decimals; other decimals as floats."""
-    from pyspark.sql import types
+def named_aspects(measures: Iterable[IRMeasure]) -> set[str]:
+    """The aspects on which the measures depend.
 
-    decimal = isinstance(field.dataType, types.DecimalType)
-    if field.name not in ("query_id", "doc_id"):
-        return column.cast("double") if decimal else column
-    whole = isinstance(field.dataType, types.IntegralType) or (decimal and field.dataType.scale == 0)
-    return column.cast("string") if whole or isinstance(field.dataType, types.StringType) else column
+    >>> from ir_lexirecall import CAM, TSE
+    >>> sorted(named_aspects([TSE, CAM(aspects={"trust": 1, "quality": 2})]))
+    ['quality', 'relevance', 'trust']
+    """
+    several = (measure["aspects"] for measure in measures if "aspects" in measure.SUPPORTED_PARAMS)
+    return {"relevance"}.union(*several)  # if rows name it, it is the grade of every measure
+
+
+def aspects_in_rows(qrels: DataFrame | Judgments, names: Iterable[str]) -> set[str]:
+    """Which of the aspects any row of the qrels names."""
+    if isinstance(qrels, Judgments):
+        return {*names} & set(qrels.rows["aspect"].unique())
+    if (aspect := _aspect(qrels)) is None:
+        return set()
+    return set(qrels.agg(F.collect_set(F.when(aspect.isin(*names), aspect))).collect()[0][0])
+
+
+def has_several_aspects(qrels: DataFrame) -> bool:
+    """Whether rows name more than one aspect for any query."""
+    if (aspect := _aspect(qrels)) is None:
+        return False
+    return bool(qrels.agg(F.countDistinct("query_id", aspect) > F.countDistinct("query_id")).collect()[0][0])
+
+
+def _aspect(qrels: DataFrame) -> Column | None:
+    """The aspect that each row names, as ``Judgments`` reads it."""
+    column = next((name for name in ("subtopic_id", "iteration") if name in qrels.columns), None)
+    return None if column is None else F.coalesce(F.col(column).cast("string"), F.lit("0"))
 
 
 def bucket_count(session: SparkSession, buckets: int | None) -> int:

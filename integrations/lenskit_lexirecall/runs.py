@@ -98,20 +98,17 @@ def compare(
             f"qrels must be an ItemListCollection of test items, such as split.test, not {type(qrels).__name__}; "
             "the runs come second"
         )
-    tested = SignificanceTest.by_name(test)
-    lists = _lists_by_run(runs, user_key, run_key)
-    read = progress_bar(tested.progress, lists.items(), desc="lists")
-    return ir_lexirecall.compare(
-        judged,
-        {name: _run_table(name, of_run, users) for name, of_run in read},
-        by,
-        baseline=None if baseline is None else _name(baseline),
-        margin=margin,
-        test=tested,
-        groups=groups,
-        cluster=cluster,
-        allow_empty=allow_empty,
-    )
+    tested, tables = SignificanceTest.by_name(test), {}
+    for name, of_run in progress_bar(tested.progress, _lists_by_run(runs, user_key, run_key).items(), desc="lists"):
+        lists = {user: of_run[user] for user in users if user in of_run}
+        for user, items in lists.items():
+            check_ranking(items, f"run {name!r}, user {user!r}")
+        rows, number = _rows(lists)
+        # Scores fall with the rank, in steps that 32-bit floats hold.
+        tables[name] = rows.with_columns(score=-position_in_segment(number).astype(np.float64))
+    baseline = None if baseline is None else _name(baseline)
+    options: dict[str, Any] = {"groups": groups, "cluster": cluster, "allow_empty": allow_empty}
+    return ir_lexirecall.compare(judged, tables, by, baseline=baseline, margin=margin, test=tested, **options)
 
 
 @entry
@@ -129,46 +126,29 @@ def qrels(test: ItemListCollection, rating_field: str | None = None) -> pl.DataF
 
 
 def _lists_by_run(runs: Any, user_key: Sequence[str], run_key: str | Sequence[str] | None) -> dict[str, _Lists]:
-    if isinstance(runs, ItemListCollection):
-        _check_user_key("runs", runs, user_key)
-        fields = _run_fields(runs.key_fields, user_key, run_key)
-        by_run: dict[str, list[tuple[Any, ItemList]]] = {}
-        values: dict[str, tuple[Any, ...]] = {}
-        for key, items in runs.items():
-            value = tuple(getattr(key, field) for field in fields)
-            name = _name(value)
-            if values.setdefault(name, value) != value:
-                raise ValueError(f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
-            by_run.setdefault(name, []).append((key, items))
-        return {name: _by_user(lists, user_key, f"run {name!r}") for name, lists in by_run.items()}
-    if not isinstance(runs, Mapping):
+    single = isinstance(runs, ItemListCollection)
+    if not single and not isinstance(runs, Mapping):
         raise ValueError(
             f"runs must be an ItemListCollection, or a mapping of names to several, not {type(runs).__name__}"
         )
-    if run_key is not None:
+    if not single and run_key is not None:
         raise ValueError(
             f"run_key={run_key!r}: a mapping names the runs itself; run_key belongs to a single collection"
         )
-    for name, run in runs.items():
+    for owner, run in [("runs", runs)] if single else [(f"run {name!r}", run) for name, run in runs.items()]:
         if not isinstance(run, ItemListCollection):
-            raise ValueError(f"run {name!r} is of type {type(run).__name__}, not an ItemListCollection")
-        _check_user_key(f"run {name!r}", run, user_key)
-    lists = {str(name): _by_user(run.items(), user_key, f"run {str(name)!r}") for name, run in runs.items()}
-    if len(lists) < len(runs):
-        raise ValueError(f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}")
-    return lists
-
-
-def _check_user_key(owner: str, run: ItemListCollection, user_key: Sequence[str]) -> None:
-    if missing := [field for field in user_key if field not in run.key_fields]:
-        raise ValueError(
-            f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
-            "are keyed; ItemListCollection.rename_key changes a field's name"
-        )
-
-
-def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str | Sequence[str] | None) -> list[str]:
-    others = [field for field in key_fields if field not in user_key]
+            raise ValueError(f"{owner} is of type {type(run).__name__}, not an ItemListCollection")
+        if missing := [field for field in user_key if field not in run.key_fields]:
+            raise ValueError(
+                f"{owner}: the keys ({', '.join(run.key_fields)}) lack the field {missing[0]!r}, by which the test lists "
+                "are keyed; ItemListCollection.rename_key changes a field's name"
+            )
+    if not single:
+        lists = {str(name): _by_user(run.items(), user_key, f"run {str(name)!r}") for name, run in runs.items()}
+        if len(lists) < len(runs):
+            raise ValueError(f"runs: names must differ as strings, but they are {', '.join(map(repr, runs))}")
+        return lists
+    others = [field for field in runs.key_fields if field not in user_key]
     fields = others if run_key is None else [run_key] if isinstance(run_key, str) else list(run_key)
     if unknown := [field for field in fields if field not in others]:
         raise ValueError(
@@ -177,10 +157,18 @@ def _run_fields(key_fields: Sequence[str], user_key: Sequence[str], run_key: str
         )
     if not fields:
         raise ValueError(
-            f"runs: no key field identifies the run, for {', '.join(key_fields)} identify the test lists; give several "
+            f"runs: no key field identifies the run, for {', '.join(runs.key_fields)} identify the test lists; give several "
             "collections by name, or one that ItemListCollection.add_from filled with a further field"
         )
-    return fields
+    by_run: dict[str, list[tuple[Any, ItemList]]] = {}
+    values: dict[str, tuple[Any, ...]] = {}
+    for key, items in runs.items():
+        value = tuple(getattr(key, field) for field in fields)
+        name = _name(value)
+        if values.setdefault(name, value) != value:
+            raise ValueError(f"runs: the runs {values[name]!r} and {value!r} are both called {name!r}; rename one")
+        by_run.setdefault(name, []).append((key, items))
+    return {name: _by_user(of_run, user_key, f"run {name!r}") for name, of_run in by_run.items()}
 
 
 def _name(value: Any) -> str:
@@ -205,31 +193,19 @@ def _qrels_table(test: ItemListCollection, rating_field: str | None) -> pl.DataF
     return _rows(users)[0].with_columns(relevance=np.concatenate([np.zeros(0), *grade]))
 
 
-def _run_table(name: str, lists: _Lists, users: Iterable[str]) -> pl.DataFrame:
-    """The lists of a run for some users: scores fall with the rank, in steps that 32-bit floats hold."""
-    lists = {user: lists[user] for user in users if user in lists}
-    for user, items in lists.items():
-        check_ranking(items, f"run {name!r}, user {user!r}")
-    rows, number = _rows(lists)
-    return rows.with_columns(score=-position_in_segment(number).astype(np.float64))
-
-
 def _rows(lists: _Lists) -> tuple[pl.DataFrame, Ints]:
     """Users and items, a row for each item of each list, and the list's number."""
     number = np.repeat(np.arange(len(lists)), [len(items) for items in lists.values()])
     query_id = pl.Series(list(lists), dtype=pl.String).gather(number)
-    doc_id = _item_ids([items for items in lists.values() if len(items)])
-    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id}), number
-
-
-def _item_ids(lists: Sequence[ItemList]) -> pl.Series:
-    """Item ids of lists that are not empty, one list after the other."""
-    if not lists:
-        return pl.Series([], dtype=pl.String)
-    vocabulary = lists[0].vocabulary
-    if vocabulary is not None and all(items.vocabulary is vocabulary for items in lists):
-        # To look all items up at once takes a fraction of the time that one list after the other takes.
-        numbers = np.concatenate([items.numbers(missing="negative") for items in lists])
+    several = [items for items in lists.values() if len(items)]
+    doc_id = pl.Series([], dtype=pl.String)
+    if several:
+        vocabulary, numbers = several[0].vocabulary, np.array([-1])
+        if vocabulary is not None and all(items.vocabulary is vocabulary for items in several):
+            # To look all items up at once takes a fraction of the time that one list after the other takes.
+            numbers = np.concatenate([items.numbers(missing="negative") for items in several])
         if (numbers >= 0).all():
-            return pl.Series(vocabulary.id_array().take(pa.array(numbers)))
-    return pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in lists]))
+            doc_id = pl.Series(vocabulary.id_array().take(pa.array(numbers)))
+        else:
+            doc_id = pl.Series(pa.concat_arrays([items.ids(format="arrow") for items in several]))
+    return pl.DataFrame({"query_id": query_id, "doc_id": doc_id}), number

@@ -1,0 +1,290 @@
+"""The commands that compare runs: ``compare``, ``report``, ``gate`` and ``to-judge``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from dataclasses import replace
+from typing import Any
+
+from ir_lexirecall._util.errors import check_choice, check_integer
+from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall.cli.arguments import (
+    BOUNDS,
+    JUDGMENTS,
+    TEST,
+    Inputs,
+    Parser,
+    add_preference,
+    add_runs,
+    bounds_options,
+    criteria_of,
+    inputs_or_values,
+    parse_margin,
+    significance_test,
+)
+from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
+from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria
+from ir_lexirecall.comparison.design import Design, groups_of
+from ir_lexirecall.comparison.gating import RULES, gate
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.io.values import run_name
+from ir_lexirecall.judging.algorithms import Judgings
+from ir_lexirecall.judging.files import write_pool_csv, write_pool_page
+from ir_lexirecall.present.text import confidence_words, provenance_line
+from ir_lexirecall.reports import report
+
+present: Any = LazyModule("ir_lexirecall.present")
+
+
+def add_compare(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "compare",
+        help="compare runs query by query",
+        description="Compare runs by measures, by exact preferences between their rankings, or both: a row per pair of runs.",
+        example="compare qrels.txt bm25.run dph.run --explain bm25 dph",
+    )
+    add_runs(parser, least=2, values=True)
+    parser.add("measures", help="measures, one or several (default of --values: all)")
+    add_preference(parser, "lexirecall, where no measure is named")
+    parser.add("baseline", help="compare all others with this run (its name in the table)")
+    parser.add("allow_empty", "rel", "cutoff")
+    parser.add_argument(
+        "--predicted",
+        metavar="FILE",
+        help="judgments of all queries by a program; QRELS are then those of people, for a random sample of at least 10",
+    )
+    parser.add("groups", "cluster", "margin", *TEST)
+    parser.add_argument(
+        "--explain", nargs=2, metavar=("A", "B"), help="instead: what decided between two runs, by query"
+    )
+    parser.add(*BOUNDS)
+    parser.add_argument("--plot", metavar="FILE", help="draw the heatmap (with --explain: the pair) into a file")
+    add_output(parser)
+    return parser
+
+
+def add_report(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "report",
+        help="write an evaluation as one HTML file",
+        description="Evaluate and compare runs, and write one HTML file that needs no network.",
+        example="report qrels.txt bm25.run dph.run -m TSE LR nDCG@10 -o report.html",
+    )
+    add_runs(parser, values=True)
+    parser.add("measures", help="measures, as in `eval` (default of --values: all)")
+    add_preference(parser)
+    parser.add("baseline", help="as in `compare`")
+    parser.add("allow_empty", "groups", "cluster", "margin", *TEST)
+    parser.add_argument("--title", help="of the page")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="HTML file to write")
+    return parser
+
+
+_FIRST = [
+    "group",
+    "queries",
+    "criterion",
+    "run_a",
+    "run_b",
+    "wins",
+    "losses",
+    "ties",
+    "incomparable",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p_corrected",
+    "verdict",
+    "rho",
+    "n_effective",
+]
+"""Columns that matter most to people."""
+
+
+def run_compare(options: argparse.Namespace) -> None:
+    inputs, bounds = inputs_or_values(options), bounds_options(options)
+    if options.bounds and (options.explain or options.plot):
+        raise ValueError(f"--bounds shows a table only; leave out {'--explain' if options.explain else '--plot'}")
+    if inputs is not None:
+        for name in options.explain or ():
+            check_choice("run", name, inputs.runs)
+    result = compared(options, criteria_of(options, preferences=[] if inputs is None else ["lexirecall"]), inputs)
+    page = Page(options)
+    notes: list[str] = []
+    if options.bounds:
+        table = result.bounds(**bounds)
+        page.add_table(table)
+        for note in table.attrs["notes"]:
+            page.add_sentence(f"{note}.")
+    elif options.explain:
+        a, b = options.explain
+        for name in result.criteria:
+            if len(result.criteria) > 1:
+                page.add_sentence(f"{name}:")
+            page.add_table(result.explain(a, b, name))
+        notes = result.diagnostics if page.for_people else []
+    elif options.format in ("latex", "markdown"):
+        page.add_shown(present.comparison_table(result, 4 if options.places is None else options.places))
+    else:
+        if page.for_people:
+            page.add_finding(present.comparison_finding(result))  # with the notes
+        _add_pairs(page, result)
+    for sentence in ["", provenance_line(result.provenance), *notes]:
+        page.add_sentence(sentence)
+    if options.plot:
+        save_picture(result.plot_pair(*options.explain) if options.explain else result.plot_pairs(), options.plot)
+    page.finish()
+
+
+def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, least: int = 2) -> Comparison:
+    """The comparison that the options ask for: of runs, or of values that another program computed."""
+    predicted = getattr(options, "predicted", None)
+    design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
+    design.check_given(options.groups, predicted, options.values)
+    if inputs is None:
+        values = options.values[0] if len(options.values) == 1 else list(options.values)
+        costs, missing = options.smaller_is_better, options.missing or "error"
+        return compare_values(values, by or None, costs, design, options.groups, missing)
+    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
+    criteria, empty = parse_criteria(by), options.allow_empty
+    return compare_runs(inputs.judgments, inputs.runs, criteria, design, by_program, allow_empty=empty, least=least)
+
+
+def _add_pairs(page: Page, result: Comparison) -> None:
+    """A row per pair, and per group and pair; for people, what matters most stands first."""
+    tables = {"Pairs:": result.table()}
+    if result.grouped:
+        tables["Pairs in groups of queries:"] = result.group_table()
+    if result.grouped and not page.for_people:  # one table: rows of all queries have no group
+        whole, in_groups = tables.values()
+        tables = {"": pd.concat([whole, in_groups], ignore_index=True)[list(in_groups.columns)]}
+    for title, table in tables.items():
+        if page.for_people:
+            page.add_sentence(title)
+            first = [name for name in _FIRST if name in table]
+            table = table[[*first, *(name for name in table.columns if name not in first)]]
+        page.add_table(table, confidence=confidence_words(result.provenance))
+
+
+def run_report(options: argparse.Namespace) -> None:
+    inputs, runs = inputs_or_values(options), {}
+    if inputs is None:
+        by, sources = criteria_of(options), {run_name(path): path for path in options.values}
+    else:
+        by = criteria_of(options, [] if options.measures else inputs.measures(options), ["lexirecall"])
+        runs = {name: run for name, run in inputs.runs.items() if os.path.isfile(run)}  # a pipe is read once only
+        sources = {"qrels": options.qrels, **{f"judged {file}": file for file in options.judged}, **inputs.runs}
+    result = compared(options, by, inputs, least=1)
+    command = shlex.join(["ir-lexirecall", *options.words])
+    path = report(result, options.output, title=options.title, runs=runs, inputs=sources, command=command)
+    emit(f"{path}\n")
+
+
+# -- gate ------------------------------------------------------------------------------------------
+
+
+def add_gate(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "gate",
+        help="fail where a candidate is worse than a baseline",
+        description="Compare a candidate run with a baseline and print a summary for a pull request, with the queries that lost "
+        "most and what decided. By evidence, a criterion is worse where a one-sided test finds a loss (corrected over all "
+        "criteria), not worse where it finds that the loss is less than the margin, else undecided. The rule 'drop' looks at the "
+        "means alone: they may not fall by more than the margin.",
+        example="gate qrels.txt main.run branch.run -m nDCG@10 LR > summary.md",
+        codes={3: "the candidate is worse", 4: "undecided, with --strict"},
+    )
+    parser.add(*JUDGMENTS)
+    parser.add_argument("baseline", metavar="BASELINE", help="run file to compare with")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="run file that must not be worse")
+    parser.add("measures", help="measures, one or several (default: those that a collection recommends)")
+    add_preference(parser, "none")
+    parser.add("margin", default="0.01", more=" (default: 0.01)")
+    parser.add_argument("--rule", choices=RULES, default="evidence", help="what makes a run worse (default: evidence)")
+    parser.add_argument("--strict", action="store_true", help="let what is undecided not pass")
+    parser.add_argument(
+        "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
+    )
+    parser.add("rel", "allow_empty", *TEST)
+    parser.add_argument(
+        "--format", choices=["markdown", "json"], default="markdown", help="output format (default: markdown)"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the summary into a file instead")
+    return parser
+
+
+def run_gate(options: argparse.Namespace) -> int:
+    check_integer("queries", options.queries, least=0)
+    options.runs = [options.baseline, options.candidate]
+    inputs = Inputs.from_options(options)
+    (baseline, first), (candidate, second) = inputs.runs.items()
+    found = gate(
+        inputs.judgments,
+        first,
+        second,
+        criteria_of(options, () if options.measures or options.preference else inputs.measures(options)),
+        margin=parse_margin(options.margin) or 0.0,
+        rule=options.rule,
+        strict=options.strict,
+        names=(baseline, candidate),
+        test=significance_test(options),
+        allow_empty=options.allow_empty,
+    )
+    shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
+    options.found = found.exit_code  # which stands although nobody reads the summary to its end
+    emit(f"{shown}\n", options.output)
+    return found.exit_code
+
+
+# -- to-judge --------------------------------------------------------------------------------------
+
+
+def add_to_judge(commands: Any) -> Parser:
+    parser: Parser = commands.add_parser(
+        "to-judge",
+        help="list the unjudged documents that decide most",
+        description="List the unjudged documents whose judgment decides most between runs, by one criterion. -o pool.csv adds texts, "
+        "where the collection has them, and a column of grades to fill in; -o pool.html is a page to judge in that needs no "
+        "network. Other commands take what was judged with --judged.",
+        example="to-judge qrels.txt bm25.run dph.run -n 100 -o pool.html",
+    )
+    add_runs(parser, least=2)
+    parser.add_argument("-n", type=int, default=100, metavar="N", help="how many documents at most (default: 100)")
+    parser.add("measures", help="the measure that compares the runs")
+    add_preference(parser)
+    parser.add("rel")
+    parser.add("cutoff", help="what is ranked below counts as not retrieved, for preferences")
+    parser.add("baseline", help="only what decides between this run and the others")
+    parser.add("allow_empty", "depth", "max_rel")
+    add_output(parser)
+    return parser
+
+
+def run_to_judge(options: argparse.Namespace) -> None:
+    by = parse_criteria(criteria_of(options, preferences=["lexirecall"]))
+    if len(by) > 1:
+        raise ValueError(f"one criterion orders the documents; choose one of {', '.join(by)}")
+    inputs = Inputs.from_options(options)
+    design = Design(options.baseline)
+    result = compare_runs(inputs.judgments, inputs.runs, by, design, allow_empty=options.allow_empty)
+    if result.scored is not None:
+        result.scored.warn_of_hardly_judged()
+    table = result.to_judge(options.n, depth=options.depth, max_rel=options.max_rel)
+    texts = inputs.collection if inputs.collection is not None and inputs.collection.has_texts else None
+    kind = (options.output or "").lower().rpartition(".")[2]
+    if kind == "html":
+        top = Judgings(max_rel=options.max_rel).top_grade(inputs.judgments)
+        emit(f"{write_pool_page(table, options.output, texts=texts, max_rel=top)}\n")
+    elif kind == "csv":
+        emit(f"{write_pool_csv(table, options.output, texts=texts)}\n")
+    else:
+        page = Page(options)
+        page.add_table(table)
+        if page.for_people and not len(table):
+            page.add_sentence("No unjudged document can change who is better.")
+        page.finish()
