@@ -30,7 +30,6 @@ class Picture(ABC):
     title: str
     marks: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
-    @property
     def sides(self) -> tuple[str, str]:
         """Columns of the table whose names stand beside and below the picture, which grows with them; empty where none do."""
         return "", ""
@@ -42,7 +41,7 @@ class Picture(ABC):
 
 def draw(picture: Picture, table: Any, ax: Any = None) -> Any:
     """Draw a study as its picture says, on the axes ``ax`` (by default new ones), which are returned."""
-    rows, columns = (list(table[name].unique()) if name else [] for name in picture.sides)
+    rows, columns = (list(table[name].unique()) if name else [] for name in picture.sides())
     beside, below = (max((len(axes.label(name)) - 12 for name in names), default=0) for names in (rows, columns))
     width = np.clip(0.5 * len(columns) + 3.5, 7.0, 24.0) + max(0.0, 0.075 * beside)
     height = np.clip(0.3 * len(rows) + 2.2, 4.0, 24.0) + max(0.0, 0.06 * below)
@@ -62,7 +61,6 @@ class Bars(Picture):
     name: str = "measure"
     largest_first: bool = False
 
-    @property
     def sides(self) -> tuple[str, str]:
         return self.name, ""
 
@@ -81,7 +79,6 @@ class GroupedBars(Picture):
     group: str
     meaning: str
 
-    @property
     def sides(self) -> tuple[str, str]:
         return "", self.group
 
@@ -182,7 +179,6 @@ class Matrix(Picture):
     beside: str = ""
     below: str = ""
 
-    @property
     def sides(self) -> tuple[str, str]:
         return self.row, self.row if self.of_names else self.column
 
@@ -219,7 +215,6 @@ class Symbols(Picture):
     symbols: Mapping[str, tuple[str, float]]
     mirrored: Mapping[str, str] | None = None
 
-    @property
     def sides(self) -> tuple[str, str]:
         return self.row, self.column if self.mirrored is None else self.row
 
@@ -267,7 +262,6 @@ class Intervals(Picture):
     group: str
     name: str = "measure"
 
-    @property
     def sides(self) -> tuple[str, str]:
         return self.name, ""
 

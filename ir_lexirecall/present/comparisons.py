@@ -270,12 +270,9 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
             beaten = [separator.join(letters[other] for other in verdicts.beaten(run, runs)) for run in runs]
             signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
         cells = [format_number(float(criterion.means[place]), places) for place in order]
-        columns.append(
-            Column(name + direction_words(criterion), cells, numeric=True, marks=signs if any(signs) else ())
-        )
-    notes = (
-        ["Bold: the best of its column."] if any(BEST in sign for column in columns for sign in column.marks) else []
-    )
+        columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
+    any_best = any(BEST in sign for column in columns for sign in column.marks)
+    notes = ["Bold: the best of its column."] if any_best else []
     if len(result.runs) > 1 and names:
         raised = "Raised: significantly better than the runs of these letters"
         if result.baseline is not None:

@@ -167,7 +167,7 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
     columns: list[Column] = []
 
     def add(head: str, cells: Iterable[str], numeric: bool = True, marks: Sequence[str] = ()) -> None:
-        columns.append(Column(head, list(cells), numeric, marks if any(marks) else ()))
+        columns.append(Column(head, list(cells), numeric, marks))
 
     def intervals(value: str, low: str, high: str) -> Iterable[str]:
         rows = zip(table[value], table[low], table[high], strict=True)

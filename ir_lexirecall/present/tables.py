@@ -93,9 +93,8 @@ class Shown:
                 ends = zip(values, given["ci_high"], strict=True)
                 columns.append(Column(f"{confidence} interval", [interval(*both, places) for both in ends]))
             elif name != "ci_high" or "ci_low" not in given:
-                numeric, signs = is_numeric(values), [*(marks or {}).get(name, ())]
-                cells = cells_of(name, values, places)
-                columns.append(Column(name, cells, numeric, signs if any(signs) else (), numeric and is_p(name)))
+                numeric, signs = is_numeric(values), (marks or {}).get(name, ())
+                columns.append(Column(name, cells_of(name, values, places), numeric, signs, numeric and is_p(name)))
         return cls(columns, title, notes)
 
     def text(self, width: int | None = None) -> tuple[str, str]:
@@ -195,7 +194,7 @@ class Shown:
             cells = [escape(cell) for cell in column.cells]
             if column.is_p:
                 cells = align_points(cells, blank)
-            if column.marks:
+            if any(column.marks):
                 room = max(map(len, column.marks))
                 for i, sign in enumerate(column.marks):
                     small = raised(others) if (others := sign.replace(BEST, "")) else ""

@@ -57,16 +57,12 @@ class Drawing:
         used = set(re.findall(r"#([\w-]+)", svg))
         svg = re.sub(r' id="([\w-]+)"', lambda i: f' id="{name}-{i[1]}"' if i[1] in used else "", svg)
         svg = re.sub(r'(url\(|href=")#([\w-]+)', rf"\1#{name}-\2", svg)
-        head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"'
-        width = re.search(r'width="([\d.]+)pt"', svg)
+        tag, body = svg.split(">", 1)
+        width = re.search(r'width="([\d.]+)pt"', tag)
         size = f' style="width: 100%; height: auto; max-width: {float(width[1]) * 1.35:.0f}px"' if width else ""
-        svg = re.sub(
-            r'<svg([^>]*?) height="[^"]*"([^>]*?) width="[^"]*"|<svg([^>]*?) width="[^"]*" height="[^"]*"',
-            lambda m: f"<svg{m[1] or ''}{m[2] or ''}{m[3] or ''}",
-            svg,
-            count=1,
-        )
-        return re.sub(r"\s*\n\s*", " ", svg.replace("<svg", f"{head}{size}", 1))
+        tag = re.sub(r' (height|width)="[^"]*"', "", tag).removeprefix("<svg")
+        head = f'<svg class="drawn" role="img" aria-label="{escape(self.text, quote=True)}"{size}'
+        return re.sub(r"\s*\n\s*", " ", f"{head}{tag}>{body}")
 
     def file(self, ink: str, paper: str) -> str:
         """The picture as a file for pages of one colour."""

@@ -108,8 +108,8 @@ def fitting(tables: Iterable[tuple[str, pd.DataFrame, int]], room: int) -> tuple
 
 def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, int]]:
     """The tables of a result by their titles, and how many of their columns name a row; what is most asked for first."""
+    tables, many = [], isinstance(result, Benchmark)
     if isinstance(result, Benchmark):
-        tables = []
         for over in OVER if can_be_summed_up(result) else ():
             if over == "queries" and result.per_task:
                 continue
@@ -119,19 +119,22 @@ def tables_of(result: Comparison | Benchmark) -> list[tuple[str, pd.DataFrame, i
         for name, comparison in result.items():
             pairs = [comparison.table(by) for by in _defined(comparison)]
             tables += [(f"Differences on {name}", pd.concat(pairs, ignore_index=True), 3)] if pairs else []
-        defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
-        return tables + _in_groups(result, defined)
-    names = _defined(result)
-    tables = [("Means, a row per criterion and run", result.means(), 2)]
-    best = [result.best_set(by).assign(criterion=by) for by in names]
-    if best:
-        tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
-    for by in names:
-        pairs = result.table(by).drop(
-            columns=["criterion"] + ([] if result.by[by].is_measure else ["mean_a", "mean_b"])
-        )
-        tables.append((f"Differences by {by}, a row per pair of runs", pairs, 2))
-    return tables + _in_groups(result, names == result.criteria)
+        all_defined = all(_defined(comparison) == comparison.criteria for comparison in result.values())
+    else:
+        names = _defined(result)
+        tables.append(("Means, a row per criterion and run", result.means(), 2))
+        best = [result.best_set(by).assign(criterion=by) for by in names]
+        if best:
+            tables.append(("Best sets", pd.concat(best)[["criterion", "run", "p_not_beaten", "may_be_best"]], 2))
+        for by in names:
+            said_once = ["criterion", *([] if result.by[by].is_measure else ["mean_a", "mean_b"])]
+            tables.append((f"Differences by {by}, a row per pair of runs", result.table(by).drop(columns=said_once), 2))
+        all_defined = names == result.criteria
+    if result.grouped:
+        tables.append(("Means in groups of queries", result.group_means(), 3 if many else 2))
+        if all_defined:
+            tables.append(("Differences in groups of queries", result.group_table(), 3 if many else 2))
+    return tables
 
 
 def can_be_summed_up(result: Benchmark) -> bool:
@@ -141,15 +144,6 @@ def can_be_summed_up(result: Benchmark) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _in_groups(result: Comparison | Benchmark, defined: bool) -> list[tuple[str, pd.DataFrame, int]]:
-    """The tables of groups of queries, if there are any: of differences where all criteria are defined."""
-    if not result.grouped:
-        return []
-    rows = 3 if isinstance(result, Benchmark) else 2
-    tables = [("Means in groups of queries", result.group_means(), rows)]
-    return tables + ([("Differences in groups of queries", result.group_table(), rows)] if defined else [])
 
 
 def _defined(result: Comparison) -> list[str]:
