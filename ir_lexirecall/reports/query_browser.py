@@ -85,9 +85,17 @@ def browser_data(
     if result.scored is None or len(result.runs) < 2 or not len(counted) or details == 0:
         return None
     judgments = result.scored.judgments
-    queries = _queries_shown(result, counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts))
-    pairs = _pairs_shown(result, details, len(queries), _MOST_DECISIONS // parts)
-    names = [name for name in result.ranking()["run"] if any(name in pair for pair in pairs)]
+    queries, most, criterion = counted, max(_FEWEST_QUERIES, _MOST_QUERIES // parts), result.criterion()
+    if len(counted) > most:  # those on which the runs differ most, in order
+        column, spread = {query_id: i for i, query_id in enumerate(result.query_ids)}, np.zeros(len(result.query_ids))
+        spread[[column[query_id] for query_id in criterion.query_ids]] = np.nan_to_num(criterion.standings.std(axis=0))
+        queries = np.sort(counted[np.argsort(-spread[counted], kind="stable")[:most]])
+    # Pairs of the best runs first: by the place of the worse one, then of the better one.
+    ranked = {name: i for i, name in enumerate(result.ranking()["run"])}
+    fit = max(1, _MOST_DECISIONS // parts // (len(queries) * max(1, len(result.criteria) - len(result.measures))))
+    pairs = sorted(result.pairs, key=lambda pair: sorted((ranked[name] for name in pair), reverse=True))
+    pairs = pairs[: fit if details is None else min(fit, details)]
+    names = [name for name in ranked if any(name in pair for pair in pairs)]
     depth = int(np.clip(_MOST_DOCUMENTS // parts // max(1, len(names) * len(queries)), _LEAST_DEPTH, _DEPTH))
     rel = float(next(iter((result.provenance["rel"] or {}).values()), judgments.threshold))
     rankings = {
@@ -134,24 +142,6 @@ def browser_data(
     if not sources.runs:
         said.append("Documents without judgment are counted; name the runs (runs=) to see them.")
     return BrowserData(b64encode(packed).decode("ascii"), " ".join(said), collection)
-
-
-def _queries_shown(result: Comparison, counted: Ints, most: int) -> Ints:
-    """The queries on which the runs differ most, in order."""
-    if len(counted) <= most:
-        return counted
-    criterion, place = result.criterion(), {query_id: i for i, query_id in enumerate(result.query_ids)}
-    spread = np.zeros(len(result.query_ids))
-    spread[[place[query_id] for query_id in criterion.query_ids]] = np.nan_to_num(criterion.standings.std(axis=0))
-    return np.sort(counted[np.argsort(-spread[counted], kind="stable")[:most]])
-
-
-def _pairs_shown(result: Comparison, details: int | None, queries: int, decisions: int) -> list[tuple[str, str]]:
-    """Pairs of the best runs first: by the place of the worse one, then of the better one."""
-    place = {name: i for i, name in enumerate(result.ranking()["run"])}
-    pairs = sorted(result.pairs, key=lambda pair: sorted((place[pair[0]], place[pair[1]]), reverse=True))
-    fit = max(1, decisions // (queries * max(1, len(result.criteria) - len(result.measures))))
-    return pairs[: fit if details is None else min(fit, details)]
 
 
 def _packed_ranking(ranking: ShownRanking, number: Ints, queries: int) -> dict[str, Any]:
