@@ -49,7 +49,7 @@ def assert_not_worse(
         AssertionError: the candidate is worse, or undecided where that does not pass.
         ValueError: as ``gate``.
 
-    >>> qrels = {f"q{i}": {"a": 1} for i in range(9)}
+    >>> qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(9)}
     >>> before = {q: {"a": 2.0, "b": 1.0} for q in qrels}
     >>> after = {q: {"b": 2.0, "a": 1.0} for q in qrels}
     >>> assert_not_worse(qrels, before, before, "RR").outcome

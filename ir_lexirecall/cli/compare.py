@@ -208,6 +208,18 @@ def add_gate(commands: Any) -> Parser:
     parser.add_argument("--rule", choices=RULES, default="evidence", help="what makes a run worse (default: evidence)")
     parser.add_argument("--strict", action="store_true", help="let what is undecided not pass")
     parser.add_argument(
+        "--bounds",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="undecided, not worse, where judgments of unjudged documents could undo the loss",
+    )
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        help="write down each look, and let all of them together keep alpha (JSON lines, appended to)",
+    )
+    parser.add_argument("--release", metavar="RUN", help="run file of the last release, a second baseline")
+    parser.add_argument(
         "--queries", type=int, default=10, metavar="N", help="how many lost queries to list (default: 10)"
     )
     parser.add("rel", "allow_empty", *TEST)
@@ -234,6 +246,9 @@ def run_gate(options: argparse.Namespace) -> int:
         names=(baseline, candidate),
         test=significance_test(options),
         allow_empty=options.allow_empty,
+        bounds=options.bounds,
+        ledger=options.ledger,
+        release=options.release,
     )
     shown = (present.gate_json if options.format == "json" else present.gate_text)(found, options.queries)
     options.found = found.exit_code  # which stands although nobody reads the summary to its end

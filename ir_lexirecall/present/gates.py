@@ -34,6 +34,10 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
         return shown.markdown() if markdown else "\n\n".join([shown.text()[0], *map(escape, shown.notes)])
 
     blocks = [f"{'### ' if markdown else ''}{escape(headline(gate))}", drawn(_criteria(gate))]
+    if gate.release is not None:
+        blocks += [f"{escape(headline(gate.release))}:", drawn(_criteria(gate.release))]
+    if gate.look is not None:
+        blocks.append(escape(str(gate.look)))
     lost = gate.lost()
     if len(lost):
         first, shown = gate.comparison.criteria[0], lost.head(most)
@@ -50,7 +54,8 @@ def gate_text(gate: Gate, most: int = _MOST_LOST, *, markdown: bool = True) -> s
                     "Level i is the i-th relevant document that a run retrieves: at the deciding one the better run has it at a "
                     "smaller rank, or alone (-: not retrieved)."
                 )
-    if notes := grouped(comparison_caveats(gate.comparison)):
+    results = [gate.comparison] if gate.release is None else [gate.comparison, gate.release.comparison]
+    if notes := grouped([note for result in results for note in comparison_caveats(result)]):
         blocks += ["Caveats:", "\n".join(f"- {escape(note)}" for note in notes)]
     return "\n\n".join(blocks)
 
@@ -72,6 +77,8 @@ def headline(gate: Gate) -> str:
                 facts.append(fact)
             return f"{candidate} beside {baseline}: {'; '.join(facts)}"
         return f"{candidate} is worse than {baseline} by {texts.listed(gate.failed)}"
+    if gate.release is not None and gate.release.failed:
+        return headline(gate.release)
     if gate.rule == "drop":
         return f"{candidate} beside {baseline}: no mean fell by more than its margin"
     if gate.undecided:
@@ -121,6 +128,10 @@ def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:
         "alpha": gate.comparison.test.alpha,
         "correction": gate.comparison.test.counted_correction,
         "criteria": records(gate.table),
+        "release": None if gate.release is None else records(gate.release.table),
+        "look": None
+        if gate.look is None
+        else {"number": gate.look.number, "spent": gate.look.spent, "in_all": gate.look.spent_in_all},
         "lost": records(gate.lost(most)),
         "lost_queries": len(gate.lost()),
         "diagnostics": gate.comparison.diagnostics,

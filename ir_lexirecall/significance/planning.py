@@ -6,7 +6,11 @@ computed: it is a function of p alone (.5 where p = alpha), and says nothing abo
 All powers are those of one comparison, before any correction; the noncentral t distribution has Q - 1 degrees of freedom and
 noncentrality difference sqrt(Q) / s.
 
-Sources: Hoenig, Heisey, The Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
+The interval of what is planned is that of the variance, with the kurtosis of the differences (Bonett): those of normal differences
+(chi-squared) hold in .75 to .90 of samples of real ones.
+
+Sources: Bonett, Approximate Confidence Interval for Standard Deviation of Nonnormal Distributions, Computational Statistics and Data
+Analysis 2006, doi 10.1016/j.csda.2004.10.003; Hoenig, Heisey, The Abuse of Power, The American Statistician 2001, doi 10.1198/000313001300339897; Sakai, Statistical
 Significance, Power, and Sample Sizes, SIGIR 2016, doi 10.1145/2911451.2911492.
 """
 
@@ -31,7 +35,7 @@ _NODES = 100  # of quadrature, exact to 1e-12
 
 @dataclass(frozen=True)
 class Planned:
-    """An estimate with the interval that the variance's chi-squared interval gives it; arrays of one shape.
+    """An estimate with the interval that the variance's (Bonett) gives it; arrays of one shape.
 
     NaN where the variance is not known: fewer than two queries, or all differences equal.
     """
@@ -59,7 +63,7 @@ def queries_for_difference(x: Floats, difference: float | Floats, power: float =
     >>> x = np.random.default_rng(0).normal(0, 0.1, (1, 50))
     >>> planned = queries_for_difference(x, 0.05)
     >>> planned.estimate, planned.low, planned.high
-    (array([29.]), array([21.]), array([44.]))
+    (array([29.]), array([21.]), array([43.]))
     """
     return _needed(x, difference, power, alpha, _two_sided_power)
 
@@ -192,12 +196,23 @@ def _needed(
 
 
 def _deviations(x: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """Standard deviation of each row and the ends of its chi-squared interval; NaN where there is no spread."""
+    """Standard deviation s of each row and the ends of its interval; NaN where there is no spread.
+
+    ln(c s^2) -/+ z c sqrt((k - (n - 3) / n) / (n - 1)) is that of the logarithm of the variance, c = n / (n - z), z the normal quantile,
+    k = n sum (x - m)^4 / (sum (x - mean)^2)^2 the kurtosis about the mean m without 1 / (2 sqrt(n - 4)) of the values at either end.
+    Below 5 queries, or where n is at most z, it has no upper end, and its lower end is 0.
+    """
+    n, z = x.shape[1], -float(special.ndtri(alpha / 2))
     deviation = mean_and_deviation(x)[1]
     deviation = np.where(deviation > 0, deviation, np.nan)
-    n = x.shape[1] - 1
-    ends = [np.sqrt(n / special.chdtri(n, tail)) for tail in (alpha / 2, 1 - alpha / 2)]
-    return deviation, deviation * ends[0], deviation * ends[1]
+    if n < 5 or n <= z:
+        return deviation, deviation * 0, deviation * np.inf
+    cut = int(n / (2 * np.sqrt(n - 4)))
+    middle = np.sort(x, axis=1)[:, cut : n - cut].mean(axis=1) if 2 * cut < n else np.median(x, axis=1)
+    kurtosis = ((x - middle[:, None]) ** 4).sum(axis=1) * n / ((n - 1) * deviation**2) ** 2
+    c = n / (n - z)
+    half = z * c * np.sqrt((kurtosis - (n - 3) / n) / (n - 1)) / 2
+    return deviation, deviation * np.sqrt(c) * np.exp(-half), deviation * np.sqrt(c) * np.exp(half)
 
 
 def _two_sided_power(noncentrality: Floats, queries: Floats, alpha: float) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 import ir_lexirecall as irl
 from ir_lexirecall import significance as sig
 from ir_lexirecall._util.arrays import Floats
+from ir_lexirecall.comparison.ledger import spent_at
 from ir_lexirecall.significance import SignificanceTest
 
 ALPHA, MARGIN, BEST = 0.05, 0.01, 8
@@ -34,6 +35,26 @@ def shares(difference: Floats, samples: int, queries: int, rng: np.random.Genera
     wrong = [none.worse <= ALPHA, lot.worse <= ALPHA, loss.not_worse <= ALPHA]
     wrong += [sig.falls_by_more(x.mean(axis=1), MARGIN, 1.0) for x in (drawn, swapped)]
     return [float(np.mean(share)) for share in wrong]
+
+
+def stopped(
+    looks: int, loss: float, projects: int, queries: int, rng: np.random.Generator, *, counted: bool
+) -> dict[str, float]:
+    """In which share of projects a gate stops any of many commits: against the last commit, and against the release.
+
+    Each commit changes half of the queries, by t with 4 degrees of freedom, and loses ``loss`` of a standard deviation of its
+    differences on average; ``counted``: with a ledger and both baselines, else every look at ALPHA against the last commit alone.
+    """
+    test, last, release = SignificanceTest("t"), np.zeros(projects, dtype=bool), np.zeros(projects, dtype=bool)
+    sums = np.zeros((projects, queries))
+    for n in range(1, looks + 1):
+        x = rng.standard_t(4, (projects, queries)) * (rng.random((projects, queries)) < 0.5) - loss
+        sums += x
+        alpha = spent_at(n, ALPHA) / 2 if counted else ALPHA
+        last |= sig.margin_test(test, x, 0.0).worse <= alpha
+        if counted:
+            release |= sig.margin_test(test, sums, 0.0).worse <= alpha
+    return {"last": float(last.mean()), "release": float(release.mean()), "any": float((last | release).mean())}
 
 
 def main() -> None:

@@ -1,0 +1,101 @@
+"""The gate at every commit: its ledger, a release, and judgments that are missing."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ir_lexirecall as irl
+from ir_lexirecall.comparison.ledger import Look, spent_at
+
+QRELS = {f"q{i:02}": {"a": 1, "x0": 0, "x1": 0, "x2": 0} for i in range(40)}
+
+
+def run(seed: int, depth: int = 3) -> dict[str, dict[str, float]]:
+    """The relevant document at a random rank."""
+    rng = np.random.default_rng(seed)
+    ranks = rng.integers(depth, size=len(QRELS))
+    return {
+        q: {("a" if i == rank else f"x{i}"): float(-i) for i in range(depth)}
+        for q, rank in zip(QRELS, ranks, strict=True)
+    }
+
+
+def test_each_look_spends_less_and_all_of_them_alpha(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    found = [irl.gate(QRELS, run(0), run(seed), "RR", ledger=ledger) for seed in (1, 2, 3)]
+    assert [one.look.number for one in found] == [1, 2, 3]
+    assert [one.comparison.test.alpha for one in found] == [spent_at(n, 0.05) for n in (1, 2, 3)]
+    assert found[2].look.spent_in_all == pytest.approx(0.05 * 6 / np.pi**2 * (1 + 1 / 4 + 1 / 9))
+    assert "Look 3 by the ledger" in str(found[2])
+    lines = [json.loads(line) for line in ledger.read_text().splitlines()]
+    assert [line["look"] for line in lines] == [1, 1, 2, 2, 3, 3]
+    assert [line["outcome"] for line in lines if "outcome" in line] == [one.outcome for one in found]
+
+
+def test_the_same_data_are_looked_at_once(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    for _ in range(2):
+        first = irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger)
+    other = irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger, margin=0.1)
+    assert (first.look.number, first.look.again, other.look.number) == (1, True, 2)
+    assert len(ledger.read_text().splitlines()) == 4
+
+
+def test_a_line_that_a_crash_broke_off_is_a_look(tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    Look.claim(ledger, {"runs": 1}, 0.05)
+    ledger.write_bytes(ledger.read_bytes() + b'{"look": 2, "da')
+    assert Look.claim(ledger, {"runs": 2}, 0.05).number == 3
+    assert Look.claim(ledger, {"runs": 2}, 0.05).again
+    assert len(ledger.read_text().splitlines()) == 3
+
+
+def _claim(arguments: tuple[str, int]) -> int:
+    return Look.claim(arguments[0], {"job": arguments[1]}, 0.05).number
+
+
+def test_jobs_that_run_at_once_have_looks_of_their_own(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        numbers = pool.map(_claim, [(str(tmp_path / "gate.jsonl"), job) for job in range(12)], chunksize=1)
+    assert sorted(numbers) == list(range(1, 13))
+
+
+def test_many_small_losses_are_found_against_the_release(tmp_path: Path) -> None:
+    good, bad = run(0, 1), run(0, 3)
+    found = irl.gate(QRELS, bad, bad, "RR", release=good, ledger=tmp_path / "gate.jsonl")
+    assert (found.failed, found.release.failed, found.outcome, found.exit_code) == ([], ["RR"], "worse", 3)
+    assert found.comparison.test.alpha == found.release.comparison.test.alpha == spent_at(1, 0.05) / 2
+    assert str(found).startswith("### candidate is worse than release by RR")
+
+
+@pytest.mark.parametrize(
+    ("first", "options", "said"),
+    [
+        ("q1 0 a 1", {}, "is no ledger of gate"),
+        ('{"look": 1, "data": {}, "alpha": 0.01}', {}, "was begun at alpha 0.01"),
+        ("", {"rule": "drop"}, "a ledger counts tests"),
+    ],
+)
+def test_bad_ledgers(first: str, options: dict[str, Any], said: str, tmp_path: Path) -> None:
+    ledger = tmp_path / "gate.jsonl"
+    ledger.write_text(first and first + "\n")
+    with pytest.raises(ValueError, match=f"^gate: .*{said}"):
+        irl.gate(QRELS, run(0), run(1), "RR", ledger=ledger, **options)
+    assert ledger.read_text() == (first and first + "\n")
+
+
+def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
+    """The candidate finds unjudged documents where the baseline has its judged one."""
+    baseline = {q: {"a": 2.0, "b": 1.0} for q in QRELS}
+    candidate = {q: {"new": 2.0, "a": 1.0} if q < "q30" else {"a": 2.0, "b": 1.0} for q in QRELS}
+    found = irl.gate(QRELS, baseline, candidate, "P@1")
+    assert (found.outcome, found.undecided) == ("passed", ["P@1"])
+    assert "unjudged documents could undo it" in str(found)
+    assert irl.gate(QRELS, baseline, candidate, "P@1", strict=True).exit_code == 4
+    assert irl.gate(QRELS, baseline, candidate, "P@1", bounds=False).outcome == "worse"
