@@ -14,15 +14,15 @@ from ir_lexirecall.meta.records import AGGREGATE, ON_RUNS, Headline, Option, rec
 from ir_lexirecall.plots.studies import Bars, Matrix
 
 
-def _shares_of_ties(table: pd.DataFrame) -> pd.DataFrame:
-    totals = table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()
-    return totals.assign(share=totals["ties"] / totals["pairs"])
-
-
 @study(
     "Pairs of runs that tie, query by query",
     Headline("share", "share of pairs of runs that tie on a query", "most", "least"),
-    Bars("How often runs tie, over all queries", "share", "share of pairs of runs that tie", marks=_shares_of_ties),
+    Bars(
+        "How often runs tie, over all queries",
+        "share",
+        "share of pairs of runs that tie",
+        marks=lambda table: _with_shares(table.groupby("measure", sort=False)[["ties", "pairs"]].sum().reset_index()),
+    ),
     example="qrels.txt *.run -m LR R@1000 Rprec",
     runs=ON_RUNS,
     options=AGGREGATE,
@@ -66,8 +66,11 @@ def ties(self: Decisions, *, aggregate: bool = False) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     if aggregate:
         table = table.drop(columns="query_id").groupby("measure", sort=False).sum().reset_index()
-    table["share"] = table["ties"] / table["pairs"]
-    return recorded(table, "ties", **self.provenance)
+    return recorded(_with_shares(table), "ties", **self.provenance)
+
+
+def _with_shares(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(share=table["ties"] / table["pairs"])
 
 
 @study(

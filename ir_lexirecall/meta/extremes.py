@@ -207,11 +207,6 @@ ProvidersLike: TypeAlias = "Mapping[str, str] | pd.DataFrame"
 """Provider of each document: a mapping of document ids, or a table with columns ``doc_id`` and ``provider``."""
 
 
-def _means_of_users(table: pd.DataFrame) -> pd.DataFrame:
-    best_known = table.assign(value=table["user"].fillna(table["closed_form"]))
-    return best_known.groupby(["run", "measure"], sort=False)["value"].mean().unstack()
-
-
 @study(
     "Values for users who need some of the relevant documents",
     Headline("user", "mean value of the worst-off user", "best", "worst"),
@@ -219,7 +214,12 @@ def _means_of_users(table: pd.DataFrame) -> pd.DataFrame:
         "What the worst-off user gets, on average over the queries",
         "run",
         "mean value of the worst-off user",
-        marks=_means_of_users,
+        marks=lambda table: (
+            table.assign(value=table["user"].fillna(table["closed_form"]))
+            .groupby(["run", "measure"], sort=False)["value"]
+            .mean()
+            .unstack()
+        ),
     ),
     example="qrels.txt bm25.run -m AP nDCG",
     runs=("rel", "allow_empty"),
@@ -318,11 +318,6 @@ def relevant_places(run: AlignedRun, rel: float) -> tuple[Ints, Ints]:
     return query[order], rank[order]
 
 
-def _least_of_runs(table: pd.DataFrame) -> pd.DataFrame:
-    least = table.groupby(["run", "query_id"], sort=False)["exposure"].min()
-    return least.groupby("run", sort=False).mean().reset_index()
-
-
 @study(
     "Exposure of the providers of relevant documents",
     Headline("exposure", "mean exposure of a provider", "most", "least"),
@@ -330,7 +325,13 @@ def _least_of_runs(table: pd.DataFrame) -> pd.DataFrame:
         "What the worst-off provider gets, on average over the queries",
         "exposure",
         "mean exposure of the worst-off provider",
-        marks=_least_of_runs,
+        marks=lambda table: (
+            table.groupby(["run", "query_id"], sort=False)["exposure"]
+            .min()
+            .groupby("run", sort=False)
+            .mean()
+            .reset_index()
+        ),
         name="run",
     ),
 )

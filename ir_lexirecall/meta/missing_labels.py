@@ -38,11 +38,6 @@ _TWO_WAY = {
 }
 
 
-def _means_by_fraction(table: pd.DataFrame) -> pd.DataFrame:
-    rising = table.sort_values("fraction", kind="stable")
-    return rising.groupby(["measure", "fraction"], sort=False)[["agreement", "ties"]].mean().reset_index()
-
-
 @study(
     "Ties and agreement after relevance labels are removed",
     Headline("agreement", "decisions as with the full labels", "most robust", "least robust"),
@@ -52,7 +47,12 @@ def _means_by_fraction(table: pd.DataFrame) -> pd.DataFrame:
         "agreement",
         "fraction of relevant labels removed ({policy})",
         "share of decisions",
-        marks=_means_by_fraction,
+        marks=lambda table: (
+            table.sort_values("fraction", kind="stable")
+            .groupby(["measure", "fraction"], sort=False)[["agreement", "ties"]]
+            .mean()
+            .reset_index()
+        ),
         dashed="ties",
     ),
     example="qrels.txt *.run -m LR AP --fractions 0.3 0.6 0.9",

@@ -266,12 +266,6 @@ _ERR_TOP = 4  # the top grade of ir_measures' ERR
 _LARGEST = 1e300  # values: infinite ones are equal
 
 
-def _with_sizes(table: pd.DataFrame) -> pd.DataFrame:
-    if table["n"].nunique() == 1:
-        return table
-    return table.assign(measure=table["measure"] + ", n=" + table["n"].astype(str))
-
-
 @study(
     "Recall or precision orientation of measures",
     Headline("recall", "recall orientation", "most", "least"),
@@ -281,7 +275,11 @@ def _with_sizes(table: pd.DataFrame) -> pd.DataFrame:
         "recall",
         "relevant documents m",
         "orientation",
-        marks=_with_sizes,
+        marks=lambda table: (
+            table
+            if table["n"].nunique() == 1
+            else table.assign(measure=table["measure"] + ", n=" + table["n"].astype(str))
+        ),
         dashed="precision",
         x_scale="whole",
     ),
@@ -343,29 +341,24 @@ def orientation(
     for name, measure in progress_bar(progress, parsed.items(), desc="measures"):
         for size in sizes:
             for few in relevant:
-                extremes = _extremes(measure, few, size)
+                # The best ranking, the worst, the worst with its first up, and the best with its last down.
+                i = np.arange(1, few + 1)
+                worst_ranks = size - few + i
+                rank = np.r_[i, worst_ranks, 1, worst_ranks[1:], i[:-1], size]
+                grade = np.full(4 * few, float(measure.params.get("rel", 1)))
+                columns = list(measure["aspects"]) if has_aspects(measure) else []
+                if columns:
+                    tops = [scale if isinstance(scale, int) else max(scale) for scale in measure["aspects"].values()]
+                    grade = np.tile(np.array(tops, dtype=np.float64), (4 * few, 1))
+                run = made_up_run(np.repeat(np.arange(4), few), rank, grade, np.full(4, size), columns=columns)
+                extremes = scoring.values(measure, run)
                 best, worst, first_up, last_down = rising(measure, extremes).tolist()
                 scale = best - worst if isinstance(measure, TSE) and best > worst else 1.0
                 precision, recall = (first_up - worst) / scale, (best - last_down) / scale
                 rows.append((name, size, few, precision, recall, *extremes.tolist()))
-    columns = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
+    names = ["measure", "n", "m", "precision", "recall", "best", "worst", "first_up", "last_down"]
     facts = {"measures": list(parsed), "m": relevant, "n": sizes, "source": _DIAZ}
-    return recorded(pd.DataFrame(rows, columns=columns), "orientation", **facts)
-
-
-def _extremes(measure: IRMeasure, m: int, n: int) -> Floats:
-    """Values of the best ranking, the worst, the worst with its first up, and the best with its last down."""
-    i = np.arange(1, m + 1)
-    best, worst = i, n - m + i
-    first_up = np.r_[1, worst[1:]]
-    last_down = np.r_[best[:-1], n]
-    rank = np.concatenate([best, worst, first_up, last_down])
-    grade = np.full(4 * m, float(measure.params.get("rel", 1)))
-    columns = list(measure["aspects"]) if has_aspects(measure) else []
-    if columns:
-        tops = [scale if isinstance(scale, int) else max(scale) for scale in measure["aspects"].values()]
-        grade = np.tile(np.array(tops, dtype=np.float64), (4 * m, 1))
-    return scoring.values(measure, made_up_run(np.repeat(np.arange(4), m), rank, grade, np.full(4, n), columns=columns))
+    return recorded(pd.DataFrame(rows, columns=names), "orientation", **facts)
 
 
 @study(

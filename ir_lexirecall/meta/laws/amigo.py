@@ -84,14 +84,11 @@ def _better_for_all(ranking: Ranking, space: Space) -> Iterator[Claim]:
             yield more(*replaced(ranking, i, label))
 
 
-def _mirrored(labels: Sequence[Any]) -> tuple[Label, ...]:
-    return tuple((b, a) for a, b in labels)
-
-
 def _other_subtopic(ranking: Ranking, space: Space, grade: int) -> Iterator[Claim]:
     """A further document is about the second subtopic only, rather than about the first."""
     first, second = (grade, 0), (0, grade)
-    others = (*ranking.missing, *_mirrored((*ranking.retrieved, *ranking.missing)))
+    labels: Any = (*ranking.retrieved, *ranking.missing)
+    others = (*ranking.missing, *((b, a) for a, b in labels))  # every document is mirrored
     if len(ranking.retrieved) + len(others) + 2 <= space.longest:
         yield more(
             Ranking((*ranking.retrieved, second), (first, *others)),
