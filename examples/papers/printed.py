@@ -120,9 +120,9 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(axes: Any, folder: Path | None, name: str) -> None:
+def save(axes: Any, folder: Path | None, name: str, ending: str = "svg") -> None:
     """Write a picture into a folder, if there is one."""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        axes.figure.savefig(folder / f"{name}.svg")
-        print(f"  drawn: {folder / f'{name}.svg'}")
+        axes.figure.savefig(folder / f"{name}.{ending}")
+        print(f"  drawn: {folder / f'{name}.{ending}'}")

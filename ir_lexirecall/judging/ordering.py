@@ -27,12 +27,10 @@ def decides(
 ) -> tuple[Floats, Floats]:
     """How much each unjudged document can still decide between runs: ``decides``, and ``concerns``; shape ``(N,)`` each.
 
-    decides(u) = sum over pairs of |w(rank in A) - w(rank in B)| x closeness, over the pairs that are open on the document's query.
-    The weight w fits the criterion. A sum of weights (P, DCG, RBP, ...) has its own: the documents that move open differences most
-    (Carterette, Allan, Sitaraman 2006). lexirecall, R and what else asks who finds more take 1 for a retrieved document, and the
-    closeness of the two runs on the query, 1 / (1 + |r_A - r_B|), with r the relevant documents known so far: before anything is
-    judged that is proportional to p (1 - p), with p the share of runs that retrieved it, and then it follows the judgments as they
-    come in. AP, nDCG and all others take rank^(-1/4), between retrieval and rank; the closeness is 1 for them.
+    decides(u) = sum over pairs of |w(rank in A) - w(rank in B)|, over the pairs that are open on the document's query. The weight w fits
+    the criterion. A sum of weights (P, DCG, RBP, ...) has its own: the documents that move open differences most (Carterette, Allan,
+    Sitaraman 2006). lexirecall, R and what else asks who finds more take 1 for a retrieved document: while all pairs are open that is
+    proportional to p (1 - p), with p the share of runs that retrieved it. AP, nDCG and all others take rank^(-1/4), between retrieval and rank.
 
     Args:
         criterion: a measure or a preference.
@@ -48,8 +46,7 @@ def decides(
     doi 10.1145/1148170.1148219.
     """
     own, depth = criterion.params.get("cutoff"), judgings.depth_of(criterion)
-    rel = criterion.params.get("rel", pool.judgments.threshold)
-    weight, asks_who_finds, not_additive = _weight(criterion, pool, judgings)
+    weight, not_additive = _weight(criterion, pool, judgings)
     rank = pool.rank if own is None else np.where(pool.rank <= own, pool.rank, 0)
     w = np.stack(
         [
@@ -57,8 +54,6 @@ def decides(
             for r, n in zip(rank, pool.retrieved[:, pool.query], strict=True)
         ]
     )
-    relevant = pool.is_judged & (pool.grade >= rel)
-    found = np.stack([np.bincount(pool.query[relevant & (r > 0)], minlength=len(pool.judgments)) for r in rank])
     is_open = _open_cases(pool, criterion, a, b, judgings, values)
     shallow = (pool.rank > 0) & (pool.rank <= (np.iinfo(np.int32).max if depth is None else depth))
     total, concerns = np.zeros((2, len(pool.query)))
@@ -67,12 +62,10 @@ def decides(
     for q in np.flatnonzero(is_open.any(axis=0) & (ends[1:] > ends[:-1])).tolist():
         row = unjudged[ends[q] : ends[q + 1]]
         w_here, rank_here, top = w[:, row], rank[:, row], shallow[:, row]
-        close = 1 / (1 + np.abs(found[a, q] - found[b, q])) if asks_who_finds else np.ones(len(a))
         for first in np.unique(a[is_open[:, q]]).tolist():  # beside all others at once
-            pairs = np.flatnonzero(is_open[:, q] & (a == first))
-            others = b[pairs]
+            others = b[is_open[:, q] & (a == first)]
             counts = top[others] | top[first]
-            move = np.where(counts, np.abs(w_here[others] - w_here[first]), 0.0) * close[pairs, None]
+            move = np.where(counts, np.abs(w_here[others] - w_here[first]), 0.0)
             total[row] = np.concatenate([total[None, row], move]).cumsum(axis=0)[-1]  # the same bits in any blocks
             differ = counts if not_additive else counts & (rank_here[others] != rank_here[first])
             concerns[row] += differ.sum(axis=0)
@@ -101,21 +94,21 @@ def _open_cases(
     return np.ones((len(a), len(pool.judgments)), dtype=bool)
 
 
-def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -> tuple[Weight, bool, bool]:
-    """w, whether the criterion asks who finds more, and whether what a document adds depends on other documents."""
+def _weight(criterion: IRMeasure | Preference, pool: Pool, judgings: Judgings) -> tuple[Weight, bool]:
+    """w, and whether what a document adds depends on other documents."""
 
     def power(exponent: float) -> Weight:
         return lambda rank, retrieved: rank.astype(np.float64) ** exponent
 
     if isinstance(criterion, Preference):
         paired = "rpp" in criterion.NAME  # a document at the same rank in both shifts the levels that are compared
-        return (power(-1), False, paired) if "lexiprecision" in criterion.NAME else (power(0), True, paired)
+        return (power(-1), paired) if "lexiprecision" in criterion.NAME else (power(0), paired)
     known = bounded(criterion, pool.judgments, judgings)
     if known is not None and isinstance(known.algorithm, WeightedSum):
-        return known.algorithm.weight, False, False
+        return known.algorithm.weight, False
     if criterion.NAME in ("RR", "ERR", "GERR", "Success"):
-        return power(-1), False, True
-    return (power(0), True, True) if criterion.NAME in _OF_RETRIEVAL else (power(-0.25), False, True)
+        return power(-1), True
+    return power(0 if criterion.NAME in _OF_RETRIEVAL else -0.25), True
 
 
 _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
@@ -123,7 +116,7 @@ _OF_RETRIEVAL = ("R", "SetR", "TSE", "LexiRecall", "SL3")
 
 def depends_on_others(criterion: IRMeasure | Preference, pool: Pool) -> bool:
     """Whether what a document adds by a criterion depends on other documents, so that one at the same rank in both runs decides, too."""
-    return _weight(criterion, pool, ANY)[2]
+    return _weight(criterion, pool, ANY)[1]
 
 
 def to_judge_table(pool: Pool, n: int, decides: Floats, concerns: Floats) -> pd.DataFrame:

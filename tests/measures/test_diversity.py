@@ -228,6 +228,19 @@ def test_of_equal_gains_the_ideal_ranking_takes_the_last_document_first(both, ex
     assert found == close({"q": expected})
 
 
+def test_the_worked_example_of_clarke_et_al_2008() -> None:
+    """Ten documents on six nuggets, alpha = 1/2 (SIGIR 2008): each further document on a nugget has half the gain of the one before."""
+    nuggets = {"a": "24", "b": "4", "c": "4", "e": "13", "f": "1", "g": "6", "h": "1"}
+    rows = [("q", doc, 1, nugget) for doc, of in nuggets.items() for nugget in of]
+    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
+    run = {"q": {doc: -float(rank) for rank, doc in enumerate("abcdefghij")}}
+    gains = [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0]
+    dcg = 0.0
+    for k, gain in enumerate(gains, start=1):
+        dcg += gain / math.log2(k + 1)
+        assert values(alpha_DCG @ k, qrels, run) == close({"q": dcg})
+
+
 @pytest.mark.parametrize("measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str)
 def test_ndeval_measures_need_a_cutoff(measure):
     with pytest.raises(ValueError, match=rf"^{measure.NAME}.*: a cutoff is needed, as in {measure.NAME}.*@10$"):

@@ -1,0 +1,208 @@
+"""The study of missing labels: what goes, what is counted, what a declared contrast comes to; and the manuscript's numbers."""
+
+from __future__ import annotations
+
+import doctest
+import gzip
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ir_lexirecall.data.alignment import align
+from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.meta import Study
+from ir_lexirecall.meta.missing_labels import TwoWay
+
+PAPERS = Path(__file__).parents[1] / "examples" / "papers"
+MANUSCRIPT = PAPERS / "manuscript"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    pytest.importorskip("matplotlib")
+    sys.path[:0] = [str(PAPERS), str(MANUSCRIPT)]
+    try:
+        import missing_labels
+        import write  # noqa: F401
+    finally:
+        del sys.path[:2]
+    return missing_labels
+
+
+def engine() -> ModuleType:
+    return sys.modules["label_loss"]
+
+
+def made_up(depth: int = 25, queries: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, list[str]]]]:
+    """Eight relevant of 40 documents a query, and five runs that see them through more or less noise."""
+    rng = np.random.default_rng(1)
+    qrels = {f"q{q}": {f"d{i}": int(i < 8) for i in range(40)} for q in range(queries)}
+    runs: dict[str, dict[str, list[str]]] = {}
+    for s in range(5):
+        runs[f"run{s}"] = {
+            q: [f"d{i}" for i in np.argsort(-0.3 * s * (np.arange(40) < 8) - rng.normal(size=40))[:depth]]
+            for q in qrels
+        }
+    return qrels, runs
+
+
+def systems(depth: int = 25) -> object:
+    qrels, runs = made_up(depth)
+    judgments = Judgments.from_qrels(qrels)
+    aligned = {
+        name: align(judgments, {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in run.items()})
+        for name, run in runs.items()
+    }
+    return engine().Systems("made up", "simulated", judgments, aligned, {name: name for name in runs})
+
+
+def test_which_labels_go(script: ModuleType) -> None:
+    some = systems()
+    ranks, relevant = engine().pool_depth(some), some.judgments.grade > 0  # type: ignore[attr-defined]
+    query = some.judgments.query  # type: ignore[attr-defined]
+    (pool,) = engine().missing(some, "pool", 3, 5)
+    assert (pool == (relevant & (ranks > 3))).all()
+    assert pool.any()
+    (reverse,) = engine().missing(some, "reverse", 3, 5)
+    randoms = [*engine().missing(some, "random", 3, 5)]
+    assert len(randoms) == 5
+    assert (randoms[0] != randoms[1]).any()
+    for removed in (reverse, *randoms):
+        assert not (removed & ~relevant).any()
+        assert (np.bincount(query[removed], minlength=12) == np.bincount(query[pool], minlength=12)).all()
+    for q in range(12):
+        here = relevant & (query == q)
+        if reverse[here].any() and not reverse[here].all():
+            assert ranks[here & reverse].max() <= ranks[here & ~reverse].min()
+    (share,) = engine().missing(some, "share", 3, 5)
+    assert len(set(np.bincount(query[share], minlength=12))) == 1  # all queries have eight relevant documents
+
+
+def test_conclusions_are_those_of_students_t(script: ModuleType) -> None:
+    some = systems()
+    study = Study(["AP"], some.judgments, some.runs, progress=False)  # type: ignore[attr-defined]
+    x = engine().differences(study, "AP", study.queries)
+    resamples = TwoWay.draw(study, None, 20, 0.05, 0)
+    found = engine().concluded(x, resamples)
+    test = stats.ttest_1samp(x, 0, axis=1)
+    assert (found[0] == np.sign(test.statistic) * (test.pvalue < 0.01)).all()
+    assert 0 < np.count_nonzero(found[0]) < len(x)
+    drawn = np.repeat(x, resamples.query_weight[1].astype(int), axis=1)
+    test = stats.ttest_1samp(drawn, 0, axis=1)
+    assert (found[1] == np.sign(test.statistic) * (test.pvalue < 0.01)).all()
+
+
+def test_nothing_missing_loses_nothing(script: ModuleType) -> None:
+    lost = engine().study_of(systems(40), depths=[39], samples=1, n_resamples=20)
+    for (policy, _, _), cell in lost.cells.items():
+        assert (cell.decided[0], cell.lost[0], cell.turned[0]) == (1, 0, 0), policy
+    assert lost.removed["pool", 39] == 0
+
+
+def test_intervals_hold_together(script: ModuleType) -> None:
+    assert doctest.testmod(engine()).failed == 0
+    rng = np.random.default_rng(0)
+    for groups in (5, 15):  # runs of one group each, 30 queries, effects of both: the design of the study
+        a, b = np.triu_indices(groups, 1)
+        held = 0
+        for _ in range(100):
+            of_groups, of_queries = (
+                np.concatenate([np.ones((1, size)), rng.multinomial(size, np.full(size, 1 / size), size=200)])
+                for size in (groups, 30)
+            )
+            weight = of_groups[:, a] * of_groups[:, b]
+            values = []
+            for _ in range(4):
+                u, v = rng.normal(size=30), rng.normal(size=groups)
+                x = 0.3 * (u + (v[a] + v[b])[:, None]) + rng.normal(size=(len(a), 30))
+                with np.errstate(invalid="ignore"):
+                    values.append(((weight @ x) * of_queries).sum(axis=1) / (weight.sum(axis=1) * 30))
+            held += all(found.low <= 0 <= found.high for found in engine().simultaneous(values, groups))
+        assert held >= 90
+
+
+def test_the_verdict_on_a_declared_contrast(script: ModuleType) -> None:
+    less, more = (script.Declared("decided", "pool", 10, way, 0.03) for way in (-1, 1))
+    for value, low, high, verdict in (
+        (-0.05, -0.09, -0.01, "holds"),
+        (-0.02, -0.03, -0.01, "cannot tell"),  # below 0, not surely too small
+        (-0.02, -0.025, -0.015, "fails"),  # below 0, surely too small
+        (0.05, 0.01, 0.09, "fails"),
+        (-0.05, -0.12, 0.02, "cannot tell"),
+        (float("nan"), float("nan"), float("nan"), "cannot tell"),
+    ):
+        assert less.verdict(engine().Estimate(value, low, high)) == verdict
+        assert more.verdict(engine().Estimate(-value, -high, -low)) == verdict
+
+
+def test_the_declared_family_is_small_and_has_directions(script: ModuleType) -> None:
+    assert len(script.CONFIRMED) <= 8
+    assert all(abs(contrast.direction) == 1 and contrast.least > 0 for contrast in script.CONFIRMED)
+    assert len(set(map(str, script.CONFIRMED))) == len(script.CONFIRMED)
+
+
+@pytest.mark.parametrize("layout", ["runs", "runs.gz"])
+def test_a_folder_of_ones_own(
+    script: ModuleType, layout: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels, runs = made_up()
+    with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
+        file.writelines(f"{q} 0 {d} {grade}\n" for q, of in qrels.items() for d, grade in of.items())
+    lines = {
+        name: [f"{q} Q0 {d} {i + 1} {-i} {name}\n" for q, docs in run.items() for i, d in enumerate(docs)]
+        for name, run in runs.items()
+    }
+    if layout == "runs":
+        (tmp_path / "runs").mkdir()
+        for name, some in lines.items():
+            with gzip.open(tmp_path / "runs" / f"{name}.gz", "wt") as file:
+                file.writelines(some)
+    else:
+        with gzip.open(tmp_path / "runs.gz", "wt") as file:
+            file.writelines(line for some in lines.values() for line in some)
+    script.main(["--confirm", str(tmp_path), "--samples", "1", "--resamples", "50"])
+    printed = capsys.readouterr().out
+    assert "12 queries, 96 relevant documents, 5 runs of 5 groups, depth 25" in printed
+    assert "Skipped, for these runs are not deeper: pools of depth 30, 100" in printed
+    assert len(re.findall(r"^  skipped ", printed, re.MULTILINE)) == 3
+    verdicts = re.findall(r"^  (holds|fails|cannot tell) +\w", printed, re.MULTILINE)
+    assert len(verdicts) == len(script.CONFIRMED) - 3
+
+
+def test_a_folder_without_runs_is_refused(script: ModuleType, tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "qrels.txt.gz", "wt") as file:
+        file.write("q 0 d 1\n")
+    with pytest.raises(SystemExit, match=r"neither runs/NAME.gz nor runs.gz"):
+        script.own(tmp_path)
+
+
+# -- the manuscript ----------------------------------------------------------------------------------
+
+
+def test_the_manuscripts_numbers_are_those_of_the_record(script: ModuleType, tmp_path: Path) -> None:
+    sys.modules["write"].main(["--out", str(tmp_path), "--no-figure"])
+    for name in ("numbers.tex", "tables.tex"):
+        assert (tmp_path / name).read_text(encoding="utf-8") == (MANUSCRIPT / name).read_text(encoding="utf-8"), name
+
+
+def test_the_manuscript_has_no_number_of_its_own(script: ModuleType) -> None:
+    text = (MANUSCRIPT / "paper.tex").read_text(encoding="utf-8")
+    body = text.split("\\begin{document}")[1].split("\\begin{thebibliography}")[0]
+    assert re.findall(r"\d", body) == []
+    defined = set(re.findall(r"\\newcommand\{\\(\w+)\}", (MANUSCRIPT / "numbers.tex").read_text(encoding="utf-8")))
+    used = {name for name in re.findall(r"\\([A-Z]\w+)", body) if name not in ("Delta",)}
+    assert used <= defined
+    assert len(used) > 40
+
+
+def test_what_is_declared_is_what_the_manuscript_lists(script: ModuleType) -> None:
+    listed = (MANUSCRIPT / "tables.tex").read_text(encoding="utf-8")
+    assert all(str(contrast) in listed for contrast in script.CONFIRMED)
+    confirmed = json.loads(script.RECORDED.read_text(encoding="utf-8"))["confirmed"]
+    assert ("have not been tested yet" in " ".join(listed.split())) == (not confirmed)
