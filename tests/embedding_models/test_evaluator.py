@@ -103,7 +103,7 @@ def test_the_file_of_results_has_the_measures(model: Any, tmp_path: Path) -> Non
     for epoch in range(2):
         tested = evaluator()
         metrics = tested(model, str(tmp_path), epoch=epoch, steps=7)
-    table = pd.read_csv(tmp_path / "Information-Retrieval_evaluation_dev_results.csv")
+    table = pd.read_csv(tmp_path / "Information-Retrieval_evaluation_dev_results.csv", float_precision="round_trip")
     assert table["epoch"].tolist() == [0, 1]
     assert table["cosine-LR"].tolist() == [metrics["dev_cosine_LR"]] * 2
     assert table["cosine-nDCG@10"].tolist() == [metrics["dev_cosine_nDCG@10"]] * 2
@@ -200,7 +200,7 @@ def test_sparse_encoders(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(tested.per_query.loc["dot"], values)
     assert metrics["dev_dot_LR"] == pytest.approx(values["LR"].mean())
     assert metrics["dev_avg_flops"] > 0  # its own
-    table = pd.read_csv(tmp_path / tested.csv_file)
+    table = pd.read_csv(tmp_path / tested.csv_file, float_precision="round_trip")
     assert table["dot-LR"].tolist() == [metrics["dev_dot_LR"]]
     assert table["avg_flops"].tolist() == pytest.approx([metrics["dev_avg_flops"]])
 
@@ -266,7 +266,7 @@ def test_cross_encoders(kind: str, options: dict[str, Any], missing: bool, tmp_p
     assert metrics[tested.primary_metric] == metrics["dev_LR"]
     if not options:  # where all positives are ranked, its own AP is ours
         assert metrics["dev_map"] == pytest.approx(metrics["dev_AP"])
-    table = pd.read_csv(tmp_path / tested.csv_file)
+    table = pd.read_csv(tmp_path / tested.csv_file, float_precision="round_trip")
     assert table[["LR", "AP"]].iloc[0].tolist() == [metrics["dev_LR"], metrics["dev_AP"]]
 
 
