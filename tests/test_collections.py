@@ -124,15 +124,6 @@ def test_touche_judgments_give_their_aspects(tmp_path: Path, qrels_class: Any, a
     assert collection.aspects == aspects
 
 
-def test_a_stance_is_no_aspect(tmp_path: Path) -> None:
-    relevance, quality = written(tmp_path, "1 0 d1 2\n"), written(tmp_path, "1 0 d1 1\n")
-    stance = written(tmp_path, "1 0 d1 FIRST\n")
-    qrels = touche.ToucheQualityComparativeStanceQrels(relevance, quality, stance, {0: "no", 1: "yes", 2: "highly"})
-    collection = irl.load(registered(qrels))
-    assert collection.aspects == {"relevance": 2, "quality": 1}
-    assert "stance" not in collection.qrels
-
-
 def test_plain_judgments_recommend_neither_rbu_nor_toma(tmp_path: Path) -> None:
     collection = irl.load(registered(TrecQrels(written(tmp_path, "1 0 d1 1\n"), {0: "no", 1: "yes"})))
     assert collection.aspects == {}

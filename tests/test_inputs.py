@@ -405,17 +405,6 @@ def test_scattered_lines_of_a_query_lead_to_a_warning(tmp_path: Path, monkeypatc
         irl.evaluate(TSE, nested(QRELS), tmp_path / "run.txt")
 
 
-def test_ids_that_look_special_in_other_file_formats(tmp_path: Path) -> None:
-    ids = ['"a', "NA", "null", "1e3", "a,b", "ärger-日本", "0010", "10.0", "true"]
-    qrels = {q: dict.fromkeys(ids, 1) for q in ids}
-    run = {q: {d: float(i) for i, d in enumerate(ids)} for q in ids}
-    (tmp_path / "q").write_text("".join(f"{q} 0 {d} 1\n" for q in ids for d in ids), encoding="utf-8")
-    (tmp_path / "r").write_text("".join(f"{q} Q0 {d} 0 {run[q][d]} t\n" for q in ids for d in ids), encoding="utf-8")
-    values = irl.evaluate([TSE, LR, AP], tmp_path / "q", tmp_path / "r")
-    assert sorted(values.index) == sorted(ids)
-    assert_same(values, irl.evaluate([TSE, LR, AP], qrels, run))
-
-
 # -- aspects -------------------------------------------------------------------------------------------
 
 SUBTOPICS = [

@@ -108,23 +108,6 @@ def test_lexirecall_never_contradicts_the_preference(relevant, draw):
 
 
 @given(st.integers(1, 30), st.data())
-def test_weighted_lexirecall_never_contradicts_the_preference(relevant, draw):
-    a, b = (draw.draw(placements(relevant), label=name) for name in "ab")
-    lr_a, lr_b = values_of_placements(LR(form="weighted", n=5_000), relevant, a, b)
-    preference = reference.lexirecall_preference(a, b)
-    assert (lr_a > lr_b) - (lr_a < lr_b) in (0, preference)
-
-
-@pytest.mark.parametrize("relevant", [1, 2, 3, 4, 5])
-def test_lexirecall_orders_all_placements_among_ten_ranks_as_the_preference(relevant):
-    everything = [list(ranks) for r in range(relevant + 1) for ranks in itertools.combinations(range(1, 11), r)]
-    best_first = sorted(everything, key=lambda ranks: (-len(ranks), ranks[::-1]))
-    assert all(reference.lexirecall_preference(a, b) == 1 for a, b in itertools.pairwise(best_first))
-    found = values_of_placements(LR, relevant, *best_first)
-    assert all(a > b for a, b in itertools.pairwise(found))
-
-
-@given(st.integers(1, 30), st.data())
 def test_lexirecall_refines_recall_and_tse(relevant, draw):
     a, b = (draw.draw(placements(relevant), label=name) for name in "ab")
     lr_a, lr_b = values_of_placements(LR, relevant, a, b)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -72,11 +70,3 @@ def test_ranks_do_not_depend_on_how_many_rows_are_aligned_at_once(rows, form, da
         found = align(judgments, given_run)
     for name in ("query", "doc", "rank", "depth"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
-
-
-def test_pickled_judgments_compute_their_hashes_anew():
-    judgments = Judgments.from_qrels({"q": {"a": 1}})
-    align(judgments, pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "score": [1.0]}))
-    there = pickle.loads(pickle.dumps(judgments))
-    assert set(vars(there)) == {each.name for each in fields(Judgments)} < set(vars(judgments))
-    assert align(there, {"q": {"a": 1.0}}).rank.tolist() == [1]

@@ -104,17 +104,6 @@ def test_tables_without_caveats_warn_of_them(door: str) -> None:
         WITHOUT_CAVEATS[door]({"good": GOOD, "other": GOOD})
 
 
-def test_a_worse_run_is_not_hardly_judged_where_only_relevant_documents_are() -> None:
-    runs = {
-        name: {"q": {**{f"d{i}": 20.0 - i for i in range(n)}, **{f"{name}{i}": 9.0 - i for i in range(10 - n)}}}
-        for name, n in {"a": 4, "b": 4, "c": 1}.items()
-    }
-    relevant = {f"d{i}": 1 for i in range(9)}
-    for qrels, said in ((relevant, False), (relevant | {"d9": 0}, True)):
-        notes = irl.compare({"q": qrels}, runs, "AP").diagnostics
-        assert any(note.startswith("c: 10% of its first 10 documents are judged") for note in notes) is said
-
-
 EMPTY = {
     "a few unjudged documents": {"q0": {"x": 1.0}},
     "16 unjudged documents": {f"q{i}": {"x": 1.0} for i in range(16)},

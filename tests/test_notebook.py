@@ -103,8 +103,3 @@ def test_bars_leave_nothing_behind(outputs: dict[str, list[dict[str, Any]]]) -> 
     assert shown(outputs[SETUP]) == {}
     assert not [output for output in outputs[SETUP] if output["output_type"] == "stream"]
     assert outputs[SETUP]  # there were some
-
-
-def test_bars_are_widgets_where_there_are_some(outputs: dict[str, list[dict[str, Any]]]) -> None:
-    pytest.importorskip("ipywidgets")
-    assert shown(outputs[WIDGET])["text/plain"] == "True"

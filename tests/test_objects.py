@@ -276,12 +276,6 @@ def test_what_cannot_be_read_is_called_by_its_name(kind: str) -> None:
         values(QRELS, make())
 
 
-def test_dask_itself() -> None:
-    dask = pytest.importorskip("dask.dataframe")
-    with pytest.raises(ValueError, match=r"give its .compute\(\)"):
-        values(dask.from_pandas(frame(QREL_ROWS, OUR_QRELS)), RUN)
-
-
 # -- arrays of a search ------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from typing import Any
 
-import numpy as np
 import pytest
 import reference
 from conftest import collections, subtopic_collections
@@ -62,12 +61,6 @@ def irl_row(query: str, aspect: str, doc: str, grade: float) -> Any:
     import ir_measures
 
     return ir_measures.Qrel(query, doc, grade, aspect)
-
-
-def test_ids_are_texts_or_integers() -> None:
-    score = irl.scorer("RR")
-    assert score([5, 7], {7}) == score(["5", "7"], ["7"]) == score(np.array([5, 7]), {"7": 1}) == 0.5
-    assert irl.scorer("P@2")((3, 4), {3: 1, 4: 1}) == 1
 
 
 def test_rel_is_that_of_the_scorer_unless_the_measure_names_one() -> None:

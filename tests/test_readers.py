@@ -53,11 +53,6 @@ def test_json_dicts_are_runs_and_qrels(tmp_path: Path) -> None:
     assert irl.evaluate("LR", tmp_path / "qrels.json", tmp_path / "run.json").equals(irl.evaluate("LR", QRELS, SCORES))
 
 
-def test_one_prediction_is_a_line_as_well(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text(LINES.read_text().splitlines()[0])
-    assert irl.evaluate("RR", {"q1": QRELS["q1"]}, tmp_path / "run")["RR"].to_list() == [0.5]
-
-
 def test_several_subsets_are_told_apart(tmp_path: Path) -> None:
     file = tmp_path / "X_predictions.json"
     file.write_text(json.dumps({"mteb_model_meta": {}, "en": {"test": SCORES}, "de": {"test": SCORES, "dev": {}}}))
@@ -198,11 +193,6 @@ def test_a_file_of_comments_only(tmp_path: Path) -> None:
     assert len(readers.read_run(str(tmp_path / "file"))) == 0
     with pytest.raises(ValueError, match="there are no judgments in it"):
         irl.evaluate("LR", tmp_path / "file", {"q": {"d": 1.0}})
-
-
-def test_comments_above_a_header(tmp_path: Path) -> None:
-    (tmp_path / "qrels").write_text("# of a track\nquery_id doc_id relevance\n# first\nq1 d1 1\n")
-    assert irl.evaluate("RR", tmp_path / "qrels", {"q1": {"d1": 1.0}}, aggregate=True)["RR"] == 1
 
 
 def test_folders_of_suiteeval_and_tirex(tmp_path: Path) -> None:

@@ -131,11 +131,6 @@ def test_how_measures_print(measure: Any, text: str) -> None:
     assert parse_measure(text) == measure
 
 
-def test_a_scale_with_negative_grades_which_no_string_could_mean_is_refused() -> None:
-    with pytest.raises(ValueError, match="negative label counts as 0"):
-        TOMA(aspects={"relevance": {-1: 0, 0: 0, 1: 1}}).validate_params()
-
-
 def test_a_call_does_not_change_the_measure_called() -> None:
     aspects = {"relevance": 2}
     measure = TOMA(aspects=aspects)

@@ -372,12 +372,6 @@ def test_corrections_are_those_of_statsmodels(method, p, alpha):
     assert reject.tolist() == expected_reject.tolist()
 
 
-@pytest.mark.parametrize("method", [None, "holm", "fdr_bh"])
-def test_what_has_no_p_is_not_rejected(method):
-    _, reject = significance.corrected(np.array([np.nan]), method, 0.05)
-    assert reject.tolist() == [False]
-
-
 # -- test and interval agree: laws of all tests ------------------------------------------------------
 
 

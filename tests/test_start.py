@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import ir_lexirecall as irl
 
 
@@ -68,24 +66,10 @@ def test_all_public_names_are_listed_and_there() -> None:
     assert printed == ""
 
 
-def test_other_names_are_not_there() -> None:
-    with pytest.raises(AttributeError, match=r"module 'ir_lexirecall' has no attribute 'experiment'"):
-        irl.experiment  # noqa: B018
-    with pytest.raises(ImportError, match="experiment"):
-        exec("from ir_lexirecall import experiment")
-
-
 def test_public_functions_and_classes_can_be_pickled_and_say_what_they_take() -> None:
     for thing in (irl.benchmark, irl.report, irl.evaluate, irl.compare, irl.SignificanceTest):
         assert pickle.loads(pickle.dumps(thing)) is thing
         assert len(inspect.signature(thing).parameters) > 1
-
-
-def test_the_accelerated_start() -> None:
-    program = "import ir_lexirecall, ir_measures; print(ir_measures.DefaultPipeline.providers[0].NAME)"
-    environment = f"import os; os.environ['IR_LEXIRECALL_ACCELERATE'] = '1'; {program}"
-    assert python(environment) == "ir_lexirecall_accelerated"
-    assert python(program) != "ir_lexirecall_accelerated"
 
 
 def test_the_version_needs_nothing() -> None:

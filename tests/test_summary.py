@@ -189,12 +189,6 @@ def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean
     assert "But near is significantly better than far by RR, pair by pair." in several
 
 
-def test_one_run_is_only_described() -> None:
-    text = irl.benchmark(QRELS, {"alone": winner()["best"]}, ["AP"]).summary()
-    assert text.startswith("1 run on 30 queries, by AP. alone: mean AP 0.9556, 95% interval")
-    assert "lead" not in text
-
-
 def test_what_was_compared_on_what_is_said(tmp_path: Path) -> None:
     assert " of lexirecall/demo, by" in irl.compare("lexirecall/demo", demo.runs()).summary()
     assert " of lexirecall/demo, by AP." in irl.benchmark("lexirecall/demo", demo.runs(), ["AP"]).summary()

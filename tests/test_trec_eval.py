@@ -90,12 +90,6 @@ def test_what_is_not_here_is_said() -> None:
             irl.evaluate(name, demo.qrels(), demo.run("bm25"))
 
 
-def test_families_and_lists_are_asked_for_as_there() -> None:
-    assert from_trec_eval(["P.5,10", "recall_100"]) == {"P_5": "P@5", "P_10": "P@10", "recall_100": "R@100"}
-    assert list(from_trec_eval(["ndcg_cut"]))[-1] == "ndcg_cut_1000"
-    assert len(from_trec_eval(["iprec_at_recall"])) == 11
-
-
 # -- eval --format trec ------------------------------------------------------------------------------------
 
 

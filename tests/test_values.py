@@ -344,12 +344,6 @@ def test_a_damaged_file_is_named(text: str, message: str, tmp_path: Path) -> Non
         read_values(path)
 
 
-def test_a_long_field_beside_values_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "values.csv"
-    path.write_text(f"run,query_id,AP,answer\na,q1,0.5,{'x' * 10_000_000}\na,q2,0.25,y\n")
-    assert read_values(path, measures="AP").values["AP"].tolist() == [[0.5, 0.25]]
-
-
 def test_measures_by_the_names_of_two_programs_are_refused() -> None:
     with pytest.raises(
         ValueError, match=r"run 'ql' has no values of .*; map and AP are what two programs call one measure: take"

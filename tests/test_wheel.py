@@ -97,10 +97,3 @@ def test_the_sources_have_the_tests_and_what_they_read(checkout: Path, tmp_path:
     for folder in ("tests", "examples", "ir_lexirecall", "integrations"):
         there = {str(path.relative_to(checkout)) for path in (checkout / folder).rglob("*.*") if path.is_file()}
         assert {name for name in there - names if "gallery" not in Path(name).parts} == set()
-
-
-def test_an_editable_installation_finds_both_roots_of_packages(checkout: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(build(checkout, "editable", tmp_path)) as archive:
-        [paths] = [name for name in archive.namelist() if name.endswith(".pth")]
-        roots = archive.read(paths).decode().split()
-    assert [Path(root) for root in roots] == [checkout, checkout / "integrations"]

@@ -8,7 +8,6 @@ import pytest
 from command_line import Cli
 
 from ir_lexirecall import demo
-from ir_lexirecall.cli.words import with_lists
 from ir_lexirecall.data import qrels as read_qrels_module
 
 
@@ -47,12 +46,6 @@ def test_a_file_that_is_called_like_no_measure_is_a_file(cli: Cli) -> None:
 def test_a_measure_is_a_measure_although_a_file_is_called_like_it(cli: Cli) -> None:
     Path("AP").write_text("")
     assert cli("eval", "qrels.txt", "bm25.run", "-m", "LR", "AP").rows[0] == ["run", "LR", "AP"]
-
-
-def test_an_id_after_measures_is_an_id(cli: Cli) -> None:
-    run = str(demo.FOLDER / "runs" / "bm25.run")
-    assert cli("eval", "-m", "LR", "lexirecall/demo", run) == cli("eval", "lexirecall/demo", run, "-m", "LR")
-    assert with_lists(["eval", "-m", "LR", "vaswani", "x.run"]) == ["eval", "-m", "LR", "vaswani", "x.run"]
 
 
 @pytest.mark.parametrize("slip", ["nDCG10", "LRR", "ndcg@10", "RBU(p=0.9", "Foo(x=1)"])

@@ -254,6 +254,19 @@ def test_a_gate_lists_what_decided_on_the_queries_that_lost(cli: Any) -> None:
     assert "By lexirecall, ql loses 7 of 16 queries (3 are shown):" in said.out
 
 
+def test_a_gate_lists_the_largest_losses_of_a_measure_first(cli: Any) -> None:
+    said = gate(cli, "ql")
+    rows = [line.strip("|").split("|") for line in said.out.splitlines() if re.match(r"\| q\d", line)]
+    losses = [float(candidate) - float(baseline) for _, baseline, candidate in rows]
+    assert losses == sorted(losses)
+    assert losses[-1] < 0
+    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries:" in said.out
+    assert "(1 is shown):" in gate(cli, "ql", "--queries", "1").out
+    none = gate(cli, "ql", "--queries", "0").out
+    assert f"By nDCG@10, ql loses {len(rows)} of 16 queries.\n" in none
+    assert "| query" not in none
+
+
 def test_a_gate_says_the_same_in_json(cli: Any) -> None:
     said = gate(cli, "ql", "-p", "lexirecall", "--rule", "drop", "--queries", "3", "--format", "json")
     assert said.code == 3

@@ -171,13 +171,6 @@ def test_programs_get_the_same_numbers_in_every_format() -> None:
             assert [(name, float(x), float(p)) for name, x, p in lines[1:]] == rows
 
 
-@pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
-def test_places_that_are_none(name: str, cli: Cli) -> None:
-    said = cli(*EVAL, f"--places={name}")
-    assert (said.code, said.out) == (2, "")
-    assert "--places" in said.err
-
-
 # -- qrels ---------------------------------------------------------------------------------------------
 
 
@@ -352,10 +345,6 @@ def test_the_demo_says_how_to_repeat_it(cli: Cli) -> None:
     code = "\n".join(lines[lines.index("In Python:") + 1 :][:2])
     assert code.startswith("import ir_lexirecall as irl")
     exec(code, {})
-
-
-def test_a_file_without_measures_gets_an_example(cli: Cli) -> None:
-    assert 'name some with -m, as in -m "nDCG@10 AP LR"' in cli("eval", "qrels.txt", "bm25.run").err
 
 
 def test_long_names_of_measures_are_short_in_tables_and_explained_below(cli: Cli) -> None:

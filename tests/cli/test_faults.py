@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 from command_line import BM25, Cli, exit_code, program
 
-import ir_lexirecall as irl
 from ir_lexirecall.cli import eval as evaluation
 from ir_lexirecall.cli import main
 from ir_lexirecall.cli.output import FORMATS, for_programs
@@ -58,21 +57,6 @@ def test_standard_input_is_read_once(cli: Cli) -> None:
         said = cli("eval", *words, "-m", "LR")
         assert (said.code, said.out) == (1, "")
         assert said.err.startswith("ir-lexirecall: eval: -: ")
-
-
-def test_process_substitution(folder: Path) -> None:
-    command = " ".join(f"'{word}'" for word in program("eval"))
-    done = subprocess.run(
-        ["bash", "-c", f"{command} <(cat qrels.txt) <(cat bm25.run) dph.txt -m LR AP --format tsv"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    rows = [line.split("\t") for line in done.stdout.splitlines()]
-    expected = [repr(value) for value in irl.evaluate(["LR", "AP"], "qrels.txt", "bm25.run", aggregate=True).tolist()]
-    assert [row[1:] for row in rows[:2]] == [["LR", "AP"], expected]
 
 
 # -- interruptions -----------------------------------------------------------------------------------
@@ -170,14 +154,6 @@ def test_nobody_need_listen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert exit_code(*EVAL) == 0
     assert exit_code("eval", "nowhere.txt", "bm25.run", "-m", "LR") == 1
     assert [line.split()[0] for line in printed.getvalue().splitlines()][:3] == ["run", "bm25", "dph"]
-
-
-def test_names_that_the_terminal_cannot_print(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("文書.run").write_text(BM25)
-    printed = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="ascii"))
-    assert exit_code("eval", "qrels.txt", "文書.run", "-m", "LR") == 0
-    assert printed.getvalue().decode().split() == ["run", "LR", "\\u6587\\u66f8", "0.4667"]
 
 
 @pytest.mark.parametrize(

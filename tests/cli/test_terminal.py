@@ -125,14 +125,6 @@ def test_a_file_knows_no_terminal(terminal: Terminal, cli: Cli, runs: list[str])
     assert Path("table.txt").read_text() == cli(*words).out
 
 
-def test_numbers_stand_below_each_other(cli: Cli, runs: list[str]) -> None:
-    for words in (("eval", "qrels.txt", *runs, "-m", *MEASURES), ("compare", "qrels.txt", *runs)):
-        lines = table_of(cli(*words))
-        points = [[match.start() for match in re.finditer(r"(?<=\d)\.(?=\d{2,4}\b)", line)] for line in lines[1:]]
-        numbers = [columns[-5:] for columns in points]
-        assert len({tuple(row) for row in numbers}) == 1
-
-
 # -- marks -------------------------------------------------------------------------------------------
 
 
@@ -174,17 +166,6 @@ def test_what_differs_from_the_baseline_is_marked(test: str, cli: Cli) -> None:
             assert row[f"{measure} test"] == test
     assert list(rows[0])[:3] == ["run", measures[0], f"{measures[0]} difference"]
     assert {row["queries"] for row in rows} == {"16"}
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [(("--baseline", "nope"), "nope"), (("--baseline", "bm25", "--by-query"), "--by-query")],
-)
-def test_baselines_that_are_refused(words: tuple[str, ...], message: str, cli: Cli) -> None:
-    said = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "LR", *words)
-    assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("ir-lexirecall: eval: ")
-    assert message in said.err
 
 
 # -- compare -----------------------------------------------------------------------------------------

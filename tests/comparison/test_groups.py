@@ -174,19 +174,6 @@ def test_a_column_of_the_qrels_names_the_groups() -> None:
     assert irl.compare(qrels, RUNS, "AP", groups="kind").groups.sizes == {"how": 6, "what": 3, "who": 7}
 
 
-def test_the_summary_says_what_differs_where() -> None:
-    result = irl.compare(QRELS, RUNS, ["AP", "lexirecall"], baseline="bm25", groups=KINDS)
-    text = str(result)
-    assert "Within groups of queries beside bm25 (" in text
-    assert "Holm's correction for 12 comparisons, p <= 0.05), by AP: in " in text
-    assert "overlap worse" in text.partition("by AP: in ")[2]
-    assert (
-        "By lexirecall: in how (6 queries), what (3 queries) and who (7 queries), no significant differences." in text
-    )
-    pairs = str(irl.compare(QRELS, RUNS, "AP", groups=KINDS))
-    assert "(paired t-test, Holm's correction for 30 comparisons, p <= 0.05), in " in pairs
-
-
 def test_pictures_and_reports_show_every_group() -> None:
     pytest.importorskip("matplotlib").use("agg")
     pytest.importorskip("jinja2")

@@ -228,17 +228,6 @@ def test_the_command_names_what_needs_rankings(
     assert f"ir-lexirecall: compare: {message}" in capsys.readouterr().err
 
 
-def test_values_are_compared_within_groups(from_runs: Comparison) -> None:
-    kind = {query_id: "ab"[place % 2] for place, query_id in enumerate(from_runs.query_ids)}
-    for options in ({"groups": kind}, {"groups": kind, "cluster": True}):
-        expected = irl.compare(demo.qrels(), demo.runs(), MEASURES, **options)
-        result = irl.compare(values=frame_of(from_runs), **options)
-        pd.testing.assert_frame_equal(result.table(), expected.table())
-    frame = frame_of(from_runs)
-    named = irl.compare(values=frame.assign(type=frame["query_id"].map(kind)), groups="type")
-    pd.testing.assert_frame_equal(named.group_table(), irl.compare(values=frame, groups=kind).group_table())
-
-
 # -- which value is better -----------------------------------------------------------------------------------
 
 WITH_COST = {

@@ -91,20 +91,6 @@ def test_by_a_sum_of_weights_it_is_carterettes_order() -> None:
     assert by_doc == {"t": 0.125, "u": 0.5, "v": 0, "w": 0.375}
 
 
-def test_the_table_is_cut_and_has_ranks() -> None:
-    runs = demo.runs()
-    judgments = Judgments.from_qrels(demo.qrels())
-    pool = Pool.from_runs(judgments, runs, 20)
-    a, b = np.array(list(combinations(range(len(runs)), 2))).T
-    scores = decides(pool, Preference("lexirecall"), a, b, Judgings(20))
-    table = to_judge_table(pool, 7, *scores)
-    assert list(table.columns) == ["query_id", "doc_id", "decides", "runs", *(f"rank_{name}" for name in runs)]
-    assert len(table) == 7
-    qrels = demo.qrels().set_index(["query_id", "doc_id"])
-    assert not any((q, d) in qrels.index for q, d in zip(table["query_id"], table["doc_id"], strict=True))
-    assert (table["runs"] == table.filter(like="rank_").notna().sum(axis=1)).all()
-
-
 # -- merging -----------------------------------------------------------------------------------------
 
 

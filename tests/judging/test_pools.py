@@ -77,14 +77,6 @@ def test_any_form_of_a_run_gives_the_same_pool(form: str, tmp_path: Path) -> Non
     assert got.retrieved.tolist() == expected.retrieved.tolist() == [[3, 1], [2, 2]]
 
 
-def test_excluded_documents_are_in_no_pool() -> None:
-    judgments = Judgments.from_qrels(QRELS, exclude={"q1": ["u", "b"]})
-    pool = Pool.from_runs(judgments, RUNS)
-    assert pool.doc_id.to_list() == ["a", "v", "c", "w"]
-    assert pool.rank.tolist() == [[1, 2, 0, 1], [0, 1, 2, 1]]
-    pool.check_agrees({name: align(judgments, run) for name, run in RUNS.items()})
-
-
 # -- of scored runs ----------------------------------------------------------------------------------
 
 

@@ -87,23 +87,3 @@ def test_equal_runs_are_hardly_ever_coloured() -> None:
         (benchmark(equal, queries=20, seed=seed).by_collection()["verdict"] != "undecided").any() for seed in range(30)
     ]
     assert sum(coloured) <= 4
-
-
-def test_wilcoxon_stands_beside_nemenyi() -> None:
-    effects = {run: [level] * 8 for run, level in {"base": 0.3, "a": 0.35, "b": 0.9}.items()}
-    result = benchmark(effects)
-    found = result.friedman()
-    means = {run: [float(one.means().set_index("run")["mean"][run]) for one in result.values()] for run in effects}
-    pairs = [("base", "a"), ("base", "b"), ("a", "b")]
-    p = np.array([stats.wilcoxon(means[a], means[b]).pvalue for a, b in pairs])
-    expected = corrected(p, "holm", 0.05)[0]
-    assert [found["p_wilcoxon"].loc[a, b] for a, b in pairs] == pytest.approx(expected.tolist())
-    differ = int((expected <= 0.05).sum())
-    assert differ >= 1
-    sentence = f"Wilcoxon's signed ranks over collections with Holm's correction: {differ} of 3 pairs differ"
-    pytest.importorskip("matplotlib").use("agg")
-    assert sentence in result.plot_cd().get_title(loc="left")
-    pytest.importorskip("jinja2")
-    from ir_lexirecall.reports import Report
-
-    assert sentence.replace("'", "&#39;") in Report(result).html()

@@ -16,15 +16,6 @@ BAD = {q: {"x": 3.0, "y": 2.0, "a": 1.0} for q in QRELS}
 RUNS = {"good": GOOD, "bad": BAD}
 
 
-def test_a_comparison_marks_the_run_with_the_smaller_value() -> None:
-    result = irl.compare(QRELS, RUNS, ["SL3", "RR"])
-    for name in ("SL3", "RR"):
-        assert result.verdicts_by(name).on("good", "bad") == "better"
-        assert result.ranking(name)["run"].tolist() == ["good", "bad"]
-        assert result.best_set(name)["may_be_best"].tolist() == [True, False]
-    assert "**0.0000**" in result.to_markdown()
-
-
 @pytest.fixture(scope="module")
 def suite() -> Benchmark:
     """Two collections of 20 queries: ``good`` finds the document at rank 1, ``fair`` at 1 or 2, ``bad`` at 3."""

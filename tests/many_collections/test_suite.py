@@ -273,17 +273,6 @@ def test_of_a_single_collection_everything_is_its_comparison() -> None:
         )
 
 
-def test_the_best_set_over_collections_holds_the_leader(suite: Benchmark) -> None:
-    for over in ("queries", "collections"):
-        best = suite.best_set("LR", over)
-        means = suite.overall(over)
-        leader = means[means["criterion"] == "LR"].sort_values("mean")["run"].iloc[-1]
-        assert best["run"].iloc[0] == leader
-        assert best["may_be_best"].iloc[0]
-        assert best["p_not_beaten"].between(0, 1).all()
-        assert suite.best_set("LR", over, alpha=0.999)["may_be_best"].sum() <= best["may_be_best"].sum()
-
-
 # -- rules -----------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP_IA, ERR, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nDCG, nERR_IA, nNRBP
+from ir_measures import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nDCG, nERR_IA, nNRBP
 
 from ir_lexirecall import CT, EU, GERR, IA, SRR, D_nDCG, DSharp
 from ir_lexirecall._util.measure_strings import parse_measure
@@ -453,12 +453,6 @@ def test_ia_of_one_subtopic_is_the_base(base, grades, ranking):
     measure = parse_measure(base)
     aligned = align(Judgments.from_qrels({"q": grades}), {"q": ranking})
     assert IA(base=base).score(aligned).tolist() == values_of(measure, aligned, 1).tolist()
-
-
-@given(collections(), st.integers(1, 60))
-def test_gerr_with_top_grade_4_is_err(collection, k):
-    aligned = align(Judgments.from_qrels(collection[0]), collection[1])
-    assert (GERR(max_rel=4) @ k).score(aligned).tolist() == values_of(ERR @ k, aligned, 1).tolist()
 
 
 @given(ONE_SUBTOPIC, rankings(), CUTOFFS, GAINS, st.lists(WHOLE_GRADES, max_size=5), st.data())

@@ -188,15 +188,3 @@ def test_where_every_document_is_relevant_normalised_tse_is_1(relevant: int) -> 
     docs = [f"d{i}" for i in range(relevant)]
     run = {"q": {doc: -float(i) for i, doc in enumerate(docs)}}
     assert irl.evaluate(TSE(normalize=True, n=relevant), {"q": dict.fromkeys(docs, 1)}, run).to_numpy() == [[1.0]]
-
-
-@pytest.mark.parametrize("documents", [3, 300])
-def test_rbu_looks_at_the_document_at_its_cutoff(documents: int) -> None:
-    run = {"q": {f"d{i}": -float(i) for i in range(documents)}}
-    values = [
-        irl.evaluate(RBU(p=0.5, e=0.0) @ k, {"q": {"d1": 1, **{f"d{i}": 0 for i in range(2, documents)}}}, run)
-        for k in (1, 2, 3)
-    ]
-    at_1, at_2, at_3 = (frame.to_numpy()[0, 0] for frame in values)
-    assert at_1 == 0
-    assert at_2 == at_3 > 0

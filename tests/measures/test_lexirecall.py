@@ -89,12 +89,3 @@ def test_terms_are_not_made_across_long_gaps():
     p_star = (last - 1) * placements + better + 1  # times `placements`
     m = len(ranks)
     assert lexirecall.nested_of_one(ranks, m) == (m * (p_star + placements)) / ((m + 1) * p_star)
-
-
-def test_lexirecall_of_an_empty_ranking():
-    qrels = {"q": {"a": 1, "b": 1}, "nothing relevant": {"a": 0}}
-    assert values(LR, qrels, {}) == {"q": 0.0, "nothing relevant": 0.0}
-    # The missing documents end the collection, at ranks 9 and 10; only the first of the two is not at its end.
-    delta = 1 / 10.5
-    in_the_collection = values(LR(form="weighted", n=10), qrels, {})
-    assert in_the_collection == {"q": pytest.approx(delta / (1 + delta) / 10, rel=1e-15), "nothing relevant": 0.0}

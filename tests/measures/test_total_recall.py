@@ -148,8 +148,3 @@ def test_what_does_not_fit_the_collection_is_named(measure: Any) -> None:
 def test_cutoffs_are_shares() -> None:
     assert [str(WSS @ 0.95), str(WSS @ 0.9), str(ERF @ 0.2)] == ["WSS@0.95", "WSS@0.9", "ERF@0.2"]
     assert irl.evaluate("WSS@0.9", QRELS, RUN, aggregate=True).index.tolist() == ["WSS@0.9"]
-
-
-def test_smaller_values_win() -> None:
-    result = irl.compare(QRELS, {"good": {"q1": {"a": 3, "b": 2, "x": 1}, "q2": {"a": 2, "y": 1}}, "bad": RUN}, "ATD")
-    assert result.table().iloc[0]["wins"] == 2

@@ -66,15 +66,6 @@ def test_the_fraction_of_each_query_goes_and_at_least_one_label_stays(fraction, 
         assert count == min(m - math.ceil(round((1 - fraction) * m, 9)), max(m - 1, 0))
 
 
-def test_a_smaller_fraction_removes_some_of_what_a_larger_one_removes():
-    fractions = [0.1, 0.3, 0.5, 0.8, 1.0]
-    for policy in ("random", "pool", "frequency"):
-        removed = removals(fractions, policy, n_samples=5)
-        for sample in range(5):
-            for small, large in itertools.pairwise(fractions):
-                assert removed[small, sample] <= removed[large, sample]
-
-
 def test_every_label_is_as_likely_to_go():
     removed = removals([0.25], n_samples=2000, seed=1)
     counts = pd.Series([doc for labels in removed.values() for query, doc in labels if query == "q1"]).value_counts()
@@ -156,14 +147,6 @@ def test_labels_of_all_aspects_go():
     for measure in ("TOMA(aspects={'relevance':2,'quality':1})", "CAM(aspects={'relevance':2,'quality':1})"):
         expected = evaluate(measure, by_hand, run)[measure].tolist()
         assert scoring.values(parse_measure(measure), align(judgments, run)) == pytest.approx(expected)
-
-
-def test_subtopics_lose_their_labels_too():
-    rows = [("q", doc, grade, topic) for topic in ("t1", "t2") for doc, grade in (("a", 1), ("b", 1), ("c", 1))]
-    qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
-    judgments = without_labels(Judgments.from_qrels(qrels), np.array([False, True, False]))
-    assert judgments.rows.filter(judgments.rows["doc_id"] == "b")["relevance"].to_list() == [0, 0]
-    assert judgments.aspects.grade.tolist() == [1, 1, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,6 @@ def test_agreement_on_all_pairs_is_that_of_degrade(kept: pd.DataFrame) -> None:
         assert ours.sort_index().tolist() == pytest.approx(expected.sort_index().tolist())
 
 
-def test_with_all_labels_every_decision_and_conclusion_stays(kept: pd.DataFrame) -> None:
-    same = kept[(kept["fraction"] == 0) & (kept["minus"] == "")]
-    assert (same[["agreement", "ci_low", "ci_high", "decided", "decided_low", "decided_high"]] == 1).all(axis=None)
-    assert (same[["lost", "reversed"]] == 0).all(axis=None)
-    assert same["significant"].max() > 0
-
-
 def test_decided_pairs_are_those_that_do_not_tie_with_all_labels() -> None:
     qrels = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1, "d": 1}, "q3": {"e": 1, "f": 1}}
     runs = {

@@ -91,12 +91,6 @@ def test_orientation_of_average_precision_is_that_of_its_formula() -> None:
     assert row["recall"] == pytest.approx(float(ap(1, 2, 3, 4) - ap(1, 2, 3, 30)))
 
 
-def test_lexirecall_is_recall_oriented_whatever_the_depth() -> None:
-    table = orientation(["LR", "AP"], m=10, n=[1_000, 10**7]).set_index(["measure", "n"])["recall"]
-    assert table["LR", 10**7] == pytest.approx(10 / 11 / 10, abs=1e-2)  # from 1 to just above r / (m + 1)
-    assert table["AP", 10**7] == pytest.approx(0.1, abs=1e-5)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -68,19 +68,6 @@ def test_checks_but_for_those_of_the_value_itself() -> None:
     assert "more than" in words["counterexample"]
 
 
-def test_a_longer_search_is_worse() -> None:
-    found = meta.check("RE(n=100)", size=4, cases=20, progress=False).set_index("property")
-    assert (
-        found.loc[["replacement", "swap", "strict swap", "increasing in relevance", "concavity"], "result"]
-        .eq("holds")
-        .all()
-    )
-    assert found.loc["set-based order", "counterexample"] == "[0 1] scores 1, more than [1 0], 0"
-    infinite = meta.check("SL3", size=3, cases=0, progress=False).set_index("property")
-    assert infinite.loc["swap", "result"] == "holds"  # two infinite search lengths are equal
-    assert infinite.loc["strict swap", "counterexample"] == "[1 0 | 1] scores inf, not less than [0 1 | 1], inf"
-
-
 def test_orientation_balance_and_worst_cases() -> None:
     falling, rising = (meta.orientation(measure, m=[2, 4], n=20, progress=False) for measure in (Imprecision(), AP))
     columns = ["precision", "recall"]

@@ -80,12 +80,6 @@ def test_targets_may_be_other_measures(small):
     )
 
 
-def test_a_measure_that_gives_all_runs_the_same_orders_nothing(small):
-    row = Study({"none": "P(rel=9)@5"}, *small).split_half().iloc[0]
-    assert np.isnan(row["kendall"])
-    assert row["swaps"] == 0
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

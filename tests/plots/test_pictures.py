@@ -11,7 +11,6 @@ import itertools
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +30,6 @@ from matplotlib.text import Text  # noqa: E402
 import ir_lexirecall as irl  # noqa: E402
 from ir_lexirecall import demo, meta, plots  # noqa: E402
 from ir_lexirecall.benchmarks import Benchmark  # noqa: E402
-from ir_lexirecall.plots import axes  # noqa: E402
 from ir_lexirecall.plots.axes import FIRST, SECOND, SMALL, line_style, new_axes  # noqa: E402
 from ir_lexirecall.present.standings import Standing  # noqa: E402
 
@@ -368,26 +366,3 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
         "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
     )
     assert run_alone(code) == "[1] True True"
-
-
-def test_an_interactive_session_sees_its_pictures() -> None:
-    code = _COMPARED + (
-        "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as plt; plt.ion()\n"
-        "ax = compared.plot(); print(plt.gcf() is ax.figure)"
-    )
-    assert run_alone(code) == "True"
-
-
-def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
-    shown = []
-    pyplot = SimpleNamespace(figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1])
-    monkeypatch.setitem(sys.modules, "IPython", shell)
-    monkeypatch.setattr(axes, "_pyplot", lambda: pyplot)
-    assert new_axes(None, (3, 2)).figure is shown[0]
-    drawn = []
-    other = threading.Thread(target=lambda: drawn.append(new_axes(None, (3, 2))))
-    other.start()
-    other.join()
-    assert len(drawn) == len(shown) == 1
-    assert drawn[0].figure is not shown[0]

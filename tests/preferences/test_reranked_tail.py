@@ -73,18 +73,3 @@ def test_every_comparison_is_decided_as_brute_force_says_where_floats_tie(collec
     assert decided.mean() > 0.9
     assert tied.mean() > 0.5
     assert (np.array(by_float)[decided][~tied] == np.array(exact)[decided][~tied]).all()
-
-
-def test_the_explanation_names_a_document_of_the_reranked_top(synthetic):
-    """All 90 levels below the top tie; the relevant document in the top that stands deepest decides."""
-    qrels, rankings = synthetic
-    runs = {f"system {seed}": reranked(rankings, seed) for seed in range(2)}
-    for row in irl.compare(qrels, runs).explain("system 0", "system 1").itertuples():
-        ranking_a, ranking_b = (reference.order(run[row.query_id]) for run in runs.values())
-        found_a, found_b = (reference.positions(ranking, qrels[row.query_id]) for ranking in (ranking_a, ranking_b))
-        level = max(level for level in range(1, 11) if found_a[level - 1] != found_b[level - 1])
-        assert (row.level, row.tied_levels) == (level, 102 - level)
-        assert (row.rank_a, row.rank_b) == (found_a[level - 1], found_b[level - 1])
-        winner, loser = (ranking_a, ranking_b) if row.winner == "system 0" else (ranking_b, ranking_a)
-        ranks = sorted((row.rank_a, row.rank_b))
-        assert (row.doc_id, row.other_doc_id) == (winner[ranks[0] - 1], loser[ranks[1] - 1])

@@ -649,17 +649,6 @@ def test_no_preferences(perquery: bool | str, dataframe: bool, plan: str, prefer
         assert_plain_rows(rows, expected, [])
 
 
-@pytest.mark.parametrize("metrics", [[], ["mrt"]])
-@pytest.mark.parametrize("baseline", [None, 1])
-@PLANS
-def test_preferences_alone(metrics: list[Any], baseline: int | None, plan: str) -> None:
-    """No measure but time: PyTerrier refuses that, but preferences are enough."""
-    ours = outcome(pt.lexirecall.Experiment, interleaved, metrics, baseline=baseline, plan=plan).result
-    brute = brute_force(interleaved)
-    assert list(ours) == columns_asked(metrics, ["lexirecall"], statistics_asked(baseline, None))
-    assert ours[PREF].tolist() == pytest.approx(brute.means(baseline=baseline))
-
-
 # -- rounding and highlighting ---------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from ir_lexirecall import demo
 from ir_lexirecall.pt_docs.commands import write_files
-from tests.docs.test_pages import PAGES, blocks
 
 pytest_plugins = ["pytester"]
 
@@ -127,10 +126,3 @@ def test_pytest_finds_the_plugin() -> None:
     assert project["entry-points"]["pytest11"] == {"lexirecall": "pytest_lexirecall"}
     installed = [point for point in entry_points(group="pytest11") if point.name == "lexirecall"]
     assert all(point.load() is sys.modules["pytest_lexirecall"] for point in installed)
-
-
-def test_the_page_shows_a_test_that_runs(project: pytest.Pytester) -> None:
-    (test,) = (text for _, kind, text in blocks(PAGES / "continuous_integration.rst") if kind == "a-test")
-    for name, source in (("main", "bm25"), ("branch", "bm25_rerank")):
-        (project.path / f"{name}.run").write_bytes((project.path / f"{source}.run").read_bytes())
-    run(project, test).assert_outcomes(passed=2)

@@ -69,14 +69,6 @@ def test_rankings_are_those_of_the_runs(
         assert data["rankings"][data["runs"].index(name)]["depth"] == [len(run)]
 
 
-def test_documents_that_were_excluded_are_not_shown() -> None:
-    qrels = {"q": {"a": 1, "b": 1, "c": 0}}
-    runs = {"one": {"q": {"x": 5.0, "a": 4.0, "q": 3.0, "b": 2.0}}, "two": {"q": {"q": 3.0, "c": 2.5, "b": 2.0}}}
-    data = browsed(Report(irl.compare(irl.load(qrels, exclude="self"), runs), runs=runs).html())
-    assert ranking_in(data, "one", "q") == [(1, "x", None), (2, "a", 1), (3, "b", 1)]
-    assert ranking_in(data, "two", "q") == [(1, "c", 0), (2, "b", 1)]
-
-
 def test_relevant_documents_are_shown_however_deep() -> None:
     qrels = {"q": {"d700": 1, "d3": 1, "d500": 0}}
     run = {"q": {f"d{i}": float(-i) for i in range(1, 1001)}}

@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import json
 import re
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -273,22 +272,6 @@ def test_queries_without_relevant_documents_count_for_measures_and_not_for_prefe
     assert [query["id"] for query in browsed(page)["queries"]] == ["q1", "q2", "q3"]
 
 
-def test_only_results_can_be_reported(small: Comparison) -> None:
-    with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
-        Report(pd.DataFrame({"AP": [1.0]}))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="details must be at least 0"):
-        Report(small, details=-1)
-
-
-def test_a_comparison_without_queries_makes_a_report() -> None:
-    nothing = {"q": {"d": 0}}
-    page = Report(irl.compare(nothing, {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 2.0}}}), date=DATE).html()
-    assert not root(page).xpath("//table[contains(@class, 'heatmap')]")
-    assert "queries" not in sections(page)
-    assert "nothing can be compared" in text_of(page, ".//section[@id='summary']")
-    assert "queries 0" in text_of(page, ".//section[@id='provenance']")
-
-
 def test_what_does_not_fit_on_a_page_is_left_out_and_said() -> None:
     qrels = {f"q{i:04}": {"a": 1, "b": 1} for i in range(7000)}
     runs = {name: {q: {"a": 2.0, name: 1.0} for q in qrels} for name in "bcd"}
@@ -324,12 +307,6 @@ def test_provenance_names_inputs_settings_and_versions(small: Comparison, tmp_pa
         f"numpy {np.__version__}",
     ):
         assert said in found
-
-
-def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
-        Report(small).html()
 
 
 # -- the page ----------------------------------------------------------------------------------------

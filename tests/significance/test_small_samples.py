@@ -77,12 +77,6 @@ def test_equal_differences_are_judged_by_their_number(name: str, difference: flo
     assert abs(result.low[0]) <= abs(difference)
 
 
-@pytest.mark.parametrize("name", OF_MEANS)
-def test_rounding_tells_no_magnitudes_apart(name: str) -> None:
-    x = np.array([[0.3 - 0.2, 0.1, 0.9 - 0.8, 0.4 - 0.5, 0.0, 0.7 - 0.6]])
-    assert SignificanceTest(name).of_pairs(x).p[0] == stats.binomtest(4, 5).pvalue
-
-
 # -- intervals of mean preferences -------------------------------------------------------------------
 
 

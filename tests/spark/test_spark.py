@@ -203,12 +203,6 @@ def test_comparisons_of_anything_are_those_of_one_process(collection, buckets, d
     assert_same_comparison(result, irl.compare(qrels, runs, by, allow_empty=True))
 
 
-def test_means_are_those_of_one_process(spark: SparkSession) -> None:
-    run, qrels = spark.createDataFrame(RUN), spark.createDataFrame(QRELS)
-    means = spark_lexirecall.evaluate(MEASURES, qrels, run, aggregate=True)
-    pd.testing.assert_series_equal(means, irl.evaluate(MEASURES, QRELS, RUN, aggregate=True), check_exact=True)
-
-
 def test_the_values_are_cached_until_they_are_given_up(spark: SparkSession) -> None:
     before = cached(spark)
     values = spark_lexirecall.evaluate(TSE, spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN))
