@@ -234,11 +234,10 @@ def test_the_worked_example_of_clarke_et_al_2008() -> None:
     rows = [("q", doc, 1, nugget) for doc, of in nuggets.items() for nugget in of]
     qrels = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "subtopic_id"])
     run = {"q": {doc: -float(rank) for rank, doc in enumerate("abcdefghij")}}
-    gains = [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0]
-    dcg = 0.0
-    for k, gain in enumerate(gains, start=1):
-        dcg += gain / math.log2(k + 1)
-        assert values(alpha_DCG @ k, qrels, run) == close({"q": dcg})
+    gains, ideal = [2, 1 / 2, 1 / 4, 0, 2, 1 / 2, 1, 1 / 4, 0, 0], [2, 2, 1, 1 / 2, 1 / 2, 1 / 4, 1 / 4, 0, 0, 0]
+    for k in range(1, 11):
+        ours, best = (sum(g / math.log2(i + 2) for i, g in enumerate(some[:k])) for some in (gains, ideal))
+        assert values(alpha_nDCG @ k, qrels, run) == close({"q": ours / best})
 
 
 @pytest.mark.parametrize("measure", [alpha_nDCG, ERR_IA(rel=2), P_IA, StRecall], ids=str)
