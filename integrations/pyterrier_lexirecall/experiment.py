@@ -77,6 +77,10 @@ def Experiment(
     criteria, test and correction. What it cannot compute again (measures that read other columns than ids and scores,
     or are not numbers for some query) stays as ``pt.Experiment`` gives it.
 
+    A system that retrieves nothing that is judged, which ``ir_lexirecall.compare`` refuses, keeps its row with the means of
+    ``pt.Experiment``, under a warning: most often its ids are other ones. Nothing follows on how it ranks, so that its
+    statistics and preferences are missing (those of all systems, where it is the baseline).
+
     Args:
         retr_systems, topics, qrels, names, perquery, dataframe, batch_size, filter_by_qrels, filter_by_topics: as in
             ``pt.Experiment``.
@@ -216,6 +220,9 @@ def Experiment(
     elif groups is not None:
         raise ValueError("groups are compared by rankings: name a preference, a measure of rankings, or no groups")
 
+    unknown: list[int] = []
+    if comparison is not None and comparison.scored is not None:
+        unknown = [place for place, run in enumerate(comparison.scored.runs.values()) if not len(run.doc)]
     against = {}
     for place in baselines if comparison is not None and len(systems) > 1 else ():
         assert comparison is not None
@@ -240,6 +247,7 @@ def Experiment(
         list(preferred) if comparison is not None else [],
         baselines,
         several,
+        unknown,
         correction is not None,
         callable(test),
         round,

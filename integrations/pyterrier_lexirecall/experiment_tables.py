@@ -12,6 +12,7 @@ import pandas as pd
 from ir_measures import NumQ, parse_trec_measure
 from ir_measures.measures.base import Measure as IRMeasure
 
+from ir_lexirecall._util.arrays import Bools
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.verdicts import BETTER, WORSE
 from ir_lexirecall.measures.parsing import parse_one
@@ -83,6 +84,7 @@ class Tables:
         measures: by the names of their columns, in order.
         preferences: names of preferences.
         baselines: places of the baselines; ``several``: columns about them end with their names.
+        unknown: places of systems of which nothing is judged: columns of statistics and preferences leave them out.
         corrected: whether there are columns of corrected p-values.
         own_p: whether p-values of measures are PyTerrier's, of a function that the user gave.
         round, highlight: as the user gave them.
@@ -97,6 +99,7 @@ class Tables:
     preferences: Sequence[str]
     baselines: Sequence[int]
     several: bool
+    unknown: Sequence[int]
     corrected: bool
     own_p: bool
     round: int | Mapping[str, int] | None
@@ -154,13 +157,15 @@ class Tables:
             }
             for name, table in values.items():
                 for system in finished:
-                    for query_id, value in table[self.distinct[system]].items():
+                    for query_id, value in table[self.distinct[system]].items() if system not in self.unknown else ():
                         finished[system][query_id][name] = value
             return finished
         rows = rows.sort_index()  # system by system, which tells systems of the same name apart
         parts = [rows[rows["measure"].isin(list(self.measures))]]
         for column, table in values.items():
-            for name, system in zip(self.names, self.distinct, strict=True):
+            for i, (name, system) in enumerate(zip(self.names, self.distinct, strict=True)):
+                if i in self.unknown:
+                    continue
                 numbers = self._rounded(column, table[system].tolist())
                 parts.append(pd.DataFrame({"name": name, "qid": table.index, "measure": column, "value": numbers}))
         rows = pd.concat(parts, ignore_index=True)
@@ -189,7 +194,13 @@ class Tables:
             if self.comparison is not None:
                 over_all = self.comparison.criterion(preference).means
                 over = over_all if baseline is None else self.comparison.matrix(preference)[self.distinct[baseline]]
-                yield f"pref:{preference}{self._ending(baseline)}", preference, baseline, over.tolist()
+                shown = np.where(self._unknown_against(baseline), np.nan, over)
+                yield f"pref:{preference}{self._ending(baseline)}", preference, baseline, shown.tolist()
+
+    def _unknown_against(self, baseline: int | None) -> Bools:
+        """Of which systems nothing can be said: those without judged documents, or all where the baseline has none."""
+        places = np.arange(len(self.names))
+        return np.isin(places, self.unknown) | (baseline in self.unknown)
 
     def _statistics(self, name: str, baseline: int) -> Iterator[tuple[str, Any]]:
         """How systems differ from a baseline by a measure or preference: the comparison's columns or PyTerrier's."""
@@ -208,9 +219,11 @@ class Tables:
             table = self.plain(baseline)
             kinds = [kind for kind in KINDS if f"{name} {kind}" in table and not (compared and kind in "+-")]
             found |= {kind: table[f"{name} {kind}"] for kind in kinds}
+        unknown = self._unknown_against(baseline)
         for kind in (*KINDS, *WITH_MARGIN):
             if kind in found and (self.corrected or kind not in ("reject", "p-value corrected")):
-                yield kind, found[kind]
+                nothing = {"reject": False, "verdict": None}.get(kind, np.nan)
+                yield kind, np.where(unknown, nothing, found[kind]) if unknown.any() else found[kind]
 
     def _ending(self, baseline: int | None) -> str:
         """How columns about this baseline end: with its name where there are several."""

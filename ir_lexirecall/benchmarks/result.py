@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, row_blocks
 from ir_lexirecall._util.errors import check_choice, check_number, entry
-from ir_lexirecall._util.lazy import LazyModule
+from ir_lexirecall._util.lazy import LazyModule, Remembers
+from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall._util.versions import versions
 from ir_lexirecall.comparison import Comparison
@@ -21,11 +22,8 @@ from ir_lexirecall.comparison.verdicts import two_sided
 from ir_lexirecall.significance import SignificanceTest, TestResult, corrected, effect_of_mean, group_units
 from ir_lexirecall.significance import over_collections as inference
 from ir_lexirecall.significance.deviations import Deviations, PairDeviations, best_set, rank_intervals
-from ir_lexirecall.significance.draws import OVER, Statistic, resample
+from ir_lexirecall.significance.draws import OVER, resample
 from ir_lexirecall.significance.outcomes import agreeing
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 present: Any = LazyModule("ir_lexirecall.present")  # found late: they read results
 plots: Any = LazyModule("ir_lexirecall.plots")
@@ -36,7 +34,7 @@ _ROWS = 500  # of values that are resampled at once
 
 
 @dataclass(frozen=True, eq=False)
-class Benchmark(Mapping[str, Comparison]):
+class Benchmark(Remembers, Mapping[str, Comparison]):
     """What ``benchmark`` found: a mapping of collections to comparisons, with inference over all of them.
 
     Methods take ``by``, a criterion (the first one by default), and ``over``, what is a sample: ``'queries'`` of these
@@ -54,8 +52,6 @@ class Benchmark(Mapping[str, Comparison]):
     baseline: str | None = None
     test: SignificanceTest = field(default_factory=SignificanceTest)
     lacking: Mapping[str, list[str]] = field(default_factory=dict)
-    _overall: dict[str, pd.DataFrame] = field(default_factory=dict, init=False, repr=False)
-    _resampled_deviations: dict[tuple[str, str], Deviations] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, collection: str) -> Comparison:
         return self.results[collection]
@@ -134,8 +130,6 @@ class Benchmark(Mapping[str, Comparison]):
         return self._first.cluster
 
     def _listed(self, table: Callable[[Comparison], pd.DataFrame]) -> pd.DataFrame:
-        import pandas as pd
-
         parts = []
         for name, result in self.results.items():
             part = table(result).copy()
@@ -147,10 +141,11 @@ class Benchmark(Mapping[str, Comparison]):
     @property
     def provenance(self) -> dict[str, Any]:
         """What was evaluated, and how: in the ``attrs`` of every table."""
-        each = {name: result.provenance for name, result in self.results.items()}
-        rules = {name: facts["rules"] for name, facts in each.items() if facts["rules"]}
-        metadata = {name: facts["metadata"] for name, facts in each.items() if facts["metadata"]}
-        margins = {name: facts["margin"] for name, facts in each.items() if facts["margin"]}
+
+        def of_each(fact: str) -> dict[str, Any] | None:
+            said = {name: result.provenance[fact] for name, result in self.results.items()}
+            return {name: value for name, value in said.items() if value} or None
+
         return {
             "collections": list(self.results),
             "criteria": self.criteria,
@@ -159,19 +154,17 @@ class Benchmark(Mapping[str, Comparison]):
             "test": self._first.provenance["test"],
             "correction": self.test.correction,
             "alpha": self.test.alpha,
-            "margin": margins or None,  # relative ones differ between collections
+            "margin": of_each("margin"),  # relative ones differ between collections
             "n_resamples": self.test.n_resamples,
             "seed": self.test.seed,
-            "groups": {name: facts["groups"] for name, facts in each.items() if facts["groups"]} or None,
-            "rules": rules or None,
+            "groups": of_each("groups"),
+            "rules": of_each("rules"),
             "lacking": dict(self.lacking) or None,
-            "metadata": metadata or None,
+            "metadata": of_each("metadata"),
             "versions": versions(),
         }
 
     def _frame(self, columns: Any, **facts: Any) -> pd.DataFrame:
-        import pandas as pd
-
         table = pd.DataFrame(columns)
         table.attrs.update(self.provenance | facts)
         return table
@@ -204,19 +197,32 @@ class Benchmark(Mapping[str, Comparison]):
                 has no query that counts.
             ModuleNotFoundError: random effects without statsmodels.
         """
-        import pandas as pd
-
         over = self.sample(over)
-        if over not in self._overall:
-            if not self.runs:
-                raise ValueError("no run is common to all collections")
-            if not self.quantities:
-                raise ValueError(
-                    f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure"
-                )
-            tables = [self._overall_of(*part, over) for part in self._all_resampled(over)]
-            self._overall[over] = self._frame(pd.concat(tables, ignore_index=True), over=over)
-        return self._overall[over].copy()
+        if not self.runs:
+            raise ValueError("no run is common to all collections")
+        if not self.quantities:
+            raise ValueError(f"a single run ({self.runs[0]!r}) has no preferences over others; add a run or a measure")
+        table: pd.DataFrame = self.cached(("overall", over), lambda: self._overall(over))
+        return table.copy()
+
+    def _overall(self, over: str) -> pd.DataFrame:
+        tables = []
+        for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
+            parts = {}
+            for name in self.quantities[some]:
+                values = self._units(name, self.values_of(name))
+                differences = [np.zeros((0, x.shape[1])) for x in values]
+                if self._others:
+                    differences = self._units(name, self.differences_of(name))
+                both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
+                means = inference.MacroMeans(both, over, self.test.n_resamples)
+                parts[name] = values, differences, means, self._pairs(name, values, over)
+            statistics = [statistic for *_, means, pairs in parts.values() for statistic in (means, pairs)]
+            resample(statistics, seed=self.test.seed, progress=self.test.progress)
+            for name, (values, differences, means, pairs) in parts.items():
+                self.cached(("deviations", name, over), lambda pairs=pairs: pairs.found)  # type: ignore[misc]
+                tables.append(self._overall_of(name, values, differences, means.resamples, over))
+        return self._frame(pd.concat(tables, ignore_index=True), over=over)
 
     def values_of(self, by: str | None = None) -> list[Floats]:
         """Values of a measure (mean preferences over all other runs) per collection, shape ``(S, Q_d)`` each."""
@@ -265,32 +271,9 @@ class Benchmark(Mapping[str, Comparison]):
         """The criteria that are summed up over collections: of a single run no preferences."""
         return [name for name in self.criteria if len(self.runs) > 1 or self.criterion(name).is_measure]
 
-    def _all_resampled(self, over: str) -> Iterator[tuple[str, list[Floats], list[Floats], inference.Resamples]]:
-        """Of each criterion its values, its differences, and resamples of both, one below the other."""
-        for some in row_blocks(len(self.quantities), len(self.runs) + len(self._others), _ROWS):
-            parts = []
-            for name in self.quantities[some]:
-                values = self._units(name, self.values_of(name))
-                differences = [np.zeros((0, x.shape[1])) for x in values]
-                if self._others:
-                    differences = self._units(name, self.differences_of(name))
-                both = [np.concatenate(rows) for rows in zip(values, differences, strict=True)]
-                means = inference.MacroMeans(both, over, self.test.n_resamples)
-                pairs = self._pairs(name, values, over)
-                parts.append((name, values, differences, means, pairs))
-            self._resample([statistic for *_, means, pairs in parts for statistic in (means, pairs)])
-            for name, values, differences, means, pairs in parts:
-                self._resampled_deviations[name, over] = pairs.found
-                yield name, values, differences, means.resamples
-
-    def _resample(self, statistics: Sequence[Statistic]) -> None:
-        resample(statistics, seed=self.test.seed, progress=self.test.progress)
-
     def _overall_of(
         self, by: str, values: list[Floats], differences: list[Floats], both: inference.Resamples, over: str
     ) -> pd.DataFrame:
-        import pandas as pd
-
         alpha, size, sign = self.test.alpha, len(self.runs), self.criterion(by).sign
         resamples = inference.Resamples(both.mean[:size], both.error[:size])
         mean = inference.macro_means(values)
@@ -360,11 +343,13 @@ class Benchmark(Mapping[str, Comparison]):
 
     def _deviations(self, by: str, over: str) -> Deviations:
         """Studentised deviations of all differences between runs, which best sets and intervals of ranks share."""
-        if (by, over) not in self._resampled_deviations:
+
+        def resampled() -> Deviations:
             pairs = self._pairs(by, self._units(by, self.values_of(by)), over)
-            self._resample([pairs])
-            self._resampled_deviations[by, over] = pairs.found
-        return self._resampled_deviations[by, over]
+            resample([pairs], seed=self.test.seed, progress=self.test.progress)
+            return pairs.found
+
+        return self.cached(("deviations", by, over), resampled)
 
     def _pairs(self, by: str, values: list[Floats], over: str) -> PairDeviations:
         """What takes resamples to find them."""
@@ -428,9 +413,7 @@ class Benchmark(Mapping[str, Comparison]):
             raise ValueError("a value per task cannot be tested within the task; give values per query")
         p = np.ones((len(self._others), len(self)))
         for d, result in enumerate(self.results.values()):
-            margins = dict.fromkeys(result.criteria, 0.0)
-            tested = replace(result.with_baseline(self.baseline), margins=margins)
-            better = tested.uncorrected_better_p(name)
+            better = result.with_baseline(self.baseline).uncorrected_better_p(name)
             p[:, d] = [better[run] for run in self._others]
         p_u = inference.partial_conjunction(p)
         p_u = np.stack([corrected(column, self.test.correction, self.test.alpha)[0] for column in p_u.T], axis=1)
@@ -447,8 +430,6 @@ class Benchmark(Mapping[str, Comparison]):
             ``mean_rank`` (a Series, best first) and ``p_pairs`` (a DataFrame, by Nemenyi), which depends on all runs that are
             there; beside it ``p_wilcoxon``: of each pair alone by Wilcoxon's signed ranks over collections, Holm-corrected.
         """
-        import pandas as pd
-
         criterion = self.criterion(by)
         means = np.stack([x.mean(axis=1) for x in self.values_of(criterion.name)], axis=1)
         means = criterion.sign * levelled(means, SUM).T

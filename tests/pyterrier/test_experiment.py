@@ -1014,7 +1014,7 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
 
     for options, message in (
         ({"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
-        ({"groups": kinds, "cluster": True, "test": "sign"}, "units of the tests t and bootstrap, not of sign"),
+        ({"groups": kinds, "cluster": True, "test": "sign"}, "units of the tests randomisation and bootstrap, not of sign"),
         ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "with cluster=True leave test out"),
         ({"groups": kinds, "predicted": judged}, "predicted judgments sharpen what is said of all queries"),
         ({"groups": {ids[0]: "a"}}, "there is no group for query 'q02' .and 14 more like it.; add it"),
@@ -1034,6 +1034,30 @@ def test_ids_that_no_judged_document_has_are_said() -> None:
         UserWarning, match="run 'two' retrieves nothing that the qrels judge.*'A'.*'a' are the same in lower case"
     ):
         pt.lexirecall.Experiment([one, upper], topics, qrels, ["map"], names=["one", "two"])
+
+
+@pytest.mark.filterwarnings("ignore:run 'two' retrieves nothing")
+def test_of_a_system_without_judged_documents_there_are_means_alone() -> None:
+    one = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "score": [2.0, 1.0], "rank": [0, 1]})
+    three = pd.DataFrame({"qid": "1", "docno": ["c", "a", "b"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
+    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+    qrels = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": [1, 1]})
+    systems = [one, one.assign(docno=["A", "B"]), three]
+
+    def experiment(**options: Any) -> Any:
+        return pt.lexirecall.Experiment(systems, topics, qrels, ["map"], names=["one", "two", "three"], **options)
+
+    for options in ({}, {"baseline": 0, "correction": "holm"}, {"baseline": 0, "margin": 0.1}):
+        table = experiment(**options).set_index("name")
+        assert table["map"].tolist() == pytest.approx([1, 0, 7 / 12])
+        others = table.drop(columns=["map", *(name for name in table if name.endswith("reject"))])
+        assert others.loc["two"].isna().all()
+        assert others.loc["three"].notna().any()
+        assert not table.filter(like="reject").loc["two"].any()
+    table = experiment(baseline=1, correction="holm").drop(columns=["name", "map", "map reject", f"{PREF} reject"])
+    assert table.isna().all(axis=None)
+    rows = experiment(perquery=True)
+    assert rows[rows["measure"] == PREF]["name"].tolist() == ["one", "three"]
 
 
 def test_systems_that_are_hardly_judged_are_said() -> None:
