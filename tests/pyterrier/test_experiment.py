@@ -1014,7 +1014,10 @@ def test_groups_give_the_numbers_of_compare(plan: str) -> None:
 
     for options, message in (
         ({"cluster": True}, "cluster=True takes groups of queries as units of the tests; pass groups="),
-        ({"groups": kinds, "cluster": True, "test": "sign"}, "units of the tests randomisation and bootstrap, not of sign"),
+        (
+            {"groups": kinds, "cluster": True, "test": "sign"},
+            "units of the tests randomisation and bootstrap, not of sign",
+        ),
         ({"groups": kinds, "cluster": True, "test": lambda a, b: (0, 1)}, "with cluster=True leave test out"),
         ({"groups": kinds, "predicted": judged}, "predicted judgments sharpen what is said of all queries"),
         ({"groups": {ids[0]: "a"}}, "there is no group for query 'q02' .and 14 more like it.; add it"),
