@@ -158,11 +158,12 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     """
 
     def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if len(set(names)) < len(names):
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
-        return dict(pairs)
+        return content
 
     def integer(digits: str) -> int | float:  # one beyond the largest float as JSON's 1e999 is read: infinite
         return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
