@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 RANK_TYPES = {
     "query_id": "string",
     "doc_id": "string",
-    "rank": "int64",
-    "first_rank": "int64",
-    "alike": "int64",
-    "depth": "int64",
+    **dict.fromkeys(("rank", "first_rank", "alike", "depth"), "int64"),
 }
 """The columns that ``align_arrow`` gives, and their types."""
 
@@ -141,13 +138,8 @@ def ranks_to_arrow(run: AlignedRun, values: Mapping[str, Floats] | None = None) 
     """
     _require_engines()
     further = dict(values or {})
-    first_rank, alike = run.tied()
-    documents = {
-        "doc_id": run.judgments.doc_id.gather(run.doc),
-        "rank": run.rank,
-        "first_rank": first_rank,
-        "alike": alike,
-    }
+    documents: dict[str, Any] = {"doc_id": run.judgments.doc_id.gather(run.doc), "rank": run.rank}
+    documents["first_rank"], documents["alike"] = run.tied()
     retrieved = pl.DataFrame({"query": run.query, **documents})
     rows = run.judgments.query_numbers.join(retrieved, on="query", how="left").sort("query", "rank")
     query = rows["query"].to_numpy()

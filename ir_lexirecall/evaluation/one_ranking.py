@@ -255,11 +255,9 @@ def _joined(parts: Sequence[_Judged]) -> Judgments:
     if any(part.rows is not None for part in parts):
         rows = []
         for start, part in zip(np.cumsum([0, *sizes]).tolist(), parts, strict=False):
-            plain = (
-                [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
-                if part.rows is None
-                else part.rows
-            )
+            plain = part.rows
+            if plain is None:
+                plain = [(row, "0", grade) for row, grade in enumerate(part.grades.values())]
             rows += [(start + row, name, grade) for row, name, grade in plain]
         names, line = sorted({name for _, name, _ in rows}), np.arange(len(rows))
         code = {name: i for i, name in enumerate(names)}

@@ -151,11 +151,8 @@ class ScoredRuns(Remembers):
     def with_measures(self, names: Iterable[str]) -> ScoredRuns:
         """The same runs with the measures ``names``, in that order."""
         wanted = list(names)
-        return replace(
-            self,
-            measures={name: self.measures[name] for name in wanted},
-            values={name: self.values[name] for name in wanted},
-        )
+        measures = {name: self.measures[name] for name in wanted}
+        return replace(self, measures=measures, values={name: self.values[name] for name in wanted})
 
     def with_judgments(self, judgments: Judgments) -> ScoredRuns:
         """The same rankings, judged and scored again; ``judgments`` are of the same documents in the same order."""

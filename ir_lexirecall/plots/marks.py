@@ -40,16 +40,9 @@ def mean_marks(standing: Standing | MacroStanding) -> list[Mark]:
     """Means with their intervals, best first."""
     several = len(standing.runs) > 1
     leaders, best = (set(standing.leaders), set(standing.may_be_best)) if several else (set(standing.runs), set())
-    return [
-        Mark(
-            row.run,
-            row.mean,
-            row.ci_low,
-            row.ci_high,
-            LEADS if row.run in leaders else MAY if row.run in best else REST,
-        )
-        for row in standing.ranking.itertuples()
-    ]
+    kinds = {run: LEADS if run in leaders else MAY if run in best else REST for run in standing.runs}
+    rows = standing.ranking.itertuples()
+    return [Mark(row.run, row.mean, row.ci_low, row.ci_high, kinds[row.run]) for row in rows]
 
 
 def difference_marks(
@@ -70,16 +63,12 @@ def difference_marks(
 
 def group_marks(standing: Standing) -> dict[str, list[Mark]]:
     """What the test estimates in each group of queries, by run, best first."""
-    tables = standing.in_groups()
-    return {
-        run: [
-            mark
-            for table in tables.values()
-            for mark in difference_marks(table[table["run"] == run].itertuples(), "group")
-        ]
-        for run in standing.runs
-        if run != standing.reference
-    }
+    tables, marks = standing.in_groups().values(), {}
+    for run in standing.runs:
+        if run != standing.reference:
+            of_run = (table[table["run"] == run].itertuples() for table in tables)
+            marks[run] = [mark for rows in of_run for mark in difference_marks(rows, "group")]
+    return marks
 
 
 def collection_marks(result: Benchmark, by: str) -> dict[str, list[Mark]]:

@@ -123,13 +123,8 @@ def _on_leaders(result: Comparison, tested: list[str]) -> list[Note]:
         criterion, verdicts = result.by[name], result.verdicts_by(name)
         leader = str(result.ranking(name)["run"].iloc[0])
         place = result.runs.index(leader)
-        others = [
-            i
-            for i, (run, level) in enumerate(
-                zip(result.runs, same(criterion.means, criterion.means[place]), strict=True)
-            )
-            if verdicts.on(leader, run) not in (None, BETTER, WORSE) and not level
-        ]
+        level, decided = same(criterion.means, criterion.means[place]), (None, BETTER, WORSE)
+        others = [i for i, run in enumerate(result.runs) if not level[i] and verdicts.on(leader, run) not in decided]
         wins, losses, _ = criterion.counts(np.full(len(others), place), np.array(others, dtype=np.int64))
         beaten = [
             (result.runs[i], w, x) for i, w, x in zip(others, wins.tolist(), losses.tolist(), strict=True) if x > w

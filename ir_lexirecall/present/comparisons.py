@@ -160,17 +160,15 @@ def _best(standings: Sequence[Standing]) -> list[str]:
         rest = len(standing.runs) - len(standing.leaders)
         return none if not others else every if len(others) == rest else listed(others, most)
 
-    more = []
-    if any(
-        some_run not in {*standing.may_be_best, *standing.leaders}
-        and standing.verdicts.on(standing.leaders[0], some_run) == UNDECIDED
+    omitted = [
+        run
         for standing in some
-        for some_run in standing.runs
-    ):
-        more = [
-            "Some run is left out that is not significantly different from the leader: who may be the best asks only whether "
-            "some run is better, which takes fewer comparisons than all pairs."
-        ]
+        for run in standing.runs
+        if run not in {*standing.may_be_best, *standing.leaders}
+        and standing.verdicts.on(standing.leaders[0], run) == UNDECIDED
+    ]
+    asked = "who may be the best asks only whether some run is better, which takes fewer comparisons than all pairs"
+    more = [f"Some run is left out that is not significantly different from the leader: {asked}."] if omitted else []
     if len(standings) == 1:
         none = "No other run" if len(some[0].leaders) == 1 else "No run beside these"
         said = who(some[0], "Every other run", none)

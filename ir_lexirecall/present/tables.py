@@ -140,15 +140,8 @@ class Shown:
         drawn = self._drawn(escape, "\\textbf{{{}}}", signs, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
         head, *rows = (" & ".join(row) + " \\\\" for row in drawn)
         ways = "".join("r" if column.numeric else "l" for column in self.columns)
-        lines = [
-            f"\\begin{{tabular}}{{{ways}}}",
-            "\\toprule",
-            head,
-            "\\midrule",
-            *rows,
-            "\\bottomrule",
-            "\\end{tabular}",
-        ]
+        lines = ["\\toprule", head, "\\midrule", *rows, "\\bottomrule"]
+        lines = [f"\\begin{{tabular}}{{{ways}}}", *lines, "\\end{tabular}"]
         if label is not None:
             caption = " ".join(map(texts.escape_latex, filter(None, [self.title, *self.notes])))
             whole = textwrap.fill(

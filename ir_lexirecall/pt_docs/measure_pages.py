@@ -105,14 +105,8 @@ def figure(svg: str, words: str) -> str:
 def at_a_glance(about: Description) -> str:
     """What a value means, row by row."""
     others = ", ".join(link(name) for name in about.see_also)
-    rows = [
-        ("Values", about.values),
-        ("0 means", about.zero),
-        ("Ties", about.ties),
-        ("Use it", about.use),
-        ("See also", others),
-    ]
-    cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows if text)
+    rows = {"Values": about.values, "0 means": about.zero, "Ties": about.ties, "Use it": about.use, "See also": others}
+    cells = "\n".join(f"   * - {name}\n     - {text}" for name, text in rows.items() if text)
     return f".. list-table::\n   :stub-columns: 1\n   :widths: 18 82\n\n{cells}"
 
 

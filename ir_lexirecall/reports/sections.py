@@ -111,26 +111,18 @@ def rankings_of(result: Comparison | Benchmark, notes: Sequence[Note]) -> list[R
             kind = {LEADS: "leads", MAY_BE_BEST: "may"}.get(group, "rest")
             if result.baseline is not None:
                 kind = "" if difference is None else difference.kind
-            ranked = (row.rank_from, row.rank_to) if over_all else None
-            rows.append(
-                RankedRun(
-                    place,
-                    run,
-                    float(row.mean),
-                    mark._replace(kind=kind),
-                    group,
-                    (ranks[place - 1], Mark(run, place, row.rank_low, row.rank_high, inner=ranked)) if ranked else None,
-                    difference,
-                    np.nan
-                    if difference is None
-                    else getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan),
-                    [
-                        (mean[run], run in other.leaders and not other.all_alike)
-                        for other, mean in zip(others, means, strict=True)
-                    ],
-                    by_run.get(run, []),
-                )
-            )
+            rank, p = None, np.nan
+            if over_all:
+                ends = (row.rank_from, row.rank_to)
+                rank = (ranks[place - 1], Mark(run, place, row.rank_low, row.rank_high, inner=ends))
+            if difference is not None:
+                p = float(getattr(difference.row, p_of.get(difference.row.verdict, ""), np.nan))
+            by_others = [
+                (mean[run], run in other.leaders and not other.all_alike)
+                for other, mean in zip(others, means, strict=True)
+            ]
+            shown, said = mark._replace(kind=kind), by_run.get(run, [])
+            rows.append(RankedRun(place, run, float(row.mean), shown, group, rank, difference, p, by_others, said))
         name = standing.name
         measure: IRMeasure | None = known_measure(name) if scored is None else scored.measures.get(name)
         what = measure or getattr(standing.criterion, "preference", None)
