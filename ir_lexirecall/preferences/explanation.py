@@ -8,9 +8,8 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.preferences.counts import PreferenceCounts
-from ir_lexirecall.preferences.functions import PAIRWISE, Positions
+from ir_lexirecall.preferences.functions import PAIRWISE
 
 _FROM_THE_END = "lexirecall"
 _FROM_THE_TOP = ("lexiprecision", "rrlexiprecision")
@@ -43,7 +42,12 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         # The recall level (from 1) at which the two first differ, 0 for a tie, and the levels that tied before.
         table["level"] = _whole(level)
         table["tied_levels"] = tied
-        rank, doc_id = zip(*(_at_level(positions, runs[s], s, level) for s in pair), strict=True)
+        rank, doc_id = np.zeros((2, len(level)), dtype=np.int64), np.full((2, len(level)), None, dtype=object)
+        for i, s in enumerate(pair):  # rank (0: none) and document with which each run reaches the level
+            there = (level > 0) & (positions.r[s] >= level)
+            place = (positions.start[s] + level - 1)[there]
+            rank[i, there] = positions.rank[place]
+            doc_id[i, there] = runs[s].judgments.doc_id.gather(runs[s].doc[positions.row[place]]).to_list()
         a_wins = values > 0
         table["doc_id"] = np.where(a_wins, doc_id[0], doc_id[1])
         table["rank_a"], table["rank_b"] = _whole(rank[0]), _whole(rank[1])
@@ -53,18 +57,6 @@ def explain(preference: str, counts: PreferenceCounts, pair: tuple[int, int], va
         ahead = [(int((a < b).sum()), int((b < a).sum())) for a, b in ranks]
         table["levels_a"], table["levels_b"] = zip(*ahead, strict=True) if ahead else ((), ())
     return table
-
-
-def _at_level(p: Positions, system: AlignedRun, s: int, level: Ints) -> tuple[Ints, Any]:
-    """Rank (0: none) and document with which a system reaches a recall level of each query."""
-    query = np.arange(len(level))
-    there = (level > 0) & (p.r[s] >= level)
-    place = (p.start[s] + level - 1)[there]
-    rank = np.zeros(len(query), dtype=np.int64)
-    rank[there] = p.rank[place]
-    doc_id = np.full(len(query), None, dtype=object)
-    doc_id[there] = system.judgments.doc_id.gather(system.doc[p.row[place]]).to_list()
-    return rank, doc_id
 
 
 def _whole(values: Ints) -> Any:
