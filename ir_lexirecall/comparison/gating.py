@@ -61,13 +61,15 @@ class Gate:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin`` and ``fails``: whether the criterion stops the change.
+        """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin``, ``holds`` (see ``Comparison.verdicts``) and ``fails``:
+        whether the criterion stops the change.
 
         By evidence a criterion fails where the verdict is *worse*, which with ``bounds`` unjudged documents cannot undo; by the rule ``'drop'`` where a mean fell by more than the
         margin, or the test finds a preference for the baseline.
         """
         result = self.comparison
         table = result.table()
+        table["holds"] = result.verdicts(holds=True)["holds"]
         table["test"] = [result.test_of(name).name for name in table["criterion"]]
         table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
         table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]

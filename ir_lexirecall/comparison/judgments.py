@@ -12,8 +12,9 @@ from ir_measures.measures.base import Measure as IRMeasure
 from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import check_integer, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
-from ir_lexirecall._util.rounding import SUM, settled
+from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.comparison.criteria import Criterion, PreferenceCriterion
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.judging.algorithms import Judgings
@@ -26,6 +27,7 @@ from ir_lexirecall.judging.predicted import (
     sequential_signs,
     with_people_alone,
 )
+from ir_lexirecall.judging.winners import WEIGHTS
 from ir_lexirecall.preferences.naming import Preference
 from ir_lexirecall.significance import SignificanceTest
 from ir_lexirecall.significance.closed_form import sign_test
@@ -190,12 +192,23 @@ class Undecided:
     # the test's. None of other tests, and of a preference's mean.
     outer: Interval | None
     exact: Bools  # whether some judging does it, shape ``(P,)``; else "can" may be too much
+    # Whether the sign of what the test estimates is bounded at all, and whether some judging reaches the ends, shape ``(P,)``.
+    bounded: Bools
+    reached: Bools
     is_shared: bool  # whether documents that both runs have at the same rank can decide as well
 
     @property
     def holds_zero(self) -> Bools:
         """Whether the sign of the difference could be another one, or none, shape ``(P,)``."""
-        return (self.low <= SUM) & (self.high >= -SUM)
+        return (self.low <= 0) & (self.high >= 0)
+
+    @property
+    def holds(self) -> list[str]:
+        """How the sign of what the test estimates holds: under any judging, it could be undone (by some judging), or it is not bounded."""
+        could = np.where(self.reached, UNDONE, NOT_BOUNDED)
+        return [
+            str(word) for word in np.where(~self.bounded, NOT_BOUNDED, np.where(self.holds_zero, could, ANY_JUDGING))
+        ]
 
 
 def undecided(
@@ -227,6 +240,12 @@ def undecided(
         if wins is None:
             return None
         low, high, exact, is_open = wins.low.astype(np.float64), wins.high.astype(np.float64), wins.exact, wins.is_open
+        reached = exact
+        if what.NAME in WEIGHTS:  # that a tie can be reached is not certain of them
+            today = bounds_of_wins(pool, what, *places, None)
+            reached = (
+                exact if today is None else exact & ((low != 0) | (today.low == 0)) & ((high != 0) | (today.high == 0))
+            )
         # A query without a known relevant document takes no part, until an unjudged one turns out to be relevant.
         ends = tuple(np.mean(x, axis=1, where=~wins.unknown | (x * way > 0)) for way, x in ((-1, low), (1, high)))
     else:
@@ -234,11 +253,17 @@ def undecided(
         if bounds is None:
             return None
         counted = _counted(pool, criterion)
-        low, high, exact = bounds.low[:, counted], bounds.high[:, counted], bounds.exact[:, counted]
-        is_open, ends = (low < -SUM) & (high > SUM), bounds.mean(counted, test.alpha)
+        exact = reached = bounds.exact[:, counted]
+        ends = bounds.mean(counted, test.alpha)
+        of_runs = np.abs(scored.values[criterion.name][:, counted])
+        low, high = bounds.low[:, counted], bounds.high[:, counted]
+        size = np.maximum.reduce([of_runs[places[0]], of_runs[places[1]], np.abs(low), np.abs(high)])
+        low, high = settled(low, size), settled(high, size)
+        is_open = (low < 0) & (high > 0)
+        ends = (*(settled(end, size.mean(axis=1)) for end in ends[:2]), *ends[2:])
     if test.name == "sign":
         # Queries are judged independently, and both ends of the interval rise with every win more and every loss less.
-        worst, best = (sign_test(settled(x, 1.0), test.alpha) for x in (low, high))
+        worst, best = (sign_test(x, test.alpha) for x in (low, high))
         ends = worst.estimate, best.estimate, worst.low, best.high
     outer = None
     if test.name in _WITH_OUTER and interval_of is not None and len(ends) == 4:
@@ -246,7 +271,22 @@ def undecided(
         outer = np.minimum(ends[2], least), np.maximum(ends[3], most)
     query_ids = criterion.query_ids if criterion.is_measure else scored.judgments.query_ids
     is_shared = depends_on_others(what, pool)
-    return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, np.all(exact, axis=1), is_shared)
+    # What Wilcoxon's test estimates, and what is estimated of groups or with predictions, is another number.
+    of_queries = np.full(len(places[0]), interval_of is not None and test.name != "wilcoxon")
+    of_pairs = np.all(exact, axis=1), of_queries, np.all(reached, axis=1)
+    return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, *of_pairs, is_shared)
+
+
+def judged_depth(scored: ScoredRuns | None, criterion: Criterion) -> int | None:
+    """The depth down to which all documents are judged, as deep as ``undecided`` looks; None where they are not, or it is not known."""
+    if scored is None or not scored.has_unjudged:
+        return None
+    own = _measured(scored, criterion).params.get("cutoff")
+    depth = DEPTH if own is None else int(own)
+    try:
+        return depth if scored.pool(max(DEPTH, depth)).is_judged.all() else None
+    except (OSError, ValueError):
+        return None
 
 
 def _measured(scored: ScoredRuns | None, criterion: Criterion) -> IRMeasure | Preference:

@@ -18,6 +18,7 @@ from ir_lexirecall.comparison.judgments import (
     Interval,
     Undecided,
     bounds_table,
+    judged_depth,
     next_to_judge,
     powered,
     sequential_columns,
@@ -34,7 +35,7 @@ from ir_lexirecall.comparison.pair_tests import (
     one_sided_tests,
     planned_ends,
 )
-from ir_lexirecall.comparison.verdicts import Verdicts, all_pairs
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_BOUNDED, WORSE, Verdicts, all_pairs
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, run_name
 from ir_lexirecall.io.groups import QueryGroups
 from ir_lexirecall.io.values import ValueTable
@@ -331,19 +332,40 @@ class Comparison(Remembers):
             self.scored.with_measures([criterion.name]).check_defined()
 
     @entry
-    def verdicts(self, by: str | None = None) -> pd.DataFrame:
+    def verdicts(self, by: str | None = None, *, holds: bool = False) -> pd.DataFrame:
         """Who is better: ``criterion``, ``run_a``, ``run_b``, ``verdict`` on ``run_a``, ``p_corrected``, ``difference``.
 
         ``better`` or ``worse`` where the corrected test rejects, by the sign of what it estimates; else ``undecided``. With a
         margin, by one-sided tests: ``worse``, ``better``, ``within margin``, ``not worse`` (by more than the margin),
         ``undecided``, the first that holds. All that says better or worse (sentences, marks, colours, exit codes) reads this.
 
+        With ``holds=True`` the unjudged documents are looked at, too. ``holds`` says of *better* and *worse* whether the sign of the
+        difference stays the same ``under any judging`` of those down to ``depth`` (the criterion's cutoff, else 100), ``could be
+        undone`` by some judging, or is ``not bounded``: no proven bound excludes 0, or there is none (Wilcoxon's test, groups as
+        units, predicted judgments). That the difference stays *significant* is another matter: see ``bounds``.
+
         >>> from ir_lexirecall import compare, demo
         >>> compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="bm25").verdicts()["verdict"].tolist()
         ['undecided', 'undecided', 'undecided', 'worse']
         """
         columns = ["criterion", "run_a", "run_b", "verdict", "p_corrected", "difference"]
-        return self._frame(self.table(by)[columns])
+        table = self._frame(self.table(by)[columns])
+        if holds:
+            known = [self.holds(name) for name in self._names(by)]
+            decided = table["verdict"].isin([BETTER, WORSE])
+            table["holds"] = pd.Series([word for _, words in known for word in words], dtype=object).where(
+                decided, None
+            )
+            table["depth"] = pd.array([depth for depth, words in known for _ in words], dtype="Int64")
+        return table
+
+    def holds(self, by: str) -> tuple[int | None, list[str]]:
+        """How the sign of each pair's difference holds, as in ``verdicts``, down to which depth; (None, ...) where nothing is bounded."""
+        left = self.undecided(by)
+        if left is not None:
+            return left.depth, left.holds
+        depth = judged_depth(self.scored, self.by[by])
+        return depth, [NOT_BOUNDED if depth is None else ANY_JUDGING] * len(self.pairs)
 
     def verdicts_by(self, by: str | None = None) -> Verdicts:
         """The verdicts of one criterion by pair of runs."""
@@ -465,8 +487,8 @@ class Comparison(Remembers):
         retrieved at the same rank cancels. Of a preference, of all queries of the qrels: ``certain_wins`` (queries on which ``run_a`` can
         win under some judging and ``run_b`` cannot), ``certain_losses``, ``open`` (either can; where no relevant document is known,
         and nobody wins as it is, one of them), ``certain_ties``. Of a measure: ``low``, ``high`` of the mean
-        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too, and the interval of ``table`` (missing with
-        ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
+        difference, and ``ci_low``, ``ci_high``, which hold sampling of queries, too, and the interval that ``table`` has of the mean
+        difference (by the sign and Wilcoxon's test, which estimate something else, that of the t-test; missing with ``cluster=True``). ``exact``: whether some judging reaches the bounds; ``depth``: down to which rank unjudged documents count.
 
         Args:
             depth: what is ranked below it in both rankings and unjudged is not relevant; by default the criterion's cutoff, or all.
@@ -650,14 +672,17 @@ class Comparison(Remembers):
         return str(present.comparison_finding(self))
 
     @entry
-    def to_markdown(self, places: int = 4) -> str:
-        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test."""
-        return str(present.comparison_table(self, places).markdown())
+    def to_markdown(self, places: int = 4, *, holds: bool = False) -> str:
+        """Means in Markdown, a row per run, best first: the best bold, marked by the verdicts, with a note on the test.
+
+        ``holds``: put a dagger to verdicts that are not known to hold under any judging of the unjudged documents; see ``verdicts``.
+        """
+        return str(present.comparison_table(self, places, holds=holds).markdown())
 
     @entry
-    def to_latex(self, places: int = 4, *, label: str = "tab:comparison") -> str:
-        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows as in ``to_markdown``."""
-        return str(present.comparison_table(self, places).latex(label=label))
+    def to_latex(self, places: int = 4, *, label: str = "tab:comparison", holds: bool = False) -> str:
+        """Means as a LaTeX ``table`` with caption, label and a note on the test; rows, and ``holds``, as in ``to_markdown``."""
+        return str(present.comparison_table(self, places, holds=holds).latex(label=label))
 
     def _repr_html_(self) -> str:
         return str(plots.notebook(self))

@@ -35,12 +35,15 @@ def comparison_caveats(result: Comparison) -> list[Note]:
             continue
         verdicts, depth = result.verdicts_by(name), f"depth {left.depth}"
         where = "" if result.predicted is None else "on the queries that people judged, "
-        kind = f"Significant by {name}, but unjudged documents could undo it ({depth}; see bounds)"
-        for (a, b), low, high, holds in zip(result.pairs, left.low, left.high, left.holds_zero, strict=True):
+        ends_of = zip(result.pairs, left.low, left.high, left.holds_zero, left.reached, strict=True)
+        for (a, b), low, high, holds, reached in ends_of:
             if holds and verdicts.on(a, b) in (BETTER, WORSE):
                 ends = f"{format_number(float(low), 4)} to {format_number(float(high), 4)}"
+                could = "" if reached else "it is not ruled out that "
+                undo = f"{could}unjudged documents could undo it"
+                kind = f"Significant by {name}, but {undo} ({depth}; see bounds)"
                 sentence = (
-                    f"{name}, {a} and {b}: the difference is significant, but unjudged documents could undo it ({where}from {ends} as "
+                    f"{name}, {a} and {b}: the difference is significant, but {undo} ({where}from {ends} as "
                     f"they are judged, {depth}; see bounds)."
                 )
                 notes.append(Note(sentence, DOUBTFUL, kind, f"{a} and {b}", runs=(a, b)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, UNDECIDED, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import captions, grouped
@@ -26,7 +26,7 @@ from ir_lexirecall.present.standings import (
     standings_of,
     titled,
 )
-from ir_lexirecall.present.tables import BEST, PLACES, Column, Shown, best_marks
+from ir_lexirecall.present.tables import BEST, DAGGER, PLACES, Column, Shown, best_marks
 from ir_lexirecall.present.text import (
     FEW_NAMES,
     MOST_NAMES,
@@ -224,9 +224,26 @@ def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) ->
             by = f" by {name}" if len(names) > 1 else ""
             facts.append(f"on {most}{number} of {count(queries, 'query')}{by} (depth {left.depth})")
     if not facts:
-        return []
+        return _holding(result, names)
     who = f" between {first} and {other}" if len(result.runs) > 2 else ""
-    return [f"With the unjudged documents judged, the winner{who} could change {listed(facts)}."]
+    return [
+        f"With the unjudged documents judged, the winner{who} could change {listed(facts)}.",
+        *_holding(result, names),
+    ]
+
+
+def _holding(result: Comparison, names: Sequence[str]) -> list[str]:
+    """How many significant differences keep their sign whatever grades unjudged documents get."""
+    facts = []
+    for name in names:
+        depth, words = result.holds(name)
+        decided = [verdict in (BETTER, WORSE) for verdict in result.verdicts_by(name).pairs.values()]
+        known = result.undecided(name) is not None and result.predicted is None and not result.cluster
+        if known and any(decided):
+            number = sum(word == ANY_JUDGING for word, counts in zip(words, decided, strict=True) if counts)
+            by = f" by {name}" if len(names) > 1 else ""
+            facts.append(f"{number:,} of {count(sum(decided), 'significant difference')}{by} (depth {depth})")
+    return [f"Whatever the unjudged documents are, the sign is known of {listed(facts)}."] if facts else []
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -245,10 +262,11 @@ def marks_of(result: Comparison) -> dict[str, list[str]]:
     return marks
 
 
-def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
+def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = False) -> Shown:
     """Means for a paper: a row per run, best first by the first criterion, a column per criterion, marked by the verdicts.
 
-    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than.
+    With a baseline, ``+`` and ``-`` are raised; without, the letters of the runs that each one is significantly better than. With
+    ``holds``, a dagger follows those that are not known to hold under any judging of the unjudged documents.
     """
     names = [name for name, criterion in result.by.items() if is_defined(criterion)]
     order = [result.runs.index(run) for run in result.ranking(names[0] if names else None)["run"]]
@@ -261,12 +279,24 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
     if lettered:
         columns.insert(0, Column("", list(letters.values())))
     marks = marks_of(result)
+    open_pairs, depths = _not_holding(result, names) if holds else ({}, [])
     for name, criterion in result.by.items():
         signs = [marks[name][place] for place in order]
         if lettered and name in names:
             verdicts, separator = result.verdicts_by(name), "" if len(runs) <= 26 else ","
-            beaten = [separator.join(letters[other] for other in verdicts.beaten(run, runs)) for run in runs]
+            beaten = [
+                separator.join(
+                    letters[other] + DAGGER * ({run, other} in open_pairs.get(name, []))
+                    for other in verdicts.beaten(run, runs)
+                )
+                for run in runs
+            ]
             signs = [sign + beaten_by for sign, beaten_by in zip(signs, beaten, strict=True)]
+        elif name in open_pairs:
+            signs = [
+                sign + DAGGER * ({run, result.baseline} in open_pairs[name])
+                for sign, run in zip(signs, runs, strict=True)
+            ]
         cells = [format_number(float(criterion.means[place]), places) for place in order]
         columns.append(Column(name + direction_words(criterion), cells, numeric=True, marks=signs))
     any_best = any(BEST in sign for column in columns for sign in column.marks)
@@ -276,6 +306,26 @@ def comparison_table(result: Comparison, places: int = PLACES) -> Shown:
         if result.baseline is not None:
             raised = f"+, -: significantly better, worse than {result.baseline}"
         notes.append(f"{raised} ({how_compared(result, names)}).")
+    if any(DAGGER in sign for column in columns for sign in column.marks):
+        notes.append(
+            f"{DAGGER}: judging the unjudged documents ({listed(depths)}) is not known to leave the sign of the difference as it is."
+        )
     notes += captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
+
+
+def _not_holding(result: Comparison, names: Sequence[str]) -> tuple[dict[str, list[set[str]]], list[str]]:
+    """By criterion the pairs that differ significantly, but not for certain under any judging; and the depths that were looked at."""
+    found, depths = {}, []
+    for name in names:
+        depth, words = result.holds(name)
+        verdicts = result.verdicts_by(name).pairs.items()
+        found[name] = [
+            {*pair}
+            for (pair, verdict), word in zip(verdicts, words, strict=True)
+            if verdict in (BETTER, WORSE) and word != ANY_JUDGING
+        ]
+        if depth is not None and found[name]:
+            depths.append(f"depth {depth}")
+    return found, list(dict.fromkeys(depths)) or ["not bounded"]

@@ -7,10 +7,11 @@ from typing import Any
 
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall.comparison.gating import Gate
+from ir_lexirecall.comparison.verdicts import NOT_BOUNDED, UNDONE
 from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.notes import grouped
-from ir_lexirecall.present.tables import Shown, plain
+from ir_lexirecall.present.tables import DAGGER, Shown, plain
 
 _MOST_LOST = 10
 _DECIDED = {
@@ -91,6 +92,8 @@ def _criteria(gate: Gate) -> Shown:
     table, result = gate.table, gate.comparison
     rule = gate.rule == "drop"
     words = ["failed" if fails else "passed" for fails in table["fails"]] if rule else list(table["verdict"])
+    unsure = [word in (UNDONE, NOT_BOUNDED) for word in table["holds"]]
+    words = [word + DAGGER * dagger for word, dagger in zip(words, unsure, strict=True)]
     columns: dict[str, Any] = {
         "criterion": table["criterion"].tolist(),
         gate.baseline: table["mean_b"].tolist(),
@@ -106,9 +109,12 @@ def _criteria(gate: Gate) -> Shown:
     }
     tests = {name: result.test_of(name) for name in result.criteria}
     criteria = "1 criterion" if len(table) == 1 else f"{len(table):,} criteria"
-    return Shown.from_frame(
-        columns, notes=[f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
-    )
+    notes = [f"{texts.how_tested(tests, 1)}; worse: one-sided, corrected over {criteria}."]
+    if any(unsure):
+        notes.append(
+            f"{DAGGER}: judging the unjudged documents is not known to leave the sign of the difference as it is."
+        )
+    return Shown.from_frame(columns, notes=notes)
 
 
 def gate_json(gate: Gate, most: int = _MOST_LOST) -> str:

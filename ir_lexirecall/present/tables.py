@@ -23,6 +23,7 @@ from ir_lexirecall.present import text as texts
 from ir_lexirecall.present.text import confidence_words, count, interval, pad
 
 BEST = "*"
+DAGGER = "†"
 PLACES = 4
 _MOST_TEXTS = 2  # columns of texts that name the row of a table without numbers
 _LATEX_WIDTH = 80  # of a caption's lines
@@ -117,7 +118,11 @@ class Shown:
         """The table in Markdown, with its notes below."""
 
         def signs(raised: str) -> str:
-            return f"<sup>{raised}</sup>" if raised.isalnum() or "," in raised else raised.replace("+", "\\+")
+            return (
+                f"<sup>{raised}</sup>"
+                if raised.replace(DAGGER, "").isalnum() or "," in raised
+                else raised.replace("+", "\\+")
+            )
 
         head, *rows = self._drawn(texts.escape_markdown, "**{}**", signs, least=3)
         rules = ["-" * (texts.width(cell) + 1) for cell in head]
@@ -134,8 +139,9 @@ class Shown:
 
         def signs(raised: str) -> str:
             """Marks take no room beyond the number, so that the digits of a column stay below each other."""
-            shown = f"$^{{{raised}}}$" if set(raised) <= set("+-=") else f"\\textsuperscript{{{raised}}}"
-            return f"\\rlap{{{shown}}}"
+            math = set(raised) <= {*"+-=", DAGGER}
+            raised = raised.replace(DAGGER, "\\dagger" if math else "\\textdagger{}")
+            return "\\rlap{%s}" % (f"$^{{{raised}}}$" if math else f"\\textsuperscript{{{raised}}}")
 
         drawn = self._drawn(escape, "\\textbf{{{}}}", signs, lambda digits: f"\\phantom{{{'0' * digits}}}", least=0)
         head, *rows = (" & ".join(row) + " \\\\" for row in drawn)

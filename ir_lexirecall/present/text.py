@@ -23,7 +23,7 @@ V = TypeVar("V")
 _LATEX = {special: f"\\{special}" for special in "{}$&%#_"} | {c: f"{{{c}}}" for c in "[]*"}
 """After a line break, LaTeX reads [...] and * as its arguments."""
 _LATEX |= {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
-_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
+_LATEX |= {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "†": "\\textdagger{}"}
 _MARKDOWN_SPECIAL = re.compile(r"[\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])")  # `_` within a word is only itself
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _PARAMETERS = re.compile(r"\b\w+\([^()]*\)")  # of a measure, after its name

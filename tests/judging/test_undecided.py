@@ -117,6 +117,57 @@ def test_wins_that_could_become_ties_are_no_certain_difference() -> None:
     assert not sure.undecided("lexiprecision").holds_zero.any()
 
 
+@pytest.mark.filterwarnings("ignore:run '.' retrieves nothing")
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+@pytest.mark.parametrize(
+    "name", ["lexirecall", "lexiprecision", "rpp", "P@3", "nDCG@3", "AP@4", "RR@4", "LR@3", "TSE@4"]
+)
+@given(data=st.data())
+def test_what_holds_has_its_sign_under_every_judging_and_what_could_be_undone_is_undone_by_some(
+    name: str, test: str, data: st.DataObject
+) -> None:
+    small = data.draw(small_collections(most_open=3))
+    top = max(1, max(g for grades in small.qrels.values() for g in grades.values()))
+    cutoff = ir_measures.parse_measure(name)["cutoff"] if "@" in name else 100
+    deep = type(small)(small.qrels, small.rankings, top, cutoff, 0)
+    result = compare(deep.qrels, deep.runs, name, test=test, allow_empty=True)
+    depth, (word,) = result.holds(name)
+    assert (depth is None) <= (word == "not bounded")
+    if not result.by[name].query_ids or not np.isfinite(estimate := result.table()["estimate"].iloc[0]):
+        return
+    if result.by[name].is_measure:
+        every = [a - b for a, b in every_value(deep, ir_measures.parse_measure(name)).values()]
+    else:  # a query takes part where a relevant document is known
+        every = [np.sign(x) for x in every_preference(deep, name, None).values()]
+        if any(max(grades.values()) < 1 for grades in deep.qrels.values()):
+            return
+    ends = [sum(end(x) for x in every) for end in (np.min, np.max)]
+    if test == "sign":
+        ends = [sum(np.sign(end(np.where(np.abs(x) < 1e-12, 0, x))) for x in every) for end in (np.min, np.max)]
+    if test != "wilcoxon" and word == "under any judging":
+        assert ends[0] > 1e-12 or ends[1] < -1e-12 or ends[0] == ends[1] == 0 or abs(estimate) < 1e-12
+    if word == "could be undone":
+        assert ends[0] <= 1e-12
+        assert ends[1] >= -1e-12
+
+
+def test_verdicts_and_tables_say_which_differences_hold() -> None:
+    sure = {q: {"b": 1.0} for q in QRELS}
+    result = compare(QRELS, {"good": GOOD, "bad": BAD, "sure": sure}, ["P@1", "Bpref"])
+    table = result.verdicts(holds=True)
+    assert table["holds"].tolist()[:3] == ["could be undone", "under any judging", None]
+    assert set(table["holds"][3:]) <= {"not bounded", None}
+    assert table["depth"].tolist()[:3] == [1] * 3
+    assert "the sign is known of 1 of 2 significant differences by P@1 (depth 1)" in result.summary()
+    assert "textdagger" in result.to_latex(holds=True)
+    assert "†" in result.to_markdown(holds=True)
+    assert "†" not in result.to_markdown() + result.to_latex()
+    against = compare(QRELS, {"good": GOOD, "bad": BAD, "sure": sure}, "P@1", baseline="good")
+    assert [against.to_latex(holds=True).count(sign) for sign in ("$^{-\\dagger}$", "$^{-}$")] == [1, 1]
+    judged = compare({q: {**g, "u": 0, "v": 0, "w": 0} for q, g in QRELS.items()}, {"good": GOOD, "bad": BAD}, "Bpref")
+    assert judged.verdicts(holds=True)["holds"].isin(["under any judging", None]).all()
+
+
 @pytest.mark.slow
 def test_the_page_has_what_is_open_between_robusts_runs_at_depth_100(data: Any) -> None:
     runs = {path.stem: path for path in sorted(Path(data.path("robust2003/runs")).iterdir())}
@@ -217,6 +268,7 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
     result = compare(everything, runs, ["AP", "lexirecall"])
     assert not known(result)
     assert "unjudged" not in result.summary()
+    assert result.holds("AP") == (100, ["under any judging"])
 
 
 @pytest.mark.parametrize("name", ["AP", "lexirecall"])
