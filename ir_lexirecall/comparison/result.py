@@ -376,8 +376,10 @@ class Comparison(Remembers):
         """Which runs may be the best: ``run``, ``p_not_beaten`` and ``may_be_best``, in the order of ``ranking``.
 
         With a confidence of 1 - alpha the best run is among those that may be it: ``p_not_beaten``, of the hypothesis that no run has a
-        better mean, is above alpha. By the studentised bootstrap of the largest difference to any other run; of more than 5,000
-        ``n_resamples`` it takes half, but at least 5,000.
+        better mean, is above alpha. With few queries that does not hold for a run that wins rarely by much: where no such win is among
+        the queries, nothing tells of it (a run that gains .8 on a tenth of the queries is kept in .78 of simulations with 10 queries, in
+        .94 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
+        takes half, but at least 5,000.
 
         Args:
             alpha: 1 - confidence; by default that of the comparison.
