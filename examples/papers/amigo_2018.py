@@ -38,7 +38,7 @@ from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
 from ir_lexirecall.measures import gain as gains
 from ir_lexirecall.measures.declaration import Measure
-from ir_lexirecall.measures.diversity import alpha, novel_utility, relevant_rows, top_grades
+from ir_lexirecall.measures.diversity import ALPHA, novel_utility, relevant_rows, top_grades
 from ir_lexirecall.measures.parameters import Param, gain, max_rel
 from ir_lexirecall.meta import Study, axioms, properties
 
@@ -120,7 +120,7 @@ TABLE_2 = {  # the paper's values by design: RBU, the best of all others, and of
 class AlphaDCG(Measure):
     """The paper's alpha-DCG for grades, sum_i sum_t r(d_i,t) (1-alpha)^c / log2(i+1); its ideal is the same for a topic."""
 
-    params = {"alpha": alpha(), "gain": gain(), "max_rel": max_rel(required=False)}
+    params = {"alpha": ALPHA, "gain": gain(), "max_rel": max_rel(required=False)}
 
     def score(self, run: AlignedRun) -> Floats:
         return novelty(self, run, lambda rank: 1 / np.log2(rank + 1))
@@ -130,7 +130,7 @@ class GradedNRBP(Measure):
     """The paper's NRBP for grades, sum_i p^(i-1) sum_t r(d_i,t) (1-alpha)^c."""
 
     params = {
-        "alpha": alpha(),
+        "alpha": ALPHA,
         "p": Param(float, "persistence", default=0.8),
         "gain": gain(),
         "max_rel": max_rel(required=False),

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from ir_lexirecall.data.aligned_run import AlignedRun
 
 
-def base() -> Param:
-    """``base``: the measure that scores the ranking."""
-    return Param(str, "measure that scores the ranking", default="nDCG")
+BASE = Param(str, "measure that scores the ranking", default="nDCG")
 
 
 class ComposedMeasure(Measure, register=False):
@@ -96,7 +94,7 @@ class IA(ComposedMeasure):
         source="agrawal2009",
         see_also=("AP_IA", "ERR_IA", "D_nDCG"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "base": base()}
+    params: dict[str, Any] = {"cutoff": cutoff(), "base": BASE}
 
     def score(self, run: AlignedRun) -> Floats:
         base = self.base_measure()

@@ -86,12 +86,8 @@ class _CWL(Measure, register=False):
         return Utility(value=etu / items, expected_total_utility=etu, expected_total_cost=items, expected_items=items)
 
 
+_PHI = "persistence (0: only rank 1 is looked at)"  # the probability of going on
 _GAINS = {"max_rel": max_rel(required=True), "gain": gain(), "unjudged": unjudged()}
-
-
-def _phi(default: float) -> Param:
-    """``phi``: the probability of going on."""
-    return Param(float, "persistence (0: only rank 1 is looked at)", default=default, least=0, below=1)
 
 
 class CWL_ERR8(_CWL):
@@ -179,7 +175,7 @@ class CWL_ERR10(_CWL):
         ),
         see_also=("CWL_RBP", "CWL_ERR8", "CWL_ERR9", "CWL_ERR11", "NERR10"),
     )
-    params: dict[str, Any] = {"phi": _phi(0.7), **_GAINS}
+    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.7, least=0, below=1), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])
@@ -249,7 +245,7 @@ class CWL_RBP(_CWL):
         example=Example("CWL_RBP(phi=0.5,max_rel=1)", (1,), 1 / 4, "r_1 = 1/2: (1 - 1/2) x 1/2 = 1/4."),
         see_also=("CWL_ERR10", "RBP"),
     )
-    params: dict[str, Any] = {"phi": _phi(0.6), **_GAINS}
+    params: dict[str, Any] = {"phi": Param(float, _PHI, default=0.6, least=0, below=1), **_GAINS}
 
     def discount(self) -> Discount:
         return geometric(self["phi"])

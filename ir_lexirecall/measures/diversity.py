@@ -39,11 +39,6 @@ NOTHING = "no document relevant to a subtopic is retrieved (down to rank k), or 
 BOTH = ((1, None), (None, 1))  # a ranking of a document for either subtopic
 
 
-def share(desc: str, default: float) -> Param:
-    """A number in [0, 1]."""
-    return Param(float, desc, default=default, least=0, most=1)
-
-
 def relevant_rows(run: AlignedRun, k: int | None) -> tuple[Ints, Ints, Floats]:
     """``run.aspect_rows`` of grades above 0 among the first ``k`` documents, ordered by aspect, then rank."""
     pair, rank, grade = run.aspect_rows()
@@ -62,9 +57,8 @@ def top_grades(measure: Measure, judgments: Judgments) -> Floats:
     return aspects.top_grade
 
 
-def alpha() -> Param:
-    """``alpha``: what a further document about the same subtopic loses."""
-    return share("share of its gain that a document loses with each earlier one on the same subtopic", 0.5)
+_REPETITION = "share of its gain that a document loses with each earlier one on the same subtopic"
+ALPHA = Param(float, _REPETITION, default=0.5, least=0, most=1)
 
 
 class D_nDCG(Measure):
@@ -152,7 +146,11 @@ class DSharp(Measure):
         source="sakai2011",
         see_also=("D_nDCG", "StRecall"),
     )
-    params: dict[str, Any] = {"cutoff": cutoff(), "gamma": share("weight of subtopic recall", 0.5), "rel": rel()}
+    params: dict[str, Any] = {
+        "cutoff": cutoff(),
+        "gamma": Param(float, "weight of subtopic recall", default=0.5, least=0, most=1),
+        "rel": rel(),
+    }
 
     def score(self, run: AlignedRun) -> Floats:
         gamma, k = self["gamma"], self["cutoff"]
@@ -201,7 +199,7 @@ class EU(Measure):
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "alpha": alpha(),
+        "alpha": ALPHA,
         "e": Param(float, "effort of reading a document", default=0.05, least=0),
         "gain": gain(),
         "max_rel": max_rel(required=False),
@@ -280,7 +278,7 @@ class CT(Measure):
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "alpha": alpha(),
+        "alpha": ALPHA,
         "saturation": Param(float, "sum of gains from which on a subtopic is full", default=1, above=0),
         "gain": gain(),
         "max_rel": max_rel(required=False),

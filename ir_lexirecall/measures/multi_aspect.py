@@ -14,7 +14,7 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import and_more
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.about import About, Example
-from ir_lexirecall.measures.composed import ComposedMeasure, base
+from ir_lexirecall.measures.composed import BASE, ComposedMeasure
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parameters import Param, cutoff, is_share
 
@@ -47,15 +47,14 @@ def _check_aspects(aspects: Any) -> bool:
     return len(aspects) > 0 and all(isinstance(name, str) and is_scale(scale) for name, scale in aspects.items())
 
 
-def _aspects() -> Param:
-    return Param(
-        dict,
-        "judged aspects with their top grade, or with the embedded value of each grade",
-        required=True,
-        check=_check_aspects,
-        expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: value}, all at least 0 "
-        "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
-    )
+_ASPECTS = Param(
+    dict,
+    "judged aspects with their top grade, or with the embedded value of each grade",
+    required=True,
+    check=_check_aspects,
+    expects="a dict of aspect names to a top grade (integer from 1 to 1,000,000) or to {grade: value}, all at least 0 "
+    "(a negative label counts as 0), with values that do not fall, e.g. {'relevance':2,'quality':{0:0,1:1.5,2:3}}",
+)
 
 
 def _binarize(default: str | None, desc: str) -> Param:
@@ -114,9 +113,9 @@ class TOMA(ComposedMeasure):
     )
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "aspects": _aspects(),
+        "aspects": _ASPECTS,
         "distance": Param(str, "distance to the best tuple", default="euclidean", choices=DISTANCES),
-        "base": base(),
+        "base": BASE,
         "gate": Param(str, "aspect without which the others do not count"),
         "binarize": _binarize("half", "threshold of binary bases: 'half' (w >= K // 2), 'any' (w >= 1) or a weight"),
     }
@@ -146,8 +145,8 @@ class _MeanMeasure(ComposedMeasure, register=False):
     FAMILY: ClassVar[str] = "aspects"
     params: dict[str, Any] = {
         "cutoff": cutoff(),
-        "aspects": _aspects(),
-        "base": base(),
+        "aspects": _ASPECTS,
+        "base": BASE,
         "weights": Param(
             dict,
             "weight of each aspect (default: equal)",

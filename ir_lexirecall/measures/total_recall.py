@@ -27,26 +27,10 @@ _RANKS = "m: relevant documents of the query; p_1 < ... < p_m: their ranks; n: d
 _RANKING = (1, 0, 0, 1)
 
 
-def collection_sizes() -> Param:
-    """``n``: documents in the collection: one number, one per query, or those ranked."""
-    return Param(
-        int,
-        "documents in the collection: a number, one per query (a dict), or 'ranking', those ranked",
-        default="ranking",
-        also=(dict, str),
-        check=_is_size,
-        expects="an integer of at least 1, a dict of query ids to such integers, or 'ranking'",
-    )
-
-
 def _is_size(n: Any) -> bool:
     if isinstance(n, Mapping):
         return bool(n) and all(is_integer(size) and _is_size(size) for size in n.values())
     return bool(n == "ranking") if isinstance(n, str) else 1 <= n <= 2**53
-
-
-def _share(desc: str, default: float) -> Param:
-    return Param(float, desc, default=default, above=0, most=1)
 
 
 @dataclass(frozen=True)
@@ -82,7 +66,17 @@ class _TotalRecall(Measure, register=False):
 
     RANGE = (0.0, inf)
     FAMILY: ClassVar[str] = "collections"
-    params: dict[str, Any] = {"rel": rel(), "n": collection_sizes()}
+    params: dict[str, Any] = {
+        "rel": rel(),
+        "n": Param(
+            int,
+            "documents in the collection: a number, one per query (a dict), or 'ranking', those ranked",
+            default="ranking",
+            also=(dict, str),
+            check=_is_size,
+            expects="an integer of at least 1, a dict of query ids to such integers, or 'ranking'",
+        ),
+    }
 
     def positions(self, run: AlignedRun) -> Positions:
         """Where the relevant documents stand.
@@ -156,7 +150,10 @@ class WSS(_TotalRecall):
         see_also=("LastRel", "ERF", "RecallLoss", "TSE"),
     )
     AT_PARAM: ClassVar[str] = "r"
-    params: dict[str, Any] = {"r": _share("recall to be reached", 0.95), **_TotalRecall.params}
+    params: dict[str, Any] = {
+        "r": Param(float, "recall to be reached", default=0.95, above=0, most=1),
+        **_TotalRecall.params,
+    }
 
     def value_range(self) -> tuple[float, float]:
         return self["r"] - 1, self["r"]
@@ -323,7 +320,10 @@ class ERF(_TotalRecall):
         see_also=("WSS", "R", "RecallLoss"),
     )
     AT_PARAM: ClassVar[str] = "x"
-    params: dict[str, Any] = {"x": _share("share of the collection that is read", 0.1), **_TotalRecall.params}
+    params: dict[str, Any] = {
+        "x": Param(float, "share of the collection that is read", default=0.1, above=0, most=1),
+        **_TotalRecall.params,
+    }
 
     def value_range(self) -> tuple[float, float]:
         return -self["x"], 1 - self["x"]

@@ -25,15 +25,13 @@ _RANKING = (1, 0, 0, 1)
 _LEVELS = tuple(i / 10 for i in range(11))
 
 
-def version() -> Param:
-    """``version``: of trec_eval, whose releases round recall points in two ways."""
-    return Param(
-        int,
-        "release of trec_eval: 10 rounds recall x m, 9 truncates it after adding 0.9",
-        default=10,
-        check=lambda number: number in (9, 10),
-        expects="9 or 10",
-    )
+_VERSION = Param(
+    int,
+    "release of trec_eval: 10 rounds recall x m, 9 truncates it after adding 0.9",
+    default=10,
+    check=lambda number: number in (9, 10),
+    expects="9 or 10",
+)
 
 
 class IPrec_TE(Measure):
@@ -69,7 +67,7 @@ class IPrec_TE(Measure):
     AT_PARAM: ClassVar[str] = "recall"
     params: dict[str, Any] = {
         "recall": Param(float, "recall to be reached", required=True, least=0, most=1),
-        "version": version(),
+        "version": _VERSION,
         "rel": rel(),
     }
 
@@ -108,7 +106,7 @@ class ElevenPt(Measure):
         source="buckley2000",
         see_also=("AP", "IPrec_TE"),
     )
-    params: dict[str, Any] = {"version": version(), "rel": rel()}
+    params: dict[str, Any] = {"version": _VERSION, "rel": rel()}
 
     def score(self, run: AlignedRun) -> Floats:
         found = run.relevant(self["rel"])
