@@ -16,7 +16,7 @@ from ir_lexirecall.data.collection import Collection, Rules, find_collection
 from ir_lexirecall.data.judged_documents import JudgedDocuments
 from ir_lexirecall.data.qrels import AspectRows, read_qrels
 from ir_lexirecall.io.columns import id_pairs, is_file
-from ir_lexirecall.io.objects import TableLike, id_string, readable
+from ir_lexirecall.io.objects import TableLike, id_string
 
 QrelsLike: TypeAlias = "TableLike | Collection | Judgments"
 """Judgments in any form: a path, a data set's id, a ``Collection``, a DataFrame (pandas, Polars, Arrow), a dict of dicts, an
@@ -98,7 +98,7 @@ class Judgments(JudgedDocuments):
         else:
             path = os.fspath(qrels) if isinstance(qrels, (str, os.PathLike)) else ""
             with naming(path or "qrels"):
-                judgments = cls(*read_qrels(readable(qrels, "qrels")), source=os.path.basename(path))
+                judgments = cls(*read_qrels(qrels), source=os.path.basename(path))
                 if path and not judgments.query_ids:
                     raise ValueError("there are no judgments in it")
         for options in readings:

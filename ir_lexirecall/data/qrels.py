@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,7 +15,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints
 from ir_lexirecall._util.errors import and_more, check_text
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io.columns import changes, qrel_columns
-from ir_lexirecall.io.objects import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers
+from ir_lexirecall.io.objects import QREL_COLUMNS, few_columns, id_string, nested_dicts, packed_numbers, readable
 
 _SMALL = 2**17  # lines that one thread sorts
 ASPECT_COLUMNS = ("subtopic_id", "iteration")  # where rows name their aspect; the first one there counts
@@ -71,6 +72,9 @@ def read_qrels(qrels: Any) -> Qrels:
     Raises:
         ValueError: a missing column, a grade that is not a number, or the same judgment twice with different grades.
     """
+    if isinstance(qrels, (str, os.PathLike)):
+        return _from_table(qrels, qrel_columns(qrels))
+    qrels = readable(qrels, "qrels")
     nested = nested_dicts(qrels, "qrels", QREL_COLUMNS)
     if nested is None:
         return _from_few(qrels) or _from_table(qrels, qrel_columns(qrels))
