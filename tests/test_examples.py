@@ -459,6 +459,16 @@ def test_papers_analyses_on_real_runs(
         assert_says_how_many_claims_hold(name, printed)
 
 
+def test_numeric_properties_and_equally_spaced_values() -> None:
+    printed = printed_by("papers/further.py", "--cases", "2")
+    assert re.search(r"RBP\(p=0.8\)(?: +\+){4} +- +\+ +-", printed)  # not localised without a cutoff, nor realisable
+    assert re.search(r"TSE(?: +\+){2}(?: +-){3} +\+ +-", printed)
+    for measure, equal in (("P@5", True), ("RBP(p=0.5,rel=1)", True), ("RBP(p=0.8,rel=1)", False), ("AP", False)):
+        line = re.search(rf"^  {re.escape(measure)} .*", printed, re.MULTILINE)
+        assert line
+        assert ("not equally" not in line[0]) == equal
+
+
 def test_further_papers_on_robust(data: Any) -> None:
     printed = printed_by("papers/further.py", str(Path(data.path("robust2003")).parent), "--samples", "1")
     for line in (

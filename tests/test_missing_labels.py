@@ -6,6 +6,8 @@ import doctest
 import gzip
 import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -206,3 +208,16 @@ def test_what_is_declared_is_what_the_manuscript_lists(script: ModuleType) -> No
     assert all(str(contrast) in listed for contrast in script.CONFIRMED)
     confirmed = json.loads(script.RECORDED.read_text(encoding="utf-8"))["confirmed"]
     assert ("have not been tested yet" in " ".join(listed.split())) == (not confirmed)
+
+
+@pytest.mark.skipif(shutil.which("latexmk") is None, reason="TeX is not installed")
+def test_the_manuscript_builds(script: ModuleType, tmp_path: Path) -> None:
+    shutil.copy(MANUSCRIPT / "paper.tex", tmp_path)
+    sys.modules["write"].main(["--out", str(tmp_path)])
+    command = ["latexmk", "-pdf", "-interaction=nonstopmode", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    log = (tmp_path / "paper.log").read_text(encoding="latin-1")
+    assert "(4 pages" in log
+    assert "undefined" not in log
+    assert [float(wide) for wide in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log) if float(wide) > 2] == []

@@ -1,14 +1,17 @@
-"""What three other papers lead one to expect, on Robust 2003: a tool, not a page; nothing of it is printed in them.
+"""What other papers lead one to expect: a tool, not a page; nothing of it is printed in them.
 
-Recall-paired preference (Diaz and Ferraro, SIGIR 2022), lexicographic precision (Diaz, 2023), measures on reduced labels (Yilmaz and Aslam,
+Without data: Moffat's seven numeric properties (AIRS 2013) by the library's checks, and which measures have equally spaced values, as an interval
+scale must have (Ferrante, Ferro, Pontarollo, ICTIR 2017, TKDE 2019), by enumeration of all binary rankings. On Robust 2003: recall-paired preference (Diaz and Ferraro, SIGIR 2022), lexicographic precision (Diaz, 2023), measures on reduced labels (Yilmaz and Aslam,
 CIKM 2006; Sakai and Kando, 2008), and pools of other depths and groups (Zobel, SIGIR 1998). ::
 
+    python examples/papers/further.py
     python examples/papers/further.py DATA
 """
 
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +22,51 @@ from ir_lexirecall._util.arrays import position_in_segment
 from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
-from ir_lexirecall.meta import Study
+from ir_lexirecall.measures.parsing import parse_measures
+from ir_lexirecall.meta import Study, axioms
 from ir_lexirecall.meta.correlations import coefficient_of
+from ir_lexirecall.meta.made_up_rankings import Ranking, values
 from ir_lexirecall.meta.missing_labels import without_labels
 
 PREFERENCES = {"rpp": "AP", "lexiprecision": "RR", "lexirecall": "R@1000"}  # and the measure that each one refines
 REDUCED = ["AP", "Bpref", "infAP", "nDCG", "RBP(p=0.8)", "lexirecall"]
 SHARES = [0.1, 0.3, 0.5, 0.7, 0.9]
 DEPTHS = [5, 10, 20, 50, 100]
+
+
+MOFFAT = {  # his names, and the library's
+    "boundedness": "boundedness",
+    "monotonicity": "increasing in retrieval size",
+    "convergence": "strictly increasing in swapping up",
+    "top-weightedness": "strict concavity",
+    "localization": "localization",
+    "completeness": "completeness",
+    "realizability": "realizability",
+}
+CHECKED = ["P@3", "R@3", "RR", "AP", "nDCG", "RBP(p=0.8)", "TSE", "LR"]
+SCALES = ["P@5", "R@5", "RBP(p=0.5,rel=1)", "RBP(p=0.8,rel=1)", "RR", "AP", "nDCG", "TSE", "LR"]
+
+
+def numeric_properties(cases: int) -> None:
+    """Which measures have Moffat's properties: no counterexample among all short rankings and some random ones."""
+    table = axioms(CHECKED, size=4, cases=cases, progress=False)
+    marks = table.pivot(index="measure", columns="property", values="result").loc[CHECKED, list(MOFFAT.values())]
+    marks.columns = list(MOFFAT)
+    print("Moffat's seven numeric properties, + where no counterexample was found")
+    print(marks.replace({"holds": "+", "fails": "-"}).to_string())
+
+
+def interval_scales(n: int) -> None:
+    """Which measures have equally spaced values on all binary rankings of n documents, n relevant ones of 2n judged."""
+    rankings = [Ranking(labels, (1,) * (n - sum(labels)) + (0,) * sum(labels)) for labels in product((0, 1), repeat=n)]
+    print(
+        f"\nEqually spaced values, on all {len(rankings)} binary rankings of {n} documents (a topic of {n} relevant ones)"
+    )
+    for text, measure in parse_measures(SCALES).items():
+        value = np.unique(np.round(values(measure, rankings), 10))
+        step = np.diff(value)
+        equal = "equally spaced" if np.allclose(step, step[0], atol=1e-8) else "not equally spaced"
+        print(f"  {text:18} {len(value):3} values, steps {step.min():.4f} to {step.max():.4f}: {equal}")
 
 
 def preferences(study: Study) -> None:
@@ -54,7 +94,7 @@ def preferences(study: Study) -> None:
 def reduced(judgments: Judgments, runs: dict[str, AlignedRun], samples: int) -> None:
     """Kendall's tau of the order of runs with that by all judgments, where a share of the judgments, relevant or not, is gone (-1)."""
     study = Study(REDUCED, judgments, runs, progress=False)
-    full = {label: values.mean(axis=1) for label, values in _values(study).items()}
+    full = {label: array.mean(axis=1) for label, array in _values(study).items()}
     rng = np.random.default_rng(0)
     size = np.bincount(judgments.query)[judgments.query]
     taus: dict[tuple[str, float], list[float]] = {}
@@ -64,8 +104,8 @@ def reduced(judgments: Judgments, runs: dict[str, AlignedRun], samples: int) -> 
             gone = np.zeros(len(order), dtype=bool)
             gone[order] = position_in_segment(judgments.query) < np.minimum(np.round(share * size), size - 1)
             fewer = study.with_judgments(judgments.with_grades(np.where(gone, -1.0, judgments.grade)))
-            for label, values in _values(fewer).items():
-                tau = coefficient_of("kendall", full[label], values.mean(axis=1))
+            for label, array in _values(fewer).items():
+                tau = coefficient_of("kendall", full[label], array.mean(axis=1))
                 taus.setdefault((label, share), []).append(tau)
     table = pd.Series({key: np.mean(several) for key, several in taus.items()}).unstack().loc[REDUCED]
     print(
@@ -111,14 +151,19 @@ def pools(study: Study, judgments: Judgments, runs: dict) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="folder with robust2003")
+    parser.add_argument("data", type=Path, nargs="?", help="folder with robust2003")
+    parser.add_argument("--cases", type=int, default=20, help="random cases per property (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=2, help="draws of labels (default: %(default)s)")
     options = parser.parse_args(arguments)
+    numeric_properties(options.cases)
+    interval_scales(5)
+    if options.data is None:
+        return
     folder = options.data / "robust2003"
     judgments = Judgments.from_qrels(str(folder / "qrels.txt.gz"))
     files = {file.name.removesuffix(".gz"): str(file) for file in sorted((folder / "runs").iterdir())}
     runs = {name: align(judgments, file) for name, file in files.items()}
-    print(f"TREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics\n")
+    print(f"\nTREC 2003 Robust: {len(runs)} runs, {len(judgments)} topics\n")
     preferences(Study([*PREFERENCES, *PREFERENCES.values()], judgments, runs, progress=False))
     reduced(judgments, runs, options.samples)
     pools(Study(["AP"], judgments, runs, progress=False), judgments, runs)

@@ -115,7 +115,7 @@ def tables(record: dict[str, Any]) -> str:
     parts = [
         Shown(columns, title)
         .latex("tab:pool")
-        .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{3.5pt}\n\\begin{tabular}")
+        .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{2.5pt}\n\\begin{tabular}")
     ]
     decided = contrasts[contrasts["outcome"] == "decided"]
     decided = decided.assign(
@@ -130,7 +130,9 @@ def tables(record: dict[str, Any]) -> str:
     columns += [Column(f"depth {depth}", wide[depth].tolist(), True) for depth in wide]
     title = "Decisions kept, LR minus AP, with simultaneous intervals over all cells of a set of labels."
     parts.append(
-        Shown(columns, title).latex("tab:contrasts").replace("\\begin{tabular}", "\\scriptsize\n\\begin{tabular}")
+        Shown(columns, title)
+        .latex("tab:contrasts")
+        .replace("\\begin{tabular}", "\\scriptsize\\setlength{\\tabcolsep}{4pt}\n\\begin{tabular}")
     )
     confirmed = record["confirmed"]
     columns = [Column("contrast, direction, and smallest effect that would matter", list(map(str, CONFIRMED)))]
