@@ -34,28 +34,22 @@ def named_collections(collections: CollectionsLike, runs: RunsLike) -> tuple[dic
     >>> named_collections({"q1": {"d1": 1}}, {"bm25": "bm25.run"})[1]
     {'collection': {'bm25': 'bm25.run'}}
     """
-    if isinstance(collections, Mapping) and not all(map(_is_grades, collections.values())):
-        return _distinct([(str(name), qrels) for name, qrels in collections.items()]), runs
+    if isinstance(collections, Mapping):
+        for of_one in collections.values():
+            if not isinstance(of_one, Mapping) or any(isinstance(grade, Mapping) for grade in of_one.values()):
+                return _distinct([(str(name), qrels) for name, qrels in collections.items()]), runs
     if isinstance(collections, (Mapping, list, tuple)) and not collections:
         raise ValueError("there are no collections")
     if isinstance(collections, (list, tuple)) and all(isinstance(item, (str, Collection)) for item in collections):
         return _distinct([(item if isinstance(item, str) else item.dataset_id, item) for item in collections]), runs
-    name = _name_of(collections)
-    of_one: Any = {name: runs} if _is_runs_by_name(runs, name) else runs
     qrels: Any = collections
-    return {name: qrels}, of_one
-
-
-def _name_of(collection: Any) -> str:
-    """What a single collection is called: by its id, or its file's name."""
-    if isinstance(collection, (str, os.PathLike)):
-        return os.path.basename(collection) if is_file(collection) else str(collection)
-    return str(getattr(collection, "dataset_id", "") or getattr(collection, "source", "") or "collection")
-
-
-def _is_runs_by_name(runs: Any, collection: str) -> bool:
-    """Whether the runs of a single collection are given by name, not below the collection's."""
-    return isinstance(runs, Mapping) and (len(runs) != 1 or collection not in runs)
+    if isinstance(qrels, (str, os.PathLike)):
+        name = os.path.basename(qrels) if is_file(qrels) else str(qrels)
+    else:
+        name = str(getattr(qrels, "dataset_id", "") or getattr(qrels, "source", "") or "collection")
+    by_name = isinstance(runs, Mapping) and (len(runs) != 1 or name not in runs)  # not below the collection's
+    runs_of_one: Any = {name: runs} if by_name else runs
+    return {name: qrels}, runs_of_one
 
 
 def _distinct(named: list[tuple[str, QrelsLike]]) -> dict[str, QrelsLike]:
@@ -63,11 +57,6 @@ def _distinct(named: list[tuple[str, QrelsLike]]) -> dict[str, QrelsLike]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ValueError(f"two collections have the same name, {twice}")
     return dict(named)
-
-
-def _is_grades(value: Any) -> bool:
-    """Whether a value of a mapping is one query's documents with their grades."""
-    return isinstance(value, Mapping) and not any(isinstance(grade, Mapping) for grade in value.values())
 
 
 def runs_by_collection(runs: RunsLike, collections: Sequence[str]) -> Iterator[tuple[str, Mapping[str, RunLike]]]:

@@ -236,9 +236,10 @@ def for_programs(table: pd.DataFrame | Mapping[str, Sequence[Any]], form: str, p
     run,AP,p
     bm25,0.2,1e-07
     """
-    columns = {
-        name: [_rounded(name, plain(value), places) for value in values] for name, values in columns_of(table).items()
-    }
+    columns = {name: list(map(plain, values)) for name, values in columns_of(table).items()}
+    if places is not None:
+        for name in [name for name in columns if not is_p(name)]:
+            columns[name] = [round(x, places) if isinstance(x, float) else x for x in columns[name]]
     if form == "json":
         rows = zip(*columns.values(), strict=True)
         return json.dumps([dict(zip(columns, map(_strict, row), strict=True)) for row in rows], indent=1)
@@ -249,10 +250,6 @@ def for_programs(table: pd.DataFrame | Mapping[str, Sequence[Any]], form: str, p
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(lines)
     return stream.getvalue().rstrip("\n")
-
-
-def _rounded(name: str, value: Any, places: int | None) -> Any:
-    return round(value, places) if places is not None and isinstance(value, float) and not is_p(name) else value
 
 
 def _strict(value: Any) -> Any:

@@ -112,12 +112,10 @@ def _names_measures(word: str) -> bool:
     if equivalent(word.partition(",")[0]):  # trec_eval's P.5,10
         return True
     plain = re.sub(r"[({\[].*[)}\]]", "", word)
-    return not (os.path.exists(word) or "/" in plain or os.sep in plain or "." in plain or _is_id(word))
-
-
-def _is_id(word: str) -> bool:
+    if os.path.exists(word) or "/" in plain or os.sep in plain or "." in plain:
+        return False
     try:
         find_collection(word)
     except (ValueError, OSError):
-        return False
-    return True
+        return True
+    return False

@@ -321,7 +321,12 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
         named = dict(by)
     else:
         items = [by] if isinstance(by, (str, type)) or not isinstance(by, Iterable) else by
-        named = {_name(item): item for item in items}
+        named = {}
+        for item in items:
+            try:
+                named[str(item)] = item
+            except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
+                raise ValueError(f"the measure {getattr(item, 'NAME', item)} has no parameter {error}") from None
     if not named:
         raise ValueError(f"no criterion is named; choose from {', '.join(NAMES)} and all measures")
     if isinstance(by, Mapping):
@@ -369,10 +374,3 @@ def _meant_by(label: Any, item: Any) -> str:
     except ValueError:
         return ""
     return "another measure" if other.NAME != own.NAME else ""
-
-
-def _name(criterion: Any) -> str:
-    try:
-        return str(criterion)
-    except KeyError as error:  # a measure of ir_measures cannot print a parameter that it does not have
-        raise ValueError(f"the measure {criterion.NAME} has no parameter {error}") from None
