@@ -102,23 +102,20 @@ class Judgments(JudgedDocuments):
                 if path and not judgments.query_ids:
                     raise ValueError("there are no judgments in it")
         for options in readings:
-            judgments = judgments._limited(options["exclude"], options["judged_only"], options["queries"])
+            if options["exclude"] is not None:
+                judgments = judgments.excluding(_excluded(options["exclude"], judgments.query_ids))
+            wanted = options["queries"]
+            if isinstance(wanted, str):
+                if wanted != "relevant":
+                    raise ValueError(f"unknown queries {wanted!r}; give 'relevant', or a list of their ids")
+                relevant = np.flatnonzero(judgments.m(judgments.threshold))
+                judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
+                judgments = replace(judgments, only_relevant=True)
+            elif wanted is not None:
+                judgments = judgments.restricted_to(map(id_string, wanted))
+            if options["judged_only"] and not judgments.judged_only:
+                judgments = replace(judgments, judged_only=True)
         return judgments
-
-    def _limited(
-        self, exclude: ExcludeLike | None, judged_only: bool, queries: str | Iterable[Any] | None
-    ) -> Judgments:
-        """The judgments as ``load`` is asked to read them."""
-        judgments = self if exclude is None else self.excluding(_excluded(exclude, self.query_ids))
-        if isinstance(queries, str):
-            if queries != "relevant":
-                raise ValueError(f"unknown queries {queries!r}; give 'relevant', or a list of their ids")
-            relevant = np.flatnonzero(judgments.m(judgments.threshold))
-            judgments = judgments.restricted_to([judgments.query_ids[q] for q in relevant])
-            judgments = replace(judgments, only_relevant=True)
-        elif queries is not None:
-            judgments = judgments.restricted_to(map(id_string, queries))
-        return replace(judgments, judged_only=True) if judged_only and not judgments.judged_only else judgments
 
     def restricted_to(self, query_ids: Iterable[str]) -> Judgments:
         """The judgments of some queries, read as a part of these: every query keeps its documents, grades and aspects.

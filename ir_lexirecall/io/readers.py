@@ -136,22 +136,17 @@ def _qrels_of_text(path: str) -> pl.DataFrame:
         check_names(path, fields, fields)
     table = read_lines(path, fields if header else _QREL_FIELDS, header=header)
     if table.columns[-1] == "relevance" and len(table):
-        _check_end(path, table["relevance"])
+        with open(content_path(path), "rb") as stream:
+            stream.seek(max(0, os.path.getsize(content_path(path)) - 64))
+            end = stream.read()
+        last, *others = (f"{grade:g}" for grade in [table["relevance"][-1], *table["relevance"].unique().to_list()])
+        longer = [grade for grade in others if grade != last and grade.startswith(last)]
+        if longer and end.endswith((f" {last}".encode(), f"\t{last}".encode())):
+            raise ValueError(
+                f"{path}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; write it "
+                "again, or end its last line"
+            )
     return table
-
-
-def _check_end(path: str, grades: pl.Series) -> None:
-    """Refuse a file that seems cut within its last grade: it has no end of line there, and other grades begin alike."""
-    with open(content_path(path), "rb") as stream:
-        stream.seek(max(0, os.path.getsize(content_path(path)) - 64))
-        end = stream.read()
-    last = f"{grades[-1]:g}"
-    longer = [text for grade in grades.unique().to_list() if (text := f"{grade:g}") != last and text.startswith(last)]
-    if longer and end.endswith((f" {last}".encode(), f"\t{last}".encode())):
-        raise ValueError(
-            f"{path}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; write it "
-            "again, or end its last line"
-        )
 
 
 def read_predictions(
