@@ -677,3 +677,22 @@ def test_queries_of_negative_grades_only_reach_other_programs_with_grade_0() -> 
     for _ in range(20):  # pytrec_eval did not always come to an end
         values = irl.evaluate(["nDCG", "AP"], qrels, {"q0": {"a": 1.0}, "q1": {"a": 1.0}})
     assert values.to_numpy().tolist() == [[0, 0], [1, 1]]
+
+
+class WeightedQrel(NamedTuple):
+    """A judgment of a subtopic with its weight."""
+
+    query_id: str
+    doc_id: str
+    relevance: float
+    subtopic_id: str
+    weight: float
+
+
+def test_whole_and_fractional_numbers_may_mix() -> None:
+    run = {"1": {"a": 2.0, "b": 1.0}}
+    mixed = [WeightedQrel("1", "a", 1, "s", 1), WeightedQrel("1", "b", 1.0, "t", 0.5)]
+    floats = [WeightedQrel("1", "a", 1.0, "s", 1.0), WeightedQrel("1", "b", 1.0, "t", 0.5)]
+    wanted = irl.evaluate([RBU, TSE], pd.DataFrame(floats), run)
+    assert_same(irl.evaluate([RBU, TSE], floats, run), wanted)
+    assert_same(irl.evaluate([RBU, TSE], mixed, run), wanted)

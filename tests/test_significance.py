@@ -652,3 +652,16 @@ def test_no_p_is_below_the_smallest(name, queries):
     if queries > 2:  # of the bootstrap, few queries have many resamples without any spread
         close = pytest.approx(least, rel=1e-12, abs=1e-3 if name == "t" else 0)
         assert p.min() == close or (name in ("randomisation", "tukey") and p.min() <= 0.03)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_without_pairs_there_is_no_result(name):
+    test = SignificanceTest(name, n_resamples=9)
+    assert test.of_all(np.zeros((5, 1))).p.tolist() == [[1]]
+    if name != "tukey":
+        assert [array.shape for array in test.of_pairs(np.zeros((0, 5))).arrays] == [(0,)] * 5
+
+
+def test_bounds_hold_0():
+    with pytest.raises(ValueError, match=r"bounds must be two numbers with 0 between them, not \(1, 2\)"):
+        SignificanceTest().of_pairs(np.ones((1, 3)), bounds=(1, 2))

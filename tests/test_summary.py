@@ -444,3 +444,18 @@ def test_long_tables_are_cut_and_the_rest_is_counted() -> None:
     page = irl.compare(QRELS, runs)._repr_html_()
     assert page.count("<tr>") == 21
     assert "6 more rows" in page
+
+
+def test_repr_is_short() -> None:
+    for result in (irl.compare(QRELS, winner()), irl.benchmark(QRELS, winner(), ["AP"])):
+        assert len(repr(result)) < 150
+        assert "\n" not in repr(result)
+
+
+def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    page = irl.compare(QRELS, winner())._repr_html_()
+    assert "<img" not in page
+    assert "<table" in page

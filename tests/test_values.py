@@ -439,3 +439,20 @@ def test_a_damaged_file_of_collections_is_refused_by_its_name(content: bytes, tm
         path.write_bytes(content)
         with pytest.raises(ValueError, match=f"^read_collections: {path}"):
             read_collections(path)
+
+
+def test_two_files_of_one_name_need_names(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    for path in (tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"):
+        path.write_text("map q1 0.5\n")
+    with pytest.raises(ValueError, match="two files are called 'bm25'; rename one, or give them names"):
+        read_values([tmp_path / "bm25.txt", tmp_path / "a" / "bm25.txt"])
+
+
+def test_a_file_without_collections_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "values.txt"
+    path.write_text("map q1 0.5\n")
+    with pytest.raises(
+        ValueError, match=f"^read_collections: {path} has no column that names collections; add a column"
+    ):
+        read_collections(path)

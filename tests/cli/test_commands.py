@@ -437,3 +437,28 @@ def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     assert (said.code, said.out) == (1, "")
     assert said.err.endswith("; this looks like a run, not qrels\n")
     assert cli("eval", f"judged.{ending}", f"ranked.{ending}", "-m", "LR").code == 0
+
+
+@pytest.mark.parametrize("name", ["-1", "1.5", "x", ""])
+def test_places_that_are_none(name: str, cli: Cli) -> None:
+    said = cli(*EVAL, f"--places={name}")
+    assert (said.code, said.out) == (2, "")
+    assert "--places" in said.err
+
+
+@pytest.mark.parametrize(
+    ("columns", "offender"),
+    [
+        ("query_id,iteration,doc_id,relevance", "5 fields"),
+        ("query_id,iteration,doc_id,relevance,quality,trust", "5 fields"),
+        ("query,iteration,doc_id,relevance,quality", "query_id"),
+        ("query_id,iteration,document,relevance,quality", "doc_id"),
+        ("query_id,iteration,doc_id,grade,quality", "relevance"),
+        ("query_id,iteration,doc_id,relevance,relevance", "relevance"),
+    ],
+)
+def test_columns_that_do_not_fit(columns: str, offender: str, cli: Cli) -> None:
+    Path("wide.tsv").write_text(wide("\t", header=False))
+    said = cli("eval", "wide.tsv", "bm25.run", "-m", "TSE", "--columns", columns)
+    assert (said.code, said.out) == (1, "")
+    assert offender in said.err

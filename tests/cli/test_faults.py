@@ -288,3 +288,11 @@ def test_main_leaves_the_process_as_it_was(folder: Path, capsys: pytest.CaptureF
     assert main(["eval", "nowhere", "bm25.run", "-m", "LR"]) == 1
     after = (sys.stdout, sys.stderr, warnings.showwarning, warnings.filters[:], signal.getsignal(signal.SIGINT))
     assert before == after
+
+
+@pytest.mark.parametrize("ending", [".svg", ".png", ".pdf", ""])
+def test_pictures_are_written(ending: str, cli: Cli) -> None:
+    pytest.importorskip("matplotlib")
+    assert cli("compare", *EVAL[1:4], "--plot", f"heatmap{ending}").code == 0
+    beginning = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF", "": b"\x89PNG"}[ending]
+    assert Path(f"heatmap{ending}").read_bytes().startswith(beginning)

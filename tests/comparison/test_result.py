@@ -637,3 +637,13 @@ def test_preferences_carry_their_parameters_in_their_names():
 def test_arguments_that_are_said_elsewhere_name_the_place(options, where):
     with pytest.raises(TypeError, match=f"compare: unexpected argument '{next(iter(options))}'; .*{where}"):
         irl.compare(QRELS, RUNS, **options)
+
+
+def test_markdown_marks_what_differs_from_a_baseline():
+    compared = irl.compare(QRELS, RUNS, "AP", baseline="fair")
+    _, _, *rows = cells(compared.to_markdown())
+    verdicts = compared.verdicts_by()
+    for run, cell in rows:
+        sign = {"better": "\\+", "worse": "-"}.get(verdicts.on(run, "fair") or "", "")
+        assert cell.replace("*", "").lstrip("-0.123456789") == sign.lstrip("-") or cell.endswith(sign)
+    assert {"better", "worse"} & {verdicts.on(run, "fair") for run in RUNS}

@@ -408,3 +408,11 @@ def test_what_counts_as_judged_is_said_once_for_ids_and_files_alike(tmp_path: Pa
     assert "bee-01" not in Judgments.from_qrels(both).restricted_to(["q01"]).doc_ids
     with pytest.raises(ValueError, match=r"^load: unknown queries 'some'; give 'relevant'"):
         irl.load(demo.qrels(), queries="some")
+
+
+def test_a_single_run_has_no_preferences_over_collections() -> None:
+    result = irl.benchmark({"c": {"q": {"d": 1}}}, {"c": {"a": {"q": {"d": 1.0}}}}, ["lexirecall"])
+    with pytest.raises(
+        ValueError, match=r"overall: a single run .'a'. has no preferences over others; add a run or a measure"
+    ):
+        result.overall()

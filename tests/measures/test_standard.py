@@ -44,6 +44,7 @@ from ir_measures.measures.base import Measure
 
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments
+from ir_lexirecall.measures import rankings
 from ir_lexirecall.measures.scoring import identical, is_standard, score, values
 from tests.conftest import collections, judged, retrieved
 
@@ -557,3 +558,21 @@ def test_parameters_out_of_range(measure: Measure, problem: str) -> None:
 def test_err_refuses_a_grade_above_4() -> None:
     with pytest.raises(ValueError, match="document 'a' of query 'q' has grade 5, above max_rel=4"):
         scored(ERR @ 10, {"q": {"a": 5}}, {"q": {"a": 1.0}})
+
+
+def test_logarithms_beyond_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = {"q": {f"d{i}": -float(i) for i in range(3000)}}
+    qrels = {"q": {f"d{i}": 1 for i in range(0, 3000, 7)}}
+    expected = hexadecimal(scored(nDCG, qrels, run))
+    monkeypatch.setattr(rankings, "_TABLE_DEPTH", 100)
+    assert hexadecimal(scored(nDCG, qrels, run)) == expected
+
+
+@pytest.mark.parametrize("top", [600, 2000, 1e6])
+def test_gains_beyond_the_range_of_a_float(top: float) -> None:
+    """With 2^g - 1 only the best document counts, as if all others had no gain."""
+    qrels = {"q": {"a": top, "b": top - 100, "c": 1}, "r": {"a": 2, "b": 1}}
+    run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}, "r": {"b": 2.0, "a": 1.0}}
+    actual = scored(nDCG(dcg="exp-log2"), qrels, run)
+    assert actual["q"] == pytest.approx(1 / math.log2(3), rel=1e-15)
+    assert actual["r"] == pytest.approx((1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)), rel=1e-15)

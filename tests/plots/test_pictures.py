@@ -11,6 +11,7 @@ import itertools
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ import pytest
 
 from ir_lexirecall import SignificanceTest
 from ir_lexirecall.comparison import Comparison
+from ir_lexirecall.plots import axes
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -366,3 +368,18 @@ def test_a_script_that_uses_pyplot_keeps_its_current_figure_and_settings() -> No
         "print(plt.get_fignums(), plt.gcf() is mine, dict(matplotlib.rcParams) == before)"
     )
     assert run_alone(code) == "[1] True True"
+
+
+def test_a_notebook_sees_its_pictures_though_it_imported_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    shown = []
+    pyplot = SimpleNamespace(figure=lambda **options: shown.append(matplotlib.figure.Figure(**options)) or shown[-1])
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setattr(axes, "_pyplot", lambda: pyplot)
+    assert new_axes(None, (3, 2)).figure is shown[0]
+    drawn = []
+    other = threading.Thread(target=lambda: drawn.append(new_axes(None, (3, 2))))
+    other.start()
+    other.join()
+    assert len(drawn) == len(shown) == 1
+    assert drawn[0].figure is not shown[0]

@@ -1071,3 +1071,21 @@ def test_systems_that_are_hardly_judged_are_said() -> None:
     partly = one.assign(docno=["d0", "d1", *map(str.upper, docs[2:])])
     with pytest.warns(UserWarning, match="^two: 20% of its first 10 documents are judged, 100% of the other runs'"):
         pt.lexirecall.Experiment([one, partly], topics, qrels, ["map"], names=["one", "two"])
+
+
+def test_a_frame_yields_to_the_file_that_is_reused(tmp_path: Path) -> None:
+    """PyTerrier reads a file of the system's name also where the system is a frame."""
+    call = {"save_dir": str(tmp_path), "save_mode": "reuse", "names": ["one", "two"]}
+    first = outcome(pt.lexirecall.Experiment, lambda calls: transformers(calls)[:2], ["map"], **call).result
+    second = outcome(pt.lexirecall.Experiment, lambda _: [frame("c"), frame("d")], ["map"], **call).result
+    assert_frame_equal(first, second)
+
+
+@pytest.mark.parametrize("names", [["v", "v", "w", "w"], ["0: v", "v", "v", "w"]], ids=["pairs", "numbered"])
+def test_baselines_of_the_same_name_are_told_apart(names: list[str]) -> None:
+    table = outcome(pt.lexirecall.Experiment, interleaved, ["map"], names=names, baseline=[0, 1]).result
+    brute = brute_force(interleaved)
+    first, second = [column for column in table if column.startswith(f"{PREF} (")]
+    assert first != second
+    assert table[first].tolist() == pytest.approx(brute.means(baseline=0))
+    assert table[second].tolist() == pytest.approx(brute.means(baseline=1))

@@ -7,6 +7,7 @@ import datetime
 import hashlib
 import json
 import re
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -385,3 +386,48 @@ def test_with_a_margin_the_p_is_that_of_the_verdict(tmp_path: Path) -> None:
         expected = row[columns[row["verdict"]]] if row["verdict"] in columns else np.nan
         np.testing.assert_equal(shown.loc[run, "p_of_verdict"], expected)
     assert "hollow: within margin (2), undecided (1)" in result.plot_differences().get_title(loc="left")
+
+
+def test_long_names_of_measures_are_short_with_the_full_name_at_hand() -> None:
+    name, short = "TOMA(aspects={'credibility':2,'relevance':3})@10", "TOMA(aspects=...)@10"
+    runs = {run: demo.run(run) for run in ("overlap", "bm25", "ql")}
+    page = root(Report(irl.compare("lexirecall/demo", runs, [name, "AP", "lexirecall"])).html())
+    heads = page.xpath("//*[self::th or self::h2 or self::h3]")
+    named = [head for head in heads if short in head.text_content()]
+    assert len(named) >= 6
+    cards = page.xpath("//article[h3]")
+    assert [card.findtext("p/code") for card in cards if card.findtext("h3") == short] == [name]
+    assert all(head.get("title") == name for head in named if head.get("scope") == "col")
+    assert not [head for head in heads if name in head.text_content()]
+    assert {head.get("data-column") for head in page.xpath("//th[@data-column]")} >= {name}  # what CSV has
+    assert name not in page.xpath("//section[@id='summary']")[0].text_content()
+
+
+def test_only_results_can_be_reported(small: Comparison) -> None:
+    with pytest.raises(ValueError, match="expected what compare or benchmark gave, got 'DataFrame'"):
+        Report(pd.DataFrame({"AP": [1.0]}))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="details must be at least 0"):
+        Report(small, details=-1)
+
+
+def test_every_preference_can_be_reported() -> None:
+    runs = {name: demo.run(name) for name in ("bm25", "ql")}
+    names = ["lexiprecision", "rrlexiprecision", "invrpp", "dcgrpp", "dominance"]
+    result = irl.compare(demo.qrels(), runs, names, baseline="ql", test=irl.SignificanceTest("t", correction=None))
+    page = Report(result, date=DATE).html()
+    for name in names:
+        expected = result.table(name).drop(columns=["criterion", "mean_a", "mean_b"])
+        same_numbers(table(page, f"Differences by {name}, a row per pair of runs"), expected)
+    assert "the baseline ql" in text_of(page, ".//section[@id='ranking']")
+    assert all(card.find_class("title") for card in root(page).find_class("card"))
+
+
+def test_a_folder_that_is_not_there_is_named(small: Comparison, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"report\.html: there is no folder '.*none' to write into"):
+        Report(small).write(tmp_path / "none" / "report.html")
+
+
+def test_a_missing_package_is_named(small: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ModuleNotFoundError, match=r"(?i)a report needs jinja2: .*\(pip install '\.\[report\]'\)"):
+        Report(small).html()
