@@ -99,8 +99,8 @@ def Experiment(
             None or an empty list: none; then systems need not rank documents, and where one does not, there is no
             ``Comparison``.
         margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds
-            the columns ``AP verdict``, ``AP worse p-value``, ``AP better p-value``, ``AP within p-value`` and
-            ``AP not worse p-value``.
+            the columns ``AP verdict (corrected)`` and, for worse, better, within and not worse, as in
+            ``AP worse p-value (one-sided, corrected)``: ``AP p-value`` beside them is two-sided and uncorrected.
         cluster: as in ``ir_lexirecall.compare``; with ``cluster`` the p-values of all columns are those of groups.
         predicted: as in ``ir_lexirecall.compare``: judgments of all topics by a program, with PyTerrier's column names
             or a file. All topics must be run, so that it does not go with ``filter_by_qrels``.

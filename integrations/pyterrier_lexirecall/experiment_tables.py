@@ -28,13 +28,13 @@ KINDS = {"+": "wins", "-": "losses", "p-value": "p", "reject": "verdict", "p-val
 """What ``pt.Experiment`` says of a difference to the baseline, and the columns of ``Comparison.table()`` with it."""
 
 WITH_MARGIN = {
-    "verdict": "verdict",
-    "worse p-value": "worse_p",
-    "better p-value": "better_p",
-    "within p-value": "within_p",
-    "not worse p-value": "not_worse_p",
+    "verdict (corrected)": "verdict",
+    "worse p-value (one-sided, corrected)": "worse_p",
+    "better p-value (one-sided, corrected)": "better_p",
+    "within p-value (one-sided, corrected)": "within_p",
+    "not worse p-value (one-sided, corrected)": "not_worse_p",
 }
-"""What a margin adds to these."""
+"""What a margin adds to these; ``pt.Experiment``'s own p-value beside them is two-sided and uncorrected."""
 
 
 def readable(metric: Any) -> Any:
@@ -222,7 +222,7 @@ class Tables:
         unknown = self._unknown_against(baseline)
         for kind in (*KINDS, *WITH_MARGIN):
             if kind in found and (self.corrected or kind not in ("reject", "p-value corrected")):
-                nothing = {"reject": False, "verdict": None}.get(kind, np.nan)
+                nothing = {"reject": False, "verdict (corrected)": None}.get(kind, np.nan)
                 yield kind, np.where(unknown, nothing, found[kind]) if unknown.any() else found[kind]
 
     def _ending(self, baseline: int | None) -> str:

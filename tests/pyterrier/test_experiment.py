@@ -498,9 +498,10 @@ def test_margins(plan: str) -> None:
             rows = compared.table(criterion).set_index("run_a").reindex(names)
             column = f"pref:{criterion}" if criterion == "lexirecall" else criterion
             p_values = {
-                f"{what} p-value": f"{what.replace(' ', '_')}_p" for what in ("worse", "better", "within", "not worse")
+                f"{what} p-value (one-sided, corrected)": f"{what.replace(' ', '_')}_p"
+                for what in ("worse", "better", "within", "not worse")
             }
-            for kind, ours in {"verdict": "verdict", **p_values}.items():
+            for kind, ours in {"verdict (corrected)": "verdict", **p_values}.items():
                 got = table[f"{column} {kind} ({names[place]})"]
                 pd.testing.assert_series_equal(got, rows[ours], check_exact=True, check_index=False, check_names=False)
             assert table[f"{column} p-value ({names[place]})"].dropna().tolist() == rows["p"].dropna().tolist()

@@ -1,0 +1,61 @@
+"""What is said of differences that are skewed, of groups of which one dominates, and of best sets beside verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import ir_lexirecall as irl
+
+
+def values(**runs: np.ndarray) -> pd.DataFrame:
+    rows = [(run, f"q{q:03}", x) for run, xs in runs.items() for q, x in enumerate(xs.tolist())]
+    return pd.DataFrame(rows, columns=["run", "query_id", "AP"])
+
+
+def test_a_verdict_that_skewness_could_undo_has_a_caveat() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.3, 0.6, 60)
+    loses_rarely = base + rng.uniform(-0.01, 0.02, 60)
+    loses_rarely[7] -= 0.2
+    result = irl.compare(values=values(base=base, new=loses_rarely), baseline="base", margin=0.05)
+    assert result.verdicts()["verdict"].tolist() == ["within margin"]
+    assert any("a skewness of -" in note and "60 queries" in note for note in result.diagnostics)
+    symmetric = irl.compare(values=values(base=base, new=base + rng.normal(0, 0.01, 60)), baseline="base", margin=0.05)
+    assert not any("skew" in note for note in symmetric.diagnostics)
+
+
+def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
+    rng = np.random.default_rng(0)
+    base = rng.uniform(0.3, 0.6, 20)
+    new = values(base=base, new=base + rng.normal(0, 0.01, 20))
+    result = irl.compare(values=new, baseline="base", margin=0.05)
+    assert any("rests on 20 queries; where differences are skewed" in note for note in result.diagnostics)
+    assert not any("rests on" in note for note in result.with_test("randomisation").diagnostics)
+
+
+def test_a_group_that_dominates_is_named() -> None:
+    rng = np.random.default_rng(0)
+    table = values(base=rng.random(40), new=rng.random(40))
+    sizes = {"large": 20, "b": 4, "c": 4, "d": 4, "e": 4, "f": 4}
+    groups = dict(zip(sorted(set(table["query_id"])), np.repeat(list(sizes), list(sizes.values())), strict=True))
+    result = irl.compare(values=table, groups=groups, cluster=True)
+    assert any(note.startswith("Group large holds 20 of 40 queries") for note in result.diagnostics)
+    assert result.table()["ci_low"].isna().all()
+    assert any("An interval is given only where" in note for note in result.diagnostics)
+
+
+def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_explained() -> None:
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.3, 0.6, 40)
+    gains = {f"r{i}": base + rng.normal(0.008 * i, 0.04, 40) for i in range(8)}
+    for seed in range(40):
+        gains["leader"] = base + np.random.default_rng(seed).normal(0.08, 0.05, 40)
+        result = irl.compare(values=values(**gains))
+        best = result.best_set().set_index("run")["may_be_best"]
+        leader, verdicts = result.best_set()["run"][0], result.verdicts_by()
+        explained = "Some run is left out that is not significantly different from the leader" in str(result)
+        assert explained == any(not best[run] and verdicts.on(leader, run) == "undecided" for run in best.index)
+        if explained:
+            return
+    raise AssertionError("no best set left out a run that does not differ significantly")
