@@ -21,7 +21,7 @@ from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed|systems|enumerations|label_loss|further)\.py"  # a maker of files; what papers share
+NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed|systems|enumerations|label_loss|further|unanimity)\.py"  # a maker of files; what papers share
 SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = (
     "pyterrier_pipelines",

@@ -154,7 +154,7 @@ TUTORIALS = {
 
 def test_there_are_the_tutorials_and_the_papers() -> None:
     assert {Path(page).stem for page in GALLERY if page.startswith("gallery/tutorials/")} == TUTORIALS
-    shared = {"enumerations", "further", "label_loss", "printed", "recommenders", "systems"}
+    shared = {"enumerations", "further", "label_loss", "printed", "recommenders", "systems", "unanimity"}
     papers = {path.stem for path in ROOT.glob("examples/papers/*.py")} - shared
     assert {Path(page).stem for page in GALLERY if page.startswith("gallery/papers/")} == papers
 
