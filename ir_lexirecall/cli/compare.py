@@ -27,7 +27,7 @@ from ir_lexirecall.cli.arguments import (
 )
 from ir_lexirecall.cli.output import Page, add_output, emit, save_picture
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria
+from ir_lexirecall.comparison.comparing import compare_runs, compare_values, parse_criteria, with_predicted_values
 from ir_lexirecall.comparison.design import Design, groups_of
 from ir_lexirecall.comparison.gating import RULES, gate
 from ir_lexirecall.data.judgments import Judgments
@@ -55,7 +55,8 @@ def add_compare(commands: Any) -> Parser:
     parser.add_argument(
         "--predicted",
         metavar="FILE",
-        help="judgments of all queries by a program; QRELS are then those of people, for a random sample of at least 10",
+        help="judgments of all queries by a program (with --values: values from them); QRELS are then those of people, for a "
+        "random sample of at least 10",
     )
     parser.add("groups", "cluster", "margin", *TEST)
     parser.add_argument(
@@ -144,11 +145,12 @@ def compared(options: argparse.Namespace, by: list[Any], inputs: Inputs | None, 
     """The comparison that the options ask for: of runs, or of values that another program computed."""
     predicted = getattr(options, "predicted", None)
     design = Design(options.baseline, parse_margin(options.margin), significance_test(options), cluster=options.cluster)
-    design.check_given(options.groups, predicted, options.values)
+    design.check_given(options.groups, predicted)
     if inputs is None:
         values = options.values[0] if len(options.values) == 1 else list(options.values)
         costs, missing = options.smaller_is_better, options.missing or "error"
-        return compare_values(values, by or None, costs, design, options.groups, missing)
+        result = compare_values(values, by or None, costs, design, options.groups, missing)
+        return result if predicted is None else with_predicted_values(result, predicted, by or None, costs)
     by_program = None if predicted is None else Judgments.from_qrels(predicted)
     design = replace(design, groups=groups_of(options.groups, inputs.judgments.query_ids))
     criteria, empty = parse_criteria(by), options.allow_empty

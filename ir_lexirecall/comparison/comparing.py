@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Ints
-from ir_lexirecall._util.errors import entry
+from ir_lexirecall._util.errors import entry, naming, shown_names
 from ir_lexirecall.comparison.criteria import Criterion, MeasureCriterion, PreferenceCriterion
 from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
 from ir_lexirecall.comparison.result import Comparison
@@ -75,7 +75,7 @@ def compare(
     test: str | SignificanceTest | None = None,
     values: ValuesLike | None = None,
     smaller_is_better: str | Iterable[str] | None = None,
-    predicted: QrelsLike | None = None,
+    predicted: QrelsLike | ValuesLike | None = None,
     groups: GroupsLike | None = None,
     cluster: bool = False,
     allow_empty: bool = False,
@@ -107,6 +107,7 @@ def compare(
         predicted: judgments by a program, such as a language model, of all queries; ``qrels`` are then those of people, for at
             least 10 of these queries, *drawn at random*. Differences, intervals and p-values use both (prediction-powered inference:
             what the program gets wrong on the sample is taken off), by a t-test; ``table()`` gains ``rho`` and ``n_effective``.
+            With ``values``, those of all queries by the program's judgments, in the same form, of the same runs and measures.
             By a preference, a query without relevant documents is a tie. Means stay those of people's queries, so that ``difference``, the
             estimate that the interval belongs to, is not the difference of two means.
         groups: the group of each query (its type, language, user, session): a mapping, a table with ``query_id`` and one more
@@ -139,17 +140,18 @@ def compare(
     0        AP     1       0       0.085
     """
     design = Design(run_name(baseline), margin, SignificanceTest.by_name(test), cluster=cluster)
-    design.check_given(groups, predicted, values)
+    design.check_given(groups, predicted)
     if values is not None:
         if qrels is not None or runs is not None:
             raise ValueError("give qrels and runs, or values, not both")
-        return compare_values(values, by, smaller_is_better, design, groups)
+        result = compare_values(values, by, smaller_is_better, design, groups)
+        return result if predicted is None else with_predicted_values(result, predicted, by, smaller_is_better)
     if qrels is None or runs is None:
         raise ValueError("give qrels and runs, or values=")
     refuse_costs(smaller_is_better)
     judgments = Judgments.from_qrels(qrels)
     design = replace(design, groups=groups_of(groups, judgments.query_ids, qrels))
-    by_program = None if predicted is None else Judgments.from_qrels(predicted)
+    by_program = None if predicted is None else Judgments.from_qrels(cast(QrelsLike, predicted))
     criteria = parse_criteria("lexirecall" if by is None else by)
     result = compare_runs(judgments, runs, criteria, design, by_program, allow_empty=allow_empty)
     for by_judge in (result, result.predicted):
@@ -242,6 +244,33 @@ def compare_values(
     wanted, asked = asked_values(by, smaller_is_better)
     table = read_values(values, missing=missing, **asked)
     return comparison_of_values(table, wanted, design, groups, values)
+
+
+def with_predicted_values(
+    result: Comparison, predicted: Any, by: CriteriaLike | None, smaller_is_better: str | Iterable[str] | None
+) -> Comparison:
+    """A comparison of values from people's judgments, sharpened by values from a program's judgments of more queries.
+
+    Raises:
+        ValueError: ``predicted`` are of other runs, lack a measure, or a value is missing; and what ``Comparison`` refuses.
+    """
+    criteria = list(result.by) if by is None else by
+    with naming("predicted"):
+        every = compare_values(predicted, criteria, smaller_is_better, Design(test=result.test), None)
+    if set(every.runs) != set(result.runs):
+        other = sorted(set(every.runs) ^ set(result.runs))
+        raise ValueError(f"predicted holds values of other runs than values: {shown_names(other)} in one of them only")
+    for which, comparison in (("values", result), ("predicted", every)):
+        for name, criterion in comparison.by.items():
+            if len(criterion.query_ids) < len(comparison.query_ids):
+                raise ValueError(f"{which}: {name} has no values of some queries; a random sample counts as a whole")
+    order = [every.runs.index(run) for run in result.runs]
+    sorted_by = {
+        name: replace(criterion, values=criterion.values[order], means=criterion.means[order])
+        for name, criterion in every.by.items()
+        if isinstance(criterion, MeasureCriterion)
+    }
+    return replace(result, predicted=replace(every, runs=result.runs, by=sorted_by, given=None))
 
 
 def asked_values(

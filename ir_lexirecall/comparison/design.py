@@ -31,7 +31,7 @@ class Design:
     groups: QueryGroups | None = None
     cluster: bool = False
 
-    def check_given(self, groups: object, predicted: object = None, values: object = None) -> None:
+    def check_given(self, groups: object, predicted: object = None) -> None:
         """Refuse groups as units where there are none, or for a test that cannot, and what predicted judgments do not go with."""
         if groups is not None and predicted is not None:
             raise ValueError("predicted judgments sharpen what is said of all queries; leave groups out")
@@ -39,10 +39,6 @@ class Design:
             raise ValueError("cluster=True takes groups of queries as units of the tests; pass groups=")
         if self.cluster:
             replace(self.test, groups=())
-        if values is not None and predicted is not None:
-            raise ValueError(
-                "predicted is about rankings, of which values say nothing; leave it out, or give qrels and runs"
-            )
 
     def check_runs(self, runs: Any, least: int = 2) -> None:
         """Refuse runs that are no mapping of at least so many, or lack the baseline, before any is read."""

@@ -379,7 +379,7 @@ class Comparison(Remembers):
         better mean, is above alpha. With few queries that does not hold for a run that wins rarely by much: where no such win is among
         the queries, nothing tells of it (a run that gains .8 on a tenth of the queries is kept in .78 of simulations with 10 queries, in
         .94 with 25). By the studentised bootstrap of the largest difference to any other run; of more than 5,000 ``n_resamples`` it
-        takes half, but at least 5,000.
+        takes half, but at least 5,000. Predicted judgments do not sharpen it: it looks at people's queries alone.
 
         Args:
             alpha: 1 - confidence; by default that of the comparison.

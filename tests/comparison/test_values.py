@@ -77,7 +77,6 @@ def test_what_needs_rankings_says_so(ask: Callable[[Comparison], Any], from_valu
             {"by": "lexirecall"},
             "the preference 'lexirecall' compares rankings, of which values say nothing; name measures",
         ),
-        ({"predicted": {"q": {"d": 1}}}, "predicted is about rankings"),
         ({"qrels": {"q": {"d": 1}}}, "give qrels and runs, or values, not both"),
         ({"values": None}, "give qrels and runs, or values="),
         ({"by": "nDCG"}, r"values: no values of 'nDCG'; there are AP, P@5"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from scipy import stats
 from simulations.judging import coverage, coverage_of_preferences, false_decisions, false_decisions_of_any
 
 from ir_lexirecall import compare
+from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
 from ir_lexirecall.judging.predicted import (
     e_holm,
@@ -133,6 +136,37 @@ def test_a_comparison_with_predictions_says_what_the_formula_says() -> None:
             assert row.difference == row.estimate == result.matrix(by).loc[row.run_a, row.run_b]
             assert row.difference == -result.matrix(by).loc[row.run_b, row.run_a]
     assert "predicted" not in {name for name, fact in people.provenance.items() if fact is not None}
+
+
+def values_of(result: Comparison, runs: list[str]) -> dict[str, dict[str, dict[str, float]]]:
+    tables = {by: result.per_query(by) for by in result.criteria}
+    return {r: {q: {by: t.loc[q, r] for by, t in tables.items()} for q in result.query_ids} for r in runs}
+
+
+def test_values_from_two_judges_say_what_their_judgments_say() -> None:
+    by = ["nDCG@5", "AP"]
+    people, program = compare(HUMAN, RUNS, by), compare(PREDICTED, RUNS, by)
+    of_program = values_of(program, ["z", "x", "y"])  # the order of runs does not matter
+    result = compare(values=values_of(people, ["x", "y", "z"]), predicted=of_program)
+    expected = compare(HUMAN, RUNS, by, predicted=PREDICTED).table()
+    pd.testing.assert_frame_equal(result.table(), expected[result.table().columns], check_exact=False, atol=1e-12)
+    assert "12 queries that people judged are worth" in result.summary()
+    one = compare(values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y")
+    assert one.table()["n_effective"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda v: {run: v[run] for run in "xy"}, "predicted holds values of other runs than values: z"),
+        (lambda v: {r: {q: {"P@5": 0.1} for q in of_run} for r, of_run in v.items()}, "predicted: .*no values of"),
+        (lambda v: {r: dict(list(of_run.items())[:5]) for r, of_run in v.items()}, "has no predicted judgments"),
+    ],
+)
+def test_predicted_values_that_do_not_fit_are_refused(change: Any, said: str) -> None:
+    people, program = (values_of(compare(qrels, RUNS, "AP"), ["x", "y", "z"]) for qrels in (HUMAN, PREDICTED))
+    with pytest.raises(ValueError, match=said):
+        compare(values=people, predicted=change(program))
 
 
 @pytest.mark.parametrize("by", ["lexirecall", "rpp", "P@1"])
