@@ -181,7 +181,7 @@ def _on_skewness(result: Comparison, tested: list[str]) -> list[Note]:
             if queries < SKEWED:
                 sentence = (
                     f"{name}: {verdict} rests on {count(queries, result.unit)}; where differences are skewed, one-sided tests of fewer than "
-                    f"{SKEWED} are wrong in up to twice as many cases as they say."
+                    f"{SKEWED} are wrong about twice as often as they say, on some pairs more often."
                 )
                 notes.append(Note(sentence, WEAK))
                 break
