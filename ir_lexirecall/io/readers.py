@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ir_lexirecall._util import engine
 from ir_lexirecall._util.errors import needs
 from ir_lexirecall._util.lazy import polars as pl
@@ -139,9 +141,11 @@ def _qrels_of_text(path: str) -> pl.DataFrame:
         with open(content_path(path), "rb") as stream:
             stream.seek(max(0, os.path.getsize(content_path(path)) - 64))
             end = stream.read()
-        last, *others = (f"{grade:g}" for grade in [table["relevance"][-1], *table["relevance"].unique().to_list()])
-        longer = [grade for grade in others if grade != last and grade.startswith(last)]
-        if longer and end.endswith((f" {last}".encode(), f"\t{last}".encode())):
+        grades = table["relevance"].to_numpy()
+        last = f"{grades[-1]:g}"
+        cut = end.endswith((f" {last}".encode(), f"\t{last}".encode()))
+        longer = [g for g in map("{:g}".format, np.unique(grades) if cut else ()) if g != last and g.startswith(last)]
+        if longer:
             raise ValueError(
                 f"{path}: the file ends with the grade {last}, without an end of line: was it cut? Others are {longer[0]}; write it "
                 "again, or end its last line"

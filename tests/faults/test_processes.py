@@ -167,12 +167,41 @@ def test_a_fork_while_another_thread_computes_what_is_cached(expected: dict[str,
     assert docs == "['a']"
 
 
+@forks
+def test_a_fork_while_other_threads_evaluate(folder: str, expected: dict[str, str]) -> None:
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            outcome("files", folder)
+            outcome("compare", folder)
+
+    others = [threading.Thread(target=work) for _ in range(3)]
+    for other in others:
+        other.start()
+    try:
+        for _ in range(5):
+            for name in ("files", "frames", "compare"):
+                assert in_fork(lambda name=name: outcome(name, folder)) == expected[name]
+    finally:
+        stop.set()
+        for other in others:
+            other.join()
+
+
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_pools(method: str, folder: str, expected: dict[str, str]) -> None:
     names = [name for name in CASES for _ in range(2)]
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method)) as pool:
         found = list(pool.map(outcome, names, [folder] * len(names), timeout=5 * _PATIENCE))
     assert found == [expected[name] for name in names]
+
+
+def test_joblib(folder: str, expected: dict[str, str]) -> None:
+    joblib = pytest.importorskip("joblib")
+    for backend in ("loky", "multiprocessing", "threading"):
+        found = joblib.Parallel(2, backend=backend)(joblib.delayed(outcome)(name, folder) for name in CASES)
+        assert dict(zip(CASES, found, strict=True)) == expected
 
 
 def test_eight_threads(folder: str, expected: dict[str, str]) -> None:
