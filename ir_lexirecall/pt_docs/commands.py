@@ -41,7 +41,7 @@ def files() -> Iterator[Path]:
 
 
 def write_files(folder: Path) -> None:
-    """Write the embedded collection as the files of ``files``; ``main.run`` and ``branch.run`` are ``bm25`` and ``bm25_rerank``.
+    """Write the embedded collection as the files of ``files``; ``main.run``, ``release.run`` are ``bm25``, ``branch.run`` ``bm25_rerank``.
 
     ``bm25.eval`` and ``ql.eval`` are what ``trec_eval -q`` prints.
     """
@@ -49,7 +49,7 @@ def write_files(folder: Path) -> None:
     (folder / "runs" / "lexirecall-demo").mkdir(parents=True)
     for name in demo.RUNS:
         shutil.copy(folder / f"{name}.run", folder / "runs" / "lexirecall-demo")
-    for name, run in (("main", "bm25"), ("branch", "bm25_rerank")):
+    for name, run in (("main", "bm25"), ("branch", "bm25_rerank"), ("release", "bm25")):
         shutil.copy(folder / f"{run}.run", folder / f"{name}.run")
     for name, groups in (("types", 3), ("users", 6)):
         lines = [
