@@ -319,7 +319,7 @@ def label_weights(
     power = 2 if distance == "euclidean" else 1
     parts = {}  # each label's share in the distance, in integers
     for a, values in embedding.items():
-        shares = [int((max(values) - value) * unit) ** power for value in values]
+        shares = [int((values[-1] - value) * unit) ** power for value in values]  # lowest first: the last is the best
         parts[a] = np.array(shares, dtype=np.int64 if max(shares) < 2**48 else object)
     merge: Any = np.maximum if distance == "chebyshev" else np.add
 
