@@ -107,7 +107,7 @@ def in_short(page: str, name: str) -> tuple[str, str]:
     """A page of a paper with its pictures and verdicts, without the code and the rest of the output; and the whole output."""
     printed = "\n".join(textwrap.dedent(text).strip("\n") for text in _OUTPUT.findall(page)) + "\n"
     links = f":download:`The whole output <{name}.txt>`; the script can be downloaded below.\n\n"
-    told = f".. code-block:: none\n\n{textwrap.indent(verdicts(printed), '    ')}\n\n"
+    told = f".. code-block:: none\n\n{textwrap.indent(verdicts(printed), '    ')}\n\n" if printed.strip() else ""
     page = _OUTPUT.sub("", _CODE.sub("", page))
     before, footer, after = page.partition(".. rst-class:: sphx-glr-timing")
     return f"{before}{links}{told}{footer}{after}", printed
