@@ -149,6 +149,7 @@ class Benchmark(Remembers, Mapping[str, Comparison]):
         return {
             "collections": list(self.results),
             "criteria": self.criteria,
+            "direction": self._first.provenance["direction"],
             "queries": {name: len(result.query_ids) for name, result in self.results.items()},
             "baseline": self.baseline,
             "test": self._first.provenance["test"],
@@ -175,7 +176,7 @@ class Benchmark(Remembers, Mapping[str, Comparison]):
     def overall(self, over: str | None = None) -> pd.DataFrame:
         """What holds over all collections: a row per criterion and run, each collection counting once.
 
-        Columns: ``criterion``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
+        Columns: ``criterion``, and ``direction`` as in ``Comparison.means``, ``run``; the macro ``mean`` (of a preference: over all other runs) with its interval ``ci_low``,
         ``ci_high``; ``mean_rank`` over collections, 1 the best; the interval of the run's rank by its macro mean,
         ``rank_low``, ``rank_high``, which holds for all runs at once and where many are nearly equal (of so many resamples as
         ``Comparison.best_set``); ``rank_from``, ``rank_to``: from where to where 1 - alpha of the resamples put it. With a
@@ -281,8 +282,10 @@ class Benchmark(Remembers, Mapping[str, Comparison]):
         low, high = cut_at_range(low, high, self.criterion(by).range, self.values_of(by))
         rank_low, rank_high = rank_intervals(self._deviations(by, over), alpha)
         rank_from, rank_to = inference.rank_interval(sign * resamples.mean, alpha)
-        columns: dict[str, Any] = {
-            "criterion": by,
+        columns: dict[str, Any] = {"criterion": by}
+        if directions := self._first.provenance["direction"]:
+            columns["direction"] = directions.get(by, "")
+        columns |= {
             "run": self.runs,
             "mean": mean,
             "ci_low": low,

@@ -291,6 +291,10 @@ def asked_values(
         raise ValueError(f"smaller_is_better must name measures, not {smaller_is_better!r}")
     costs = [smaller_is_better] if isinstance(smaller_is_better, str) else list(smaller_is_better or ())
     costs = [(wanted or {}).get(str(name), str(name)) for name in costs]
+    if wanted and (beside := [name for name in costs if name not in wanted.values()]):
+        raise ValueError(
+            f"smaller_is_better names {beside[0]!r}, which is not among what is compared: {', '.join(wanted)}"
+        )
     return wanted, {"measures": None if wanted is None else [*wanted.values()], "smaller_is_better": costs}
 
 

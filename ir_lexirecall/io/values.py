@@ -16,6 +16,7 @@ import numpy as np
 from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
+from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.known_measures import known
 from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.io.value_cells import (
@@ -436,7 +437,7 @@ def _refuse_values(cells: Cells, names: set[str]) -> None:
     for name in [name for name in dict.fromkeys(cells.measure) if name in names]:
         of_measure = known(name)
         low, high = (-np.inf, np.inf) if of_measure is None else of_measure[:2]
-        slack = 1e-9 * max(1.0, *(abs(end) for end in (low, high) if np.isfinite(end)), 1.0)
+        slack = DIFFERENCE * max((abs(end) for end in (low, high) if np.isfinite(end)), default=0.0)
         outside = np.isinf(cells.value) | (cells.value < low - slack) | (cells.value > high + slack)
         bad = np.flatnonzero((cells.measure == name) & outside)
         if not len(bad):
@@ -451,5 +452,5 @@ def _refuse_values(cells: Cells, names: set[str]) -> None:
             cure = f"its values are at {' and at '.join(ends)}; is it another measure? Call it otherwise"
         raise ValueError(
             f"{cells.place(int(bad[0]))}: the {name} of run {cells.run[bad[0]]!r} for query {cells.query_id[bad[0]]!r} is "
-            f"{value:g}; {cure}{and_more(len(bad) - 1)}"
+            f"{value:.12g}; {cure}{and_more(len(bad) - 1)}"
         )

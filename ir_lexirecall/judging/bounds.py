@@ -349,6 +349,8 @@ def refuse_or_warn_of(lacking: list[str], asked: int) -> None:
     if not lacking:
         return
     said = f"no proven algorithm bounds {shown_names(lacking)}"
+    if any(name.startswith(("LexiRecall", "LR")) for name in lacking):
+        said += "; compare bounds the preference lexirecall, whose order theirs is"
     if len(lacking) == asked:
         raise ValueError(said)
     warn(said)

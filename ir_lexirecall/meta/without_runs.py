@@ -18,7 +18,7 @@ from ir_lexirecall._util.arrays import Floats, Ints
 from ir_lexirecall._util.errors import check_choice, check_integers, check_number
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
-from ir_lexirecall._util.rounding import SUM
+from ir_lexirecall._util.rounding import same
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.parsing import MeasuresLike
 from ir_lexirecall.measures.tse import TSE
@@ -388,7 +388,7 @@ def balancing_index(
     than the second (Algorithm 1 of the source); 0 where there is none. Both rankings belong to one topic with one document
     of the top grade and n of the lowest relevant one, so that measures that know all relevant documents normalise alike. Where
     a measure's smaller value is better, the first ranking must score no less than the second. Values are floats: those that
-    differ by 1e-12 at most count as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1).
+    differ by 1e-12 of themselves at most count as equal (so RBP with p = 0.5 has B = 2 for n > 40, where p^n is lost, and not 1).
     A small B(n) means a top-heavy measure.
 
     Args:
@@ -455,7 +455,7 @@ def _balance(measure: IRMeasure, n: int, top: float, lowest: float) -> int:
         rank = np.concatenate([rank, np.zeros((len(first), 1), dtype=np.int64)], axis=1)  # the top document is missing
         query = np.repeat(np.arange(len(first)), n + 1)
         tails = better(query, rank.ravel(), np.tile(np.r_[low, top], len(first)), len(first))
-        enough = one <= tails + SUM * max(1.0, abs(one))
+        enough = (one <= tails) | same(one, tails)
         if enough.any():
             return int(first[np.argmax(enough)])
     return 0

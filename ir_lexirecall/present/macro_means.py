@@ -20,6 +20,7 @@ from ir_lexirecall.present.standings import (
     SIGNS,
     MacroStanding,
     against_words,
+    direction_words,
     directions,
     how_resampled,
     titled,
@@ -173,9 +174,13 @@ def benchmark_table(result: Benchmark, over: str | None = None, places: int = PL
         rows = zip(table[value], table[low], table[high], strict=True)
         return (number_and_interval(float(mean), float(start), float(end), places) for mean, start, end in rows)
 
-    costs = {name: result.criterion(name).smaller_is_better for name in parts}
-    best = [mark for name, part in parts.items() for mark in best_marks(part["mean"], smaller_is_better=costs[name])]
-    add("criterion", map(str, table["criterion"]), False)
+    criteria = {name: result.criterion(name) for name in parts}
+    best = [
+        mark
+        for name, part in parts.items()
+        for mark in best_marks(part["mean"], smaller_is_better=criteria[name].smaller_is_better)
+    ]
+    add("criterion", (name + direction_words(criteria[name]) for name in map(str, table["criterion"])), False)
     add("run", map(str, table["run"]), False)
     add("mean (interval)", intervals("mean", "ci_low", "ci_high"), marks=best)
     add("mean rank", (f"{value:.2f}" for value in table["mean_rank"]))

@@ -253,6 +253,7 @@ COSTS = [
     "perplexity",
     "error_rate",
 ]
+COSTS += ["word error rate", "Character Error Rate", "root_mean_square_error", "errors", "bpb"]
 COSTS += ["ErrorRate", "hallucination", "WER", "cer", "MSE@10", "time"]
 
 
@@ -274,6 +275,8 @@ def test_of_unknown_measures_the_larger_value_is_assumed_to_be_better(tmp_path: 
     for said in (result.summary(), result.to_markdown(), page, irl.benchmark(values={"a": renamed("zeal")}).summary()):
         assert "arger is better (assumed)" in said
     assert irl.compare(values=renamed("faithfulness")).provenance["direction"] is None
+    for either in ("memory", "bias", "power"):  # costs, or what a model is good at
+        assert irl.compare(values=renamed(either)).provenance["direction"] == {either: "larger is better (assumed)"}
 
 
 @pytest.mark.parametrize("name", ["zeal", "mine"])
@@ -293,5 +296,9 @@ def test_costs_that_are_not_there_are_refused(function: Callable[..., Any]) -> N
     name, values = function.__name__, renamed("zeal") if function is irl.compare else {"a": renamed("zeal")}
     with pytest.raises(ValueError, match=rf"{name}: .*smaller_is_better: .* no measure 'zest'; there are .*zeal"):
         function(values=values, smaller_is_better="zest")
+    with pytest.raises(
+        ValueError, match=rf"{name}: smaller_is_better names 'zest', which is not among what is compared: mine"
+    ):
+        function(values=values, by={"mine": "zeal"}, smaller_is_better="zest")
     with pytest.raises(ValueError, match="smaller_is_better is about values="):
         function(demo.qrels(), demo.runs(), "AP", smaller_is_better="AP")

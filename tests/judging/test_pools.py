@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP
 
-from ir_lexirecall import compare, demo
+from ir_lexirecall import compare, demo, judgment_bounds
 from ir_lexirecall.data.alignment import align
 from ir_lexirecall.data.judgments import Judgments, load
 from ir_lexirecall.data.pools import Pool
@@ -132,3 +132,8 @@ def test_a_table_of_bounds_has_a_row_per_criterion_and_pair() -> None:
     assert table.attrs["no_algorithm"] == ["dominance"]
     with pytest.raises(ValueError, match="no proven algorithm bounds dominance"):
         result.bounds("dominance", depth=20)
+
+
+def test_measures_without_bounds_name_the_preference_that_has_them() -> None:
+    with pytest.raises(ValueError, match=r"bounds LR.*preference lexirecall"):
+        judgment_bounds("LR(form='weighted',n=100)", QRELS, {"q1": {"a": 1.0}})

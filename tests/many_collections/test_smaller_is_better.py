@@ -78,5 +78,27 @@ def test_the_benchmark_command_marks_the_rise_as_a_loss(files: Path, capsys: pyt
     words = (str(files / "suite"), "-m", "SL3", "--baseline", "bad", "--n-resamples", "99", "--alpha", "0.2", "--wide")
     assert exit_code("benchmark", *words) == 0
     lines = capsys.readouterr().out.splitlines()
-    row = next(line for line in lines[lines.index("SL3:") :] if line.startswith("good"))
+    row = next(line for line in lines[lines.index("SL3 (smaller is better):") :] if line.startswith("good"))
     assert "-2.0000+" in row
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "tsv", "json"])
+def test_every_format_says_beside_a_mean_which_value_is_better(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f"{c},{run},q{i},{x + i / 99},{x + i / 99}\n"
+        for c in "ab"
+        for run, x in (("r", 0.1), ("s", 0.3))
+        for i in range(9)
+    ]
+    (tmp_path / "v.csv").write_text("collection,run,query_id,zeal,RMSE\n" + "".join(rows))
+    assert exit_code("benchmark", "--values", str(tmp_path / "v.csv"), "--format", form, "--n-resamples", "99") == 0
+    shown = capsys.readouterr().out
+    assert "larger is better (assumed)" in shown
+    assert "smaller is better" in shown
+
+
+def test_provenance_over_collections_says_which_value_is_better(suite: Benchmark) -> None:
+    assert suite.provenance["direction"] == {"SL3": "smaller is better", "RR": "larger is better"}
+    assert suite.overall().set_index("criterion")["direction"].to_dict() == suite.provenance["direction"]

@@ -114,3 +114,8 @@ def test_the_curves_of_figure_1a() -> None:
     n = [5, 10, 20, 21, 50, 100, 200]
     table = balancing_index(list(FIGURE_1A), n, progress=False)
     assert table.groupby("measure")["B"].apply(list).to_dict() == FIGURE_1A
+
+
+def test_values_of_any_size_are_told_apart() -> None:
+    """One document at rank n is worth less than one at rank 1, however little of a value that is."""
+    assert [index("RBP(p=0.9999999)", n) for n in (30, 60)] == [29, 59]
