@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import ir_lexirecall as irl
 from ir_lexirecall import demo, present
 from ir_lexirecall.present.notes import Note, gravest_first, grouped
+from ir_lexirecall.present.text import p_words
 
 Runs = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -82,7 +84,7 @@ FEW = """\
 Caveats:
 - The smallest p that the sign test can give on 4 queries is 0.125 (0.750 after Holm's correction for 6 \
 comparisons): it cannot reject at alpha 0.05.
-- Only 4 queries: a test sees no difference but a large one.
+- Only 4 queries: tests detect only large differences.
 
 Ranking by mean preference over all other runs by lexirecall, best first (= may be the best as well):
    run    lexirecall  95% interval
@@ -174,6 +176,30 @@ def test_of_two_runs_it_is_said_which_is_better_as_tested() -> None:
     assert "best is significantly better than fair (p < 1e-4). (sign test, p <= 0.05.)" in clear.summary()
     alike = irl.compare(QRELS, {"one": winner()["best"], "two": winner()["best"]})
     assert "The two are level on every query." in alike.summary()
+
+
+@pytest.mark.parametrize(
+    ("loss", "verdict", "p", "said"),
+    [
+        (0.0145, "worse", "worse_p", "base is significantly better than new (P)."),
+        (-0.0145, "better", "better_p", "new is significantly better than base (P)."),
+        (0.0, "within margin", "within_p", "new and base are equivalent (margin 0.02, P)."),
+        (-0.01, "not worse", "not_worse_p", "new is non-inferior to base (margin 0.02, P)."),
+        (0.01, "undecided", "not_worse_p", "nor is new shown to be non-inferior (margin 0.02, P)."),
+    ],
+)
+def test_of_two_runs_with_a_margin_the_verdict_has_its_one_sided_p(
+    loss: float, verdict: str, p: str, said: str
+) -> None:
+    queries = [f"q{k:02}" for k in range(40)]
+    gains = 0.06 * np.sin(np.arange(40))
+    gains += -loss - gains.mean()
+    rows = [("base", q, 0.5) for q in queries] + [("new", q, 0.5 + x) for q, x in zip(queries, gains, strict=True)]
+    values = pd.DataFrame(rows, columns=["run", "query_id", "AP"])
+    result = irl.compare(values=values, baseline="base", margin=0.02)
+    row = result.table().iloc[0]
+    assert row["verdict"] == verdict
+    assert said.replace("P", p_words(row[p])) in result.summary()
 
 
 def test_the_winner_of_the_test_is_named_where_the_other_run_has_the_higher_mean() -> None:

@@ -15,6 +15,7 @@ from ir_lexirecall.present.text import correction_words, count, enumerated, form
 from ir_lexirecall.significance import SKEWED, SignificanceTest, skewness, smallest_p
 
 _TOO_SKEWED = 0.4  # skewness / sqrt(queries)
+RARE = "a run that wins rarely but by much may wrongly be ruled out as the best"  # it is kept in .66 (10 queries), .93 (25)
 OUTNUMBERED = "Has the better mean but loses more queries than it wins"  # kind of a note
 
 
@@ -53,7 +54,7 @@ def comparison_caveats(result: Comparison) -> list[Note]:
         largest, queries = max(sizes, key=lambda group: sizes[group]), sum(sizes.values())
         if 3 * sizes[largest] > queries and len(sizes) > 2:
             share = f"{sizes[largest]} of {count(queries, 'query')}"
-            notes.append(Note(f"Group {largest} holds {share}: what is said of all of them is said of it.", DOUBTFUL))
+            notes.append(Note(f"Group {largest} holds {share}: overall results mostly reflect this group.", DOUBTFUL))
         if max(sizes.values()) > 2 * min(sizes.values()):
             sentence = (
                 "Groups differ in size: the test keeps its level where size and difference do not go together. An interval is given only where "
@@ -74,7 +75,7 @@ def caveats_on_data(result: Comparison) -> list[Note]:
         notes.append(Note(f"{lack} and {takes} no part {what}.", ASIDE))
     if queries < 25:
         some = count(queries, result.unit)
-        notes.append(Note(f"Only {some}: a test sees no difference but a large one.", DOUBTFUL, FEW_QUERIES, some))
+        notes.append(Note(f"Only {some}: tests detect only large differences.", DOUBTFUL, FEW_QUERIES, some))
     if result.unit == "task":
         sample = "tests and intervals take these tasks as a sample of tasks"
         notes.append(Note(f"A value per task: {sample}, and know nothing of the queries within."))
@@ -120,8 +121,13 @@ def caveats_on_data(result: Comparison) -> list[Note]:
 
 
 def _on_leaders(result: Comparison, tested: list[str]) -> list[Note]:
-    """Notes on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
+    """Notes on best sets of few queries, and on leaders by the mean that lose more queries than they win against runs that do not differ significantly."""
     notes = []
+    groups = result.cluster and result.groups is not None
+    units = min((len(result.groups or ()) if groups else len(result.by[name].query_ids) for name in tested), default=0)
+    if len(result.runs) > 2 and units < 25 and not all(result.best_set(name)["may_be_best"].all() for name in tested):
+        some = count(units, "group" if groups else result.unit)
+        notes.append(Note(f"Only {some}: {RARE}."))
     for name in tested:
         criterion, verdicts = result.by[name], result.verdicts_by(name)
         leader = str(result.ranking(name)["run"].iloc[0])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ir_lexirecall.comparison import Comparison
-from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, UNDECIDED, WORSE
+from ir_lexirecall.comparison.verdicts import ANY_JUDGING, BETTER, NOT_WORSE, UNDECIDED, WITHIN, WORSE
 from ir_lexirecall.present.caveats import comparison_caveats
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import captions, grouped
@@ -64,7 +64,7 @@ def comparison_finding(result: Comparison) -> Finding:
         pairs = f", the median over {len(result.pairs):,} pairs" if len(result.pairs) > 1 else ""
         sentences.append(
             f"Differences are prediction-powered: with the predicted judgments of {len(result.predicted.query_ids):,} queries, "
-            f"the {human} that people judged are worth {said}{pairs}. That holds only if people's queries were drawn at random. "
+            f"the {human} that people judged give the precision of {said}{pairs}. That holds only if people's queries were drawn at random. "
             "Means are those of the queries that people judged."
         )
     sentences += [*_in_groups(result, standings), *_left_open(result, names, standings[0].runs)]
@@ -134,8 +134,17 @@ def _two(standing: Standing, single: bool) -> str:
     first, second = standing.runs
     row = standing.result.table(standing.name).iloc[0]
     by = "" if single else f"By {standing.name}, "
-    p = p_words(float(row["p_corrected"]))
-    verdict = standing.verdicts.on(first, second)
+    verdict, p, margin = standing.verdicts.on(first, second), p_words(float(row["p_corrected"])), ""
+    if standing.result.margins is not None:
+        run, baseline = row["run_a"], row["run_b"]
+        margin = f"margin {standing.result.margins[standing.name]:.3g}"
+        if row["verdict"] == WITHIN:
+            return f"{by}{run} and {baseline} are equivalent ({margin}, {p_words(float(row['within_p']))})."
+        not_worse = p_words(float(row["not_worse_p"]))
+        if row["verdict"] == NOT_WORSE:
+            return f"{by}{run} is non-inferior to {baseline} ({margin}, {not_worse})."
+        p = p_words(float(min(row["better_p"], row["worse_p"])))
+        margin = f", nor is {run} shown to be non-inferior ({margin}, {not_worse})"
     if verdict in (BETTER, WORSE):
         better, worse = (first, second) if verdict == BETTER else (second, first)
         higher = "lower" if standing.criterion.smaller_is_better else "higher"
@@ -143,7 +152,7 @@ def _two(standing: Standing, single: bool) -> str:
         counter = "" if agrees else f", although {first} has the {higher} mean"
         return f"{by}{better} is significantly better than {worse} ({p}){counter}."
     if not standing.all_alike:
-        return f"{by}{first} has the better mean, but the two do not differ significantly ({p})."
+        return f"{by}{first} has the better mean, but the two do not differ significantly ({p}){margin}."
     alike = "are level on every query" if row["wins"] == row["losses"] == 0 else f"have the same mean ({p})"
     return f"{by}{'the' if by else 'The'} two {alike}."
 
@@ -188,7 +197,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
         return []
     sizes = result.groups.sizes
     how = how_compared(result, [standing.name for standing in standings], len(sizes))
-    beside = "" if result.baseline is None else f" beside {result.baseline}"
+    beside = "" if result.baseline is None else f", against {result.baseline}"
     sentences: list[str] = []
     for standing in standings:
         facts = []
@@ -203,9 +212,7 @@ def _in_groups(result: Comparison, standings: Sequence[Standing]) -> list[str]:
             facts.append((said or "no significant differences", f"{group} ({count(sizes[str(group)], 'query')})"))
         where = "; ".join(f"in {listed(groups)}, {said}" for said, groups in gathered(facts).items())
         by = f"by {standing.name}: " if len(standings) > 1 else ""
-        sentences.append(
-            f"Within groups of queries{beside} ({how}), {by}{where}." if not sentences else f"B{by[1:]}{where}."
-        )
+        sentences.append(f"By query group{beside} ({how}): {by}{where}." if not sentences else f"B{by[1:]}{where}.")
     return sentences
 
 
@@ -227,7 +234,7 @@ def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) ->
         return _holding(result, names)
     who = f" between {first} and {other}" if len(result.runs) > 2 else ""
     return [
-        f"With the unjudged documents judged, the winner{who} could change {listed(facts)}.",
+        f"Judging the unjudged documents could change the winner{who} {listed(facts)}.",
         *_holding(result, names),
     ]
 
@@ -242,8 +249,8 @@ def _holding(result: Comparison, names: Sequence[str]) -> list[str]:
         if known and any(decided):
             number = sum(word == ANY_JUDGING for word, counts in zip(words, decided, strict=True) if counts)
             by = f" by {name}" if len(names) > 1 else ""
-            facts.append(f"{number:,} of {count(sum(decided), 'significant difference')}{by} (depth {depth})")
-    return [f"Whatever the unjudged documents are, the sign is known of {listed(facts)}."] if facts else []
+            facts.append(f"{number:,} of {sum(decided):,} significant differences{by} (depth {depth})")
+    return [f"{listed(facts)} keep their sign under any judging."] if facts else []
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ def collection_finding(collection: Collection) -> Finding:
             Note(f"{count(without, 'judged query')} without a relevant document: no part in comparisons.", ASIDE)
         )
     if len(some) < 25:
-        notes.append(Note(f"Only {count(len(some), 'query')}: a test sees no difference but a large one.", DOUBTFUL))
+        notes.append(Note(f"Only {count(len(some), 'query')}: tests detect only large differences.", DOUBTFUL))
     if len(some) and some.median() < 3:
         noun = "document" if some.median() == 1 else "documents"
         notes.append(Note(f"Half of the queries have at most {some.median():g} relevant {noun}."))

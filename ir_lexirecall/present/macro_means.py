@@ -11,7 +11,7 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
-from ir_lexirecall.present.caveats import caveats_on_data, comparison_caveats
+from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, captions, gravest_first, grouped
@@ -59,7 +59,8 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
         notes.append(Note(f"Only {some}: little can be said of others (over='collections')."))
     if result.per_task:
         over = "tests and intervals are over collections, and know nothing of the queries within"
-        return gravest_first([*notes, Note(f"A value per collection: {over}.")])
+        notes.append(Note(f"A value per collection: {over}."))
+        return gravest_first([*notes, *_on_ranks(result, [1] * len(result))])
     queries = {name: len(comparison.query_ids) for name, comparison in result.items()}
     if small := ", ".join(name for name, number in queries.items() if number < 25):
         notes.append(Note(f"Fewer than 25 queries: {small}.", DOUBTFUL))
@@ -78,9 +79,16 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
             run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
             sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
             notes.append(Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}"))
+    notes += _on_ranks(result, list(queries.values()))
     for name, comparison in result.items():
         notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
     return gravest_first(notes)
+
+
+def _on_ranks(result: Benchmark, units: Sequence[int]) -> list[Note]:
+    """That best sets and ranks rest on little, where as many collections of the size of the smallest have fewer than 25 queries."""
+    few = len(result.runs) > 2 and len(units) * min(units) < 25 and sum(units) > 4  # of 4 none is ruled out
+    return [Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")] if few else []
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:

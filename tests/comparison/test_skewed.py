@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import ir_lexirecall as irl
 
@@ -40,7 +41,10 @@ def test_a_group_that_dominates_is_named() -> None:
     sizes = {"large": 20, "b": 4, "c": 4, "d": 4, "e": 4, "f": 4}
     groups = dict(zip(sorted(set(table["query_id"])), np.repeat(list(sizes), list(sizes.values())), strict=True))
     result = irl.compare(values=table, groups=groups, cluster=True)
-    assert any(note.startswith("Group large holds 20 of 40 queries") for note in result.diagnostics)
+    assert any(
+        note == "Group large holds 20 of 40 queries: overall results mostly reflect this group."
+        for note in result.diagnostics
+    )
     assert result.table()["ci_low"].isna().all()
     assert any("An interval is given only where" in note for note in result.diagnostics)
 
@@ -59,3 +63,16 @@ def test_a_run_that_is_left_out_of_the_best_set_though_it_does_not_differ_is_exp
         if explained:
             return
     raise AssertionError("no best set left out a run that does not differ significantly")
+
+
+@pytest.mark.parametrize(("queries", "said"), [(3, False), (20, True), (25, False)])
+def test_a_rare_winner_that_few_queries_may_rule_out_has_a_caveat(queries: int, said: bool) -> None:
+    rng = np.random.default_rng(0)
+    ease = rng.uniform(0.1, 0.3, queries)
+    runs = {f"r{i}": ease + 0.07 + rng.normal(0, 0.02, queries) for i in range(3)} | {"rare": ease}
+    rare = f"Only {queries} queries: a run that wins rarely but by much may wrongly be ruled out as the best."
+    result = irl.compare(values=values(**runs))
+    assert (rare in result.diagnostics) == said
+    parts = {f"c{i}": values(**{run: x[i::2] for run, x in runs.items()}) for i in range(2)}
+    result = irl.benchmark(values=parts)
+    assert any("as the best, and its rank be too low" in note for note in result.diagnostics) == (queries > 3)

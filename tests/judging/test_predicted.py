@@ -150,7 +150,7 @@ def test_values_from_two_judges_say_what_their_judgments_say() -> None:
     result = compare(values=values_of(people, ["x", "y", "z"]), predicted=of_program)
     expected = compare(HUMAN, RUNS, by, predicted=PREDICTED).table()
     pd.testing.assert_frame_equal(result.table(), expected[result.table().columns], check_exact=False, atol=1e-12)
-    assert "12 queries that people judged are worth" in result.summary()
+    assert "12 queries that people judged give the precision of" in result.summary()
     one = compare(values=values_of(people, ["x", "y", "z"]), by="AP", predicted=of_program, baseline="y")
     assert one.table()["n_effective"].notna().all()
 
@@ -188,7 +188,10 @@ def test_intervals_of_preferences_hold_what_they_say(human: int, queries: int, m
 
 def test_sentences_say_what_predictions_are_worth_and_what_that_rests_on() -> None:
     text = compare(HUMAN, {n: RUNS[n] for n in "xy"}, "nDCG@5", predicted=QRELS).summary()
-    assert "with the predicted judgments of 30 queries, the 12 queries that people judged are worth 30." in text
+    assert (
+        "with the predicted judgments of 30 queries, the 12 queries that people judged give the precision of 30."
+        in text
+    )
     assert "only if people's queries were drawn at random" in text
     assert "(prediction-powered t-test, p <= 0.05.)" in text
 

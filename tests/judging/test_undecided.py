@@ -158,7 +158,7 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert table["holds"].tolist()[:3] == ["could be undone", "under any judging", None]
     assert set(table["holds"][3:]) <= {"not bounded", None}
     assert table["depth"].tolist()[:3] == [1] * 3
-    assert "the sign is known of 1 of 2 significant differences by P@1 (depth 1)" in result.summary()
+    assert "1 of 2 significant differences by P@1 (depth 1) keep their sign under any judging" in result.summary()
     assert "textdagger" in result.to_latex(holds=True)
     assert "†" in result.to_markdown(holds=True)
     assert "†" not in result.to_markdown() + result.to_latex()
@@ -196,14 +196,14 @@ def criterion_cutoff(name: str) -> int:
 def test_summaries_say_on_how_many_queries_the_winner_could_change() -> None:
     two = compare(QRELS, {"good": GOOD, "bad": BAD}, ["lexirecall", "P@1"]).summary()
     assert (
-        "With the unjudged documents judged, the winner could change on 8 of 8 queries by lexirecall (depth 100) and on "
+        "Judging the unjudged documents could change the winner on 8 of 8 queries by lexirecall (depth 100) and on "
         "0 of 8 queries by P@1 (depth 1)." in two
     )
     several = compare("lexirecall/demo", demo.runs(), "lexirecall", baseline="ql")
     left = several.undecided("lexirecall")
     assert left is not None
     number = left.is_open[several.pairs.index(("tfidf", "ql"))].sum()
-    assert f"the winner between tfidf and ql could change on {number} of 16 queries (depth 100)." in several.summary()
+    assert f"could change the winner between tfidf and ql on {number} of 16 queries (depth 100)." in several.summary()
 
 
 def test_a_significant_difference_that_could_be_reversed_is_a_caveat() -> None:
