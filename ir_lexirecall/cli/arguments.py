@@ -24,6 +24,7 @@ from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
 from ir_lexirecall.io.files import STDIN, rereadable
 from ir_lexirecall.io.readers import read_qrels
+from ir_lexirecall.measures.parsing import is_measures
 from ir_lexirecall.present.text import printable
 from ir_lexirecall.significance import TESTS, SignificanceTest
 
@@ -82,7 +83,7 @@ class Parser(argparse.ArgumentParser):
         for name in names:
             flags, known = OPTIONS[name]
             asked = known | changed
-            self.add_argument(*flags, **asked | {"help": asked["help"] + more})
+            self.add_argument(*flags, **asked | {"help": asked["help"] + (more or _MORE.get(name, ""))})
 
 
 _INVALID_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)$")
@@ -209,6 +210,10 @@ OPTIONS = {
     ),
 }
 """The options that several commands have, by the names of their values."""
+_MORE = {
+    "measures": "; for one of your own, end the file that defines it with ir_lexirecall.cli.main(), and run that file instead of ir-lexirecall"
+}
+"""What the help of an option says in every command."""
 JUDGMENTS = ("qrels", "columns", "aspect", "judged")
 TEST = ("test", "correction", "alpha", "n_resamples", "seed")
 BOUNDS = ("bounds", "depth", "max_rel", "unretrieved")
@@ -230,7 +235,10 @@ def add_runs(parser: Parser, *, least: int = 1, values: bool = False) -> None:
 def add_preference(parser: Parser, default: str = "lexirecall") -> None:
     """Add ``-p``; ``default`` says what is compared without."""
     names = ", ".join(preference_functions.NAMES)
-    parser.add("preference", help=f"preferences, one or several of {names} (default: {default})")
+    parser.add(
+        "preference",
+        help=f"preferences, one or several of {names} (default: {default}); measures, also your own, go to -m",
+    )
 
 
 # -- criteria, tests, margins ------------------------------------------------------------------------
@@ -243,7 +251,13 @@ def criteria_of(
 
     ``--rel`` and ``--cutoff`` become parameters of preferences.
     """
-    named = [*split_measures(options.measures), *split_measures(options.preference)]
+    preferred = split_measures(options.preference)
+    for name in preferred:
+        if naming.parse_preference(name) is None and not is_measures(re.split("[(@]", name)[0]):
+            known = preference_functions.NAMES
+            hint = did_you_mean(name, known, 0.7) or "; measures, also your own, go to -m"
+            raise ValueError(f"unknown preference {name!r}; choose from {', '.join(known)}{hint}")
+    named = [*split_measures(options.measures), *preferred]
     if options.measures is None and options.preference is None:
         named = [*measures, *preferences]
     given = {name: getattr(options, name, None) for name in ("rel", "cutoff")}

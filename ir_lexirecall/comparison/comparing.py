@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
@@ -370,11 +371,13 @@ def parse_criteria(by: CriteriaLike) -> dict[str, Preference | IRMeasure]:
     try:
         measures = parse_measures({name: item for name, item in named.items() if name not in preferences})
     except ValueError as error:
-        texts = [item for item in named.values() if isinstance(item, str)]
-        close = [meant for text in texts for meant in difflib.get_close_matches(text, NAMES, 1, 0.8)]
+        texts = [re.split("[@(]", item)[0] for item in named.values() if isinstance(item, str)]
+        close = [name for text in texts for name in difflib.get_close_matches(text.lower(), NAMES, 1, 0.66)]
         if close:
             before = f"{str(error)[:-1]}, or" if str(error).endswith("?") else f"{error}; did you mean"
             raise ValueError(f"{before} the preference {close[0]!r}?") from None
+        if str(error).endswith("?"):
+            raise
         raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
     criteria = {str(name): preferences.get(name, measures.get(name)) for name in named}
     return criteria if isinstance(by, Mapping) else _distinct(criteria)

@@ -14,6 +14,7 @@ from ir_lexirecall.data.aligned_run import AlignedRun
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns, check_runs, metadata_of, read_run, tie_range, tie_warning
+from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures import scoring
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import MeasuresLike, is_measures, parse_measures
@@ -56,8 +57,8 @@ def evaluate(
     Returns:
         A DataFrame with a row per query of the qrels (index ``query_id``, sorted) and a column per measure in the order
         asked; with ``aggregate=True`` a Series of means, indexed by measure. Its ``attrs`` hold, as far as there are any, the
-        ``rules`` of the collection that were applied, the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: means
-        that the order of documents with equal scores could change by more than 0.005 (see ``tie_audit``).
+        ``rules`` of the collection that were applied, the ``metadata`` of the run file (ir-metadata), and ``diagnostics``: scores that
+        rise with the run's own ranks, and means that the order of documents with equal scores could change by more than 0.005 (see ``tie_audit``).
 
     Raises:
         ValueError: bad input or an unknown measure; the message names the first offender.
@@ -96,10 +97,13 @@ def evaluate(
         "rules": judgments.rules,
         "metadata": metadata_of(run),
         "diagnostics": [
-            warning
-            for name, measure in parsed.items()
-            if aligned.ties is not None and scoring.is_native(measure)  # others would have to be computed again
-            if (warning := tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))) is not None
+            *([f"{RISING}."] if scores_rise_with_ranks(run) else []),
+            *(
+                warning
+                for name, measure in parsed.items()
+                if aligned.ties is not None and scoring.is_native(measure)  # others would have to be computed again
+                if (warning := tie_warning(name, measure, *tie_range(measure, aligned, columns[name]))) is not None
+            ),
         ],
     }
     table.attrs.update({what: said for what, said in made.items() if said})

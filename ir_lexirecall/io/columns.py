@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -24,6 +24,7 @@ from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
 from ir_lexirecall.io.files import STDIN, parquet_parts
+from ir_lexirecall.io.lines import as_float
 from ir_lexirecall.io.objects import (
     PYTERRIER,
     QREL_COLUMNS,
@@ -44,6 +45,8 @@ _OTHER_NAMES = {
 }
 """What other programs call the columns of runs and qrels."""
 _GRADES_ARE_SCORES = ("query-id", "q_id")  # whose tables call the grades of qrels scores
+RISING = "scores rise with the run's own ranks, so that what it ranks first comes last (negate scores of which the smaller is better)"
+"""What to say of a run of which ``scores_rise_with_ranks`` is true."""
 _MISSING = ("None", "nan", "<NA>", "NaT")  # how the missing values of Python, NumPy and pandas print
 _LOOKS = {  # by what was read, the column that it lacks, and whether there are grades and scores
     ("score", "score", True, False): "; this looks like qrels, not a run",
@@ -71,6 +74,30 @@ def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:
     columns = {name: _ids(table[name], "run", first_row) for name in ("query_id", "doc_id")}
     score = _numbers(table["score"], "score", "run", columns)
     return pl.DataFrame({**columns, "score": score})
+
+
+def scores_rise_with_ranks(run: Any) -> bool:
+    """Whether scores in the first rows of a run rise with the ranks beside them, nine in ten or more, as costs do; False without ranks.
+
+    >>> rows = {"query_id": ["q", "q"], "doc_id": ["a", "b"], "rank": [1, 2], "score": [0.1, 0.7]}
+    >>> scores_rise_with_ranks(pl.DataFrame(rows)), scores_rise_with_ranks(pl.DataFrame(rows | {"rank": [2, 1]}))
+    (True, False)
+    """
+    rows: list[tuple[Any, Any, Any]] = []
+    if isinstance(run, (str, os.PathLike)):
+        rows = readers.first_ranks(os.fspath(run))
+    elif isinstance(run, pl.DataFrame) or hasattr(run, "itertuples"):
+        names = {_OTHER_NAMES.get(name, name): name for name in map(str, run.columns)}
+        if set(readers.RANKED_SCORES) <= names.keys() and len(names) == len(run.columns):
+            first = run.head(readers.LOOKED_AT)
+            rows = [*zip(*(first[names[name]].to_list() for name in readers.RANKED_SCORES), strict=True)]
+    rises = steps = 0
+    numbers = ((query, as_float(rank), as_float(score)) for query, rank, score in rows)
+    for (query, rank, score), (next_query, next_rank, next_score) in pairwise(numbers):
+        if query == next_query and not (rank is None or score is None or next_rank is None or next_score is None):
+            step = (next_rank - rank) * (next_score - score)
+            rises, steps = rises + (step > 0), steps + (step != 0)
+    return steps > 0 and rises >= 0.9 * steps
 
 
 def qrel_columns(qrels: TableLike) -> dict[str, pl.Series]:

@@ -263,20 +263,29 @@ def columns_of_lines(block: bytes, fields: Sequence[str], place: Place) -> dict[
 
 
 def has_header(path: str, needed: Sequence[str]) -> bool:
-    """Whether a file is a table with a header line; a .csv file must have one."""
-    kind = kind_of_file(path)
-    if kind not in _SEPARATORS:
-        return False
-    line = first_line(path).strip()
-    names = _header_of(line, *_SEPARATORS[kind])
-    if "query_id" in our_names(names):
+    """Whether a file is a table with a header line; one with commas and no blanks must have one, and a .csv file."""
+    kind, line = kind_of_file(path), first_line(path).strip()
+    names = _header_of(line, *_separator(path, line))
+    found = {*our_names(names)}
+    if "query_id" in found and (kind in _SEPARATORS or found.issuperset(needed)):
         return True
-    if kind == ".csv" and "," in line:
+    if "," in line and (kind == ".csv" or len(line.split()) == 1):
         raise ValueError(
-            f"{path}, line 1: a .csv file needs a header line with {', '.join(needed)}; this one is {line[:200]!r}"
+            f"{path}, line 1: a CSV file needs a header line with {', '.join(needed)}; this one is {line[:200]!r}"
             f"{renaming(names)}"
         )
     return False
+
+
+def header_names(path: str) -> list[str]:
+    """Our names of the columns of a table with a header line."""
+    line = first_line(path)
+    return our_names(_header_of(line, *_separator(path, line)))
+
+
+def _separator(path: str, line: str) -> tuple[str, str | None]:
+    """What separates the columns of a table, and what may quote them: by the file's ending, else by its first line."""
+    return _SEPARATORS.get(kind_of_file(path)) or _SEPARATORS[".csv" if "," in line else ".tsv"]
 
 
 def _header_of(line: str, separator: str, quote: str | None) -> list[str]:
@@ -295,8 +304,9 @@ def table_batches(path: str, needed: Sequence[str], *, everything: bool) -> Iter
 
     Ids are text and what else is needed numbers; further columns are texts, None where they are empty.
     """
-    separator, quote = _SEPARATORS[kind_of_file(path)]
-    names = our_names(_header_of(first_line(path), separator, quote))
+    line = first_line(path)
+    separator, quote = _separator(path, line)
+    names = our_names(_header_of(line, separator, quote))
     wanted = names if everything or not set(needed) <= set(names) else needed
     check_names(path, names, wanted)
     blocks = blocks_of_file(path)

@@ -26,6 +26,7 @@ from ir_lexirecall.io.files import (
     content_path,
     existing_file,
     first_line,
+    first_text,
     is_parquet,
     metadata_header,
     parquet_parts,
@@ -34,14 +35,25 @@ from ir_lexirecall.io.files import (
     text_of_file,
 )
 from ir_lexirecall.io.json_runs import is_json, is_mteb, json_qrels, json_run, mteb_run, table_of_dicts
-from ir_lexirecall.io.lines import TEXTS, check_names, has_header, line_batches, read_lines, stacked, table_batches
+from ir_lexirecall.io.lines import (
+    TEXTS,
+    check_names,
+    has_header,
+    header_names,
+    line_batches,
+    read_lines,
+    stacked,
+    table_batches,
+)
 from ir_lexirecall.io.objects import QREL_COLUMNS, RUN_COLUMNS
 
 _RUN_FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")
 _QREL_FIELDS = ("query_id", "iteration", "doc_id", "relevance")
 _RANKED = ("query_id", "doc_id", "position")
+RANKED_SCORES = ("query_id", "rank", "score")
 _BEIR = ("query-id", "corpus-id", "score")
 _ROWS = 2**21  # of a Parquet file at a time
+LOOKED_AT = 2000  # rows of a table in which ranks are looked at
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _RUN_ENDINGS = (".res", ".run", ".txt", ".parquet", ".jsonl", "_predictions.json", ".json")
 _NO_RUNS = frozenset(
@@ -57,7 +69,7 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
 
     Args:
         path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
-            (``.parquet``, ``.csv``, ``.tsv``); JSON: predictions of MTEB with a single subset and split, lines of predictions
+            (Parquet, CSV, TSV); JSON: predictions of MTEB with a single subset and split, lines of predictions
             as sentence-transformers writes them, or a dict of dicts; lines ``query document rank`` (MS MARCO, Pyserini); or a
             folder of Parquet files. Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``,
             standard input, are copied to a temporary file first.
@@ -87,6 +99,19 @@ def read_run(path: str) -> pl.DataFrame:
     """A whole run, see ``run_batches``."""
     empty = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64})
     return stacked([*run_batches(path)], empty)
+
+
+def first_ranks(path: str) -> list[tuple[Any, Any, Any]]:
+    """Query, rank and score of the first rows of a run that has ranks beside its scores; none of Parquet, or where there are no ranks."""
+    if not os.path.isfile(content_path(path)) or is_parquet(path) or is_json(first_line(path)):
+        return []
+    if not has_header(path, RUN_COLUMNS):
+        rows = map(str.split, first_text(path, 2**16).split("\n")[:-1])  # the last line may be cut
+        return [(row[0], row[3], row[4]) for row in rows if len(row) == len(_RUN_FIELDS)]
+    if not set(RANKED_SCORES) <= set(header_names(path)):
+        return []
+    table = next(table_batches(path, RANKED_SCORES, everything=False))
+    return [*zip(*(table[name][:LOOKED_AT].to_list() for name in RANKED_SCORES), strict=True)]
 
 
 def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:

@@ -20,6 +20,8 @@ MeasureLike: TypeAlias = str | IRMeasure | type[Measure]
 MeasuresLike: TypeAlias = MeasureLike | Iterable[MeasureLike] | Mapping[str, MeasureLike]
 """A measure, several, or several by the name of their column."""
 
+_MOST_MEANT = 2  # measures that a hint names
+
 
 def parse_measures(measures: MeasuresLike) -> dict[str, IRMeasure]:
     """Measures by the name of their column: a string as it was given, an object as it prints.
@@ -118,12 +120,17 @@ def _hint(text: str) -> str:
 
     name, rest = re.match(r"(\w*)(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
     registry = ir_measures.measures.registry
-    known = {key.lower(): key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
+    names = {key: key if key in REGISTRY else measure.__name__ for key, measure in registry.items()}
+    known = {key.lower(): key for key in sorted(names, key=lambda key: key not in REGISTRY)}  # ours first
     cut = re.fullmatch(r"(.*?)_?(\d+)", name.lower())
     if cut and cut[1] in known and not rest:
-        return f"; did you mean {known[cut[1]]}@{cut[2]}?"
+        return f"; did you mean {names[known[cut[1]]]}@{cut[2]}?"
     close = difflib.get_close_matches(name.lower(), known, n=1)
-    return f"; did you mean {known[close[0]]}{rest}?" if close else ""
+    within = [key for key in known if len(name) > 3 and name.lower() in key]  # recal: LexiRecall
+    keys = [known[key] for key in dict.fromkeys([*close, *within][:_MOST_MEANT])]
+    also = {key: "" if names[key].lower() == key.lower() else f" ({key})" for key in keys}
+    meant = dict.fromkeys(f"{names[key]}{rest}{also[key]}" for key in keys)
+    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def check_parameters(measure: IRMeasure) -> None:

@@ -221,7 +221,8 @@ def parse_labels(measures: MeasuresLike) -> dict[str, IRMeasure | Preference]:
         preferences = {label: p for label, item in unparsed.items() if (p := parse_preference(item)) is not None}
         parsed = parse_measures({label: item for label, item in unparsed.items() if label not in preferences})
     except ValueError as error:
-        raise ValueError(f"{error}; preferences are {', '.join(NAMES)}") from None
+        known = "" if str(error).endswith("?") else f"; preferences are {', '.join(NAMES)}"
+        raise ValueError(f"{error}{known}") from None
     for label, measure in parsed.items():
         if label in NAMES:
             raise ValueError(f"{label!r} is the name of a preference; label the measure {measure} otherwise")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ir_lexirecall.data.matching import FIRST, hardly_judged
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
+from ir_lexirecall.io.columns import RISING, scores_rise_with_ranks
 from ir_lexirecall.measures.declaration import Measure
 from ir_lexirecall.measures.parsing import parse_one
 from ir_lexirecall.present.text import enumerated, gathered
@@ -135,6 +136,10 @@ def run_caveats(scored: ScoredRuns) -> list[Note]:
             some = f"{absent} of {queries} queries"
             sentence, kind = f"{name}: no documents at all for {some}.", "No documents at all"
             notes.append(Note(sentence, BROKEN, kind, f"{name} (on {some})", runs=(name,)))
+    for name, source in scored.sources.items():
+        if scores_rise_with_ranks(source):
+            kind = RISING[:1].upper() + RISING[1:]
+            notes.append(Note(f"{name}: {RISING}.", BROKEN, kind, name, runs=(name,)))
     if not judgments.judged_only:
         kind = "Far fewer judged documents than in the other runs"  # those without a judgment count as not relevant
         for name, share, others, said in hardly_judged(judgments, scored.runs, scored.sources):

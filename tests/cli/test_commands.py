@@ -420,6 +420,26 @@ def test_what_is_misspelt_is_said_by_the_command_that_was_called(
     assert said.err.endswith(hint if hint.endswith("\n") else f"{hint}\n")
 
 
+@pytest.mark.parametrize(
+    ("option", "name", "begins", "ends"),
+    [
+        ("-m", "recal", "unknown measure", "did you mean R (Recall) or LexiRecall, or the preference 'lexirecall'?"),
+        ("-p", "mine", "unknown preference", "; measures, also your own, go to -m"),
+        ("-p", "lexirecal", "unknown preference", "; did you mean 'lexirecall'?"),
+    ],
+)
+def test_a_criterion_that_is_not_known(cli: Cli, option: str, name: str, begins: str, ends: str) -> None:
+    answer = cli("compare", "qrels.txt", "bm25.run", "dph.txt", option, name)
+    assert answer.code == 1
+    assert answer.err.startswith(f"ir-lexirecall: compare: {begins} {name!r}; ")
+    assert answer.err.endswith(f"{ends}\n")
+
+
+def test_help_says_how_to_use_a_measure_of_ones_own(cli: Cli) -> None:
+    for command in ("eval", "compare", "report", "gate", "benchmark"):
+        assert "ir_lexirecall.cli.main()" in " ".join(cli(command, "--help").out.split())
+
+
 @pytest.mark.parametrize("ending", ["txt", "csv", "tsv", "parquet"])
 def test_qrels_and_runs_that_are_mixed_up(cli: Cli, ending: str) -> None:
     qrels = pd.DataFrame({"query_id": ["q1"], "iteration": ["0"], "doc_id": ["d1"], "relevance": [1]})
