@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,6 +172,34 @@ def folder(path: Path, rows: list[Any], names: list[str]) -> Path:
     (path / "_SUCCESS").touch()
     (path / ".part-0.parquet.crc").touch()
     return path
+
+
+def test_a_pattern_names_the_parts_of_one_run_or_of_the_qrels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    folder(tmp_path / "parts", QREL_ROWS, OUR_QRELS)
+    folder(tmp_path / "day 1", RUN_ROWS[1:], OUR_RUN)
+    folder(tmp_path / "day 2", RUN_ROWS[:1], OUR_RUN)
+    for number, (query, doc, score) in enumerate(RUN_ROWS):
+        Path(f"run.{number}").write_text(f"{query} Q0 {doc} 1 {score} x\n")
+    assert values("parts/*", "run.?") == values(irl.load("parts/part-*.parquet"), Path("run.[0-9]")) == EXPECTED
+    with pytest.warns(UserWarning, match=r"day \*: the lines of 1 queries, such as 'q1', do not stand together"):
+        assert values("parts/**", "day *") == EXPECTED  # folders that match
+    result = irl.compare("parts/*", {"all": "run.*", "one": "run.0"}, "RR")
+    assert result.means()["mean"].tolist() == [1.0, 0.5]
+    for qrels, run in (("parts/*.csv", "run.?"), ("parts/*", "runs/*.parquet")):
+        pattern = qrels if "csv" in qrels else run
+        with pytest.raises(ValueError, match=re.escape(f"{pattern}: no file matches this pattern")):
+            values(qrels, run)
+    with pytest.raises(ValueError, match=r"no file matches"):
+        irl.load("parts/*.csv")
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    for name, documents in (("run[1]", "ab"), ("run1", "ba")):
+        (tmp_path / name).write_text("".join(f"q Q0 {doc} 1 {2 - rank} x\n" for rank, doc in enumerate(documents)))
+    found = irl.evaluate("RR", {"q": {"a": 1}}, tmp_path / "run[1]")
+    assert found["RR"].tolist() == [1.0]
 
 
 @pytest.mark.parametrize("as_path", [str, Path])

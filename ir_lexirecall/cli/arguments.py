@@ -22,7 +22,7 @@ from ir_lexirecall.cli.words import split_measures
 from ir_lexirecall.data.collection import Collection
 from ir_lexirecall.data.judgments import Judgments, load_collection
 from ir_lexirecall.io.columns import is_file, qrel_table
-from ir_lexirecall.io.files import STDIN, rereadable
+from ir_lexirecall.io.files import STDIN, matching, rereadable
 from ir_lexirecall.io.readers import read_qrels
 from ir_lexirecall.measures.parsing import is_measures
 from ir_lexirecall.present.text import printable
@@ -93,6 +93,13 @@ def _option(*flags: str, **how: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     return flags, how
 
 
+class _Files(argparse.Action):
+    """Several files; a pattern that the shell did not expand means each that matches, as if it had."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        setattr(namespace, self.dest, [file for value in values for file in matching(value) or [value]])
+
+
 _DEFAULT = SignificanceTest()
 OPTIONS = {
     "qrels": _option(
@@ -119,10 +126,11 @@ OPTIONS = {
         metavar="FILE",
         help="further judgments of the same queries, such as those of `to-judge` once they have grades (repeatable)",
     ),
-    "runs": _option("runs", metavar="RUN"),
+    "runs": _option("runs", metavar="RUN", action=_Files),
     "values": _option(
         "--values",
         nargs="+",
+        action=_Files,
         metavar="FILE",
         help="instead of QRELS and RUN: values per query that another program computed (trec_eval -q, ir_measures -q, CSV, "
         "JSON lines, Parquet, ...): files, or a folder",
@@ -224,7 +232,7 @@ def add_runs(parser: Parser, *, least: int = 1, values: bool = False) -> None:
     parser.add("qrels", nargs="?" if values else None)
     parser.add(*JUDGMENTS[1:])
     several = ", at least two" if least == 2 else ""
-    formats = "TREC's format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input)"
+    formats = 'TREC\'s format (also .gz, .bz2, .xz, .zst), a table (.csv, .tsv, .parquet), or - (standard input); "runs/*.run" takes each file'
     parser.add("runs", nargs="*" if values else "+", help=f"run files{several}: {formats}")
     if values:
         parser.add("values")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -316,6 +317,8 @@ def load_collection(source: str) -> Collection:
     except ValueError as error:
         if os.path.isdir(source):
             raise ValueError(f"{source} is a directory, not a file; {error}") from None
+        if glob.has_magic(source):
+            raise ValueError(f"{source}: no file matches this pattern") from None
         raise ValueError(f"{source}: there is no such file; {error}") from None
 
 

@@ -23,7 +23,7 @@ from ir_lexirecall._util.arrays import Bools, Ints
 from ir_lexirecall._util.errors import and_more, check_text, shown, shown_names
 from ir_lexirecall._util.lazy import polars as pl
 from ir_lexirecall.io import readers
-from ir_lexirecall.io.files import STDIN, parquet_parts
+from ir_lexirecall.io.files import STDIN, parts_of
 from ir_lexirecall.io.lines import as_float
 from ir_lexirecall.io.objects import (
     PYTERRIER,
@@ -55,14 +55,14 @@ _LOOKS = {  # by what was read, the column that it lacks, and whether there are 
 
 
 def is_file(source: Any) -> bool:
-    """Whether a text or path is that of something to read (a file, a folder of Parquet, a pipe, ``-``), not a data set's id.
+    """Whether a text or path is that of something to read (a file, a pattern of files, a folder of Parquet, a pipe, ``-``), not a data set's id.
 
     >>> is_file("lexirecall/demo"), is_file("-")
     (False, True)
     """
     if not isinstance(source, (str, os.PathLike)):
         return False
-    return source == STDIN or (os.path.exists(source) and (not os.path.isdir(source) or bool(parquet_parts(source))))
+    return source == STDIN or bool(parts_of(source)) or (os.path.exists(source) and not os.path.isdir(source))
 
 
 def run_table(run: TableLike, first_row: int = 1) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import importlib
 import json
 import os
@@ -94,11 +95,26 @@ def content_path(path: str) -> str:
     return path.copy if isinstance(path, Spooled) else path
 
 
-def parquet_parts(folder: str | os.PathLike[str]) -> list[str]:
-    """The Parquet files in a folder as one table, as Spark writes it; none if there is something else that is not hidden."""
-    if not os.path.isdir(folder):
+def matching(path: str | os.PathLike[str]) -> list[str]:
+    """The files that a pattern such as ``runs/*.parquet`` matches, sorted, without hidden ones; none where a file is called so itself."""
+    pattern = os.fspath(path)
+    if not glob.has_magic(pattern) or os.path.exists(pattern):
         return []
-    parts = sorted(file for file in Path(folder).iterdir() if not file.name.startswith((".", "_")))
+    found = sorted(glob.glob(pattern, recursive=True))
+    asked = os.path.basename(pattern).startswith("_")  # else Spark's _SUCCESS and the like are left out
+    return [file for file in found if asked or not os.path.basename(file).startswith("_")]
+
+
+def parts_of(path: str | os.PathLike[str]) -> list[str]:
+    """The files that are read as one: those that match a pattern, and the Parquet files of a folder, as Spark writes it.
+
+    None of any other path, nor of a folder in which there is something else that is not hidden.
+    """
+    if found := matching(path):
+        return [part for file in found for part in parts_of(file) or [file]]
+    if not os.path.isdir(path):
+        return []
+    parts = sorted(file for file in Path(path).iterdir() if not file.name.startswith((".", "_")))
     return [str(part) for part in parts] if all(part.suffix == ".parquet" for part in parts) else []
 
 
@@ -233,6 +249,10 @@ def existing_file(path: str) -> str:
     content = content_path(path)
     if Path(content).is_dir():
         raise ValueError(f"{path} is a directory, not a file")
+    if glob.has_magic(content) and not Path(content).exists():
+        found = len(matching(content))
+        said = f"{found} files match this pattern; name one" if found else "no file matches this pattern"
+        raise ValueError(f"{path}: {said}")
     if not Path(content).exists():
         raise ValueError(f"{path}: there is no such file")
     return content

@@ -29,8 +29,8 @@ from ir_lexirecall.io.files import (
     first_text,
     is_parquet,
     metadata_header,
-    parquet_parts,
     parsed_json,
+    parts_of,
     rereadable,
     text_of_file,
 )
@@ -71,13 +71,13 @@ def run_batches(path: str) -> Iterator[pl.DataFrame]:
         path: a TREC run (``query Q0 document rank score tag``, any white space), or a table with those columns by name
             (Parquet, CSV, TSV); JSON: predictions of MTEB with a single subset and split, lines of predictions
             as sentence-transformers writes them, or a dict of dicts; lines ``query document rank`` (MS MARCO, Pyserini); or a
-            folder of Parquet files. Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``,
+            folder of Parquet files, or a pattern (``runs/bm25-*.parquet``) whose files are parts of one run. Text files may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``). A pipe and ``-``,
             standard input, are copied to a temporary file first.
 
     Raises:
         ValueError: no such file, a line without six fields, or a score that is not a number; with the line.
     """
-    for part in parquet_parts(path) or [path]:
+    for part in parts_of(path) or [path]:
         with rereadable(part) as file:
             if is_parquet(file):
                 yield from parquet_batches(file, RUN_COLUMNS)
@@ -118,16 +118,16 @@ def read_qrels(path: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Qrels: TREC's or ndeval's 4 columns (``query iteration document grade``), a table with a header, BEIR's TSV, or JSON.
 
     Args:
-        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``, or a folder of Parquet files. A text
-            file whose first line names ``query_id``, ``doc_id`` and ``relevance`` has a header; further columns are subtopics,
-            weights or aspects.
+        path: a text file, possibly compressed, or ``.parquet``, ``.csv``, ``.tsv``, ``.json``, a folder of Parquet files, or a
+            pattern whose files are parts of one. A text file whose first line names ``query_id``, ``doc_id`` and ``relevance``
+            has a header; further columns are subtopics, weights or aspects.
         columns: names of the columns of a text file without a header.
 
     Raises:
         ValueError: no such file, a line with a wrong number of fields, or a grade that is not a number; with the line.
     """
-    if parts := parquet_parts(path):
-        return stacked([*map(read_qrels, parts)])
+    if parts := parts_of(path):
+        return stacked([read_qrels(part, columns) for part in parts])
     with rereadable(path) as file:
         if is_parquet(file):
             table = stacked([*parquet_batches(file)])

@@ -17,6 +17,7 @@ from ir_lexirecall._util.arrays import Floats
 from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
+from ir_lexirecall.io.files import matching
 from ir_lexirecall.io.known_measures import known
 from ir_lexirecall.io.trec_eval_names import equivalent
 from ir_lexirecall.io.value_cells import (
@@ -246,7 +247,7 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
 
 def _path_cells(path: str | os.PathLike[str], column: str | None) -> list[Cells]:
     if not os.path.isdir(path):
-        return _file_cells([path], column)
+        return _file_cells(matching(path) or [path], column)
     several = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
     if not several or any(file.is_dir() for file in Path(path).iterdir()):
         return [mteb_cells(path, column or "main_score")]

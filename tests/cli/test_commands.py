@@ -55,6 +55,14 @@ def test_a_row_per_run_and_query(cli: Cli) -> None:
     ]
 
 
+def test_a_pattern_that_the_shell_left_names_a_run_per_file(cli: Cli) -> None:
+    expanded = cli("eval", "qrels.txt", "bm25.run", "dph.txt", "-m", "TSE")
+    assert cli("eval", "qrel*.txt", "bm25.ru?", "[c-d]*.txt", "-m", "TSE").rows == expanded.rows
+    said = cli("eval", "qrels.txt", "*.parquet", "-m", "TSE")
+    assert said.code == 1
+    assert "*.parquet: no file matches this pattern" in said.err
+
+
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
