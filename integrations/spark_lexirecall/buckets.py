@@ -27,7 +27,7 @@ F: Any = LazyModule("pyspark.sql.functions")
 _ERROR = "__error__"  # a column of every result: what a worker has to say about bad input
 _SHARED = "__shared__"  # and another: whether run and qrels have a query in common
 _SPARK_TYPES = {"string": "string", "float64": "double", "int64": "long", "bool": "boolean"}
-_PARTITIONS = "spark.sql.shuffle.partitions"
+_ROWS = 500_000  # of a bucket, where nobody says how many buckets there are
 
 
 def run_frame(run: Any) -> DataFrame:
@@ -109,11 +109,11 @@ def _aspect(qrels: DataFrame) -> Column | None:
     return None if column is None else F.coalesce(F.col(column).cast("string"), F.lit("0"))
 
 
-def bucket_count(session: SparkSession, buckets: int | None) -> int:
-    """The number of buckets, by default as many as partitions that Spark shuffles into."""
+def bucket_count(frames: Iterable[DataFrame], buckets: int | None) -> int:
+    """The number of buckets, by default as many as give each half a million of the rows, which are counted."""
     if buckets is None:
-        partitions = str(session.conf.get(_PARTITIONS))
-        return int(partitions) if partitions.isdigit() else 200  # some platforms choose it themselves
+        rows: int = sum(frame.count() for frame in frames)
+        return max(1, -(-rows // _ROWS))
     return check_integer("buckets", buckets)
 
 
@@ -149,12 +149,31 @@ def by_bucket(qrels: DataFrame, run: DataFrame, work: Work, types: Mapping[str, 
         result = result.append_column(_ERROR, pa.nulls(len(result), pa.string()))
         return result.append_column(_SHARED, pa.repeat(shared, len(result)))
 
-    return _in_buckets(qrels, buckets).cogroup(_in_buckets(run, buckets)).applyInArrow(work_on, schema)
+    keys = _keys_of_partitions(run.sparkSession, buckets)
+    return _in_buckets(qrels, keys).cogroup(_in_buckets(run, keys)).applyInArrow(work_on, schema)
 
 
-def _in_buckets(frame: DataFrame, buckets: int) -> GroupedData:
-    query_id = F.col(f"c{frame.columns.index('query_id')}")
-    return _numbered(frame).withColumn("bucket", F.pmod(F.xxhash64(query_id), F.lit(buckets))).groupBy("bucket")
+def _in_buckets(frame: DataFrame, keys: Sequence[int]) -> GroupedData:
+    """The rows by the bucket of their query, each bucket in a partition of its own."""
+    number = F.pmod(F.xxhash64(f"c{frame.columns.index('query_id')}"), F.lit(len(keys))).cast("int")
+    numbered = _numbered(frame).withColumn("bucket", F.array(*map(F.lit, keys))[number])
+    partitions = max(2, len(keys))  # a single one would be shuffled again, into as many as Spark is configured for
+    return numbered.repartition(partitions, "bucket").groupBy("bucket")
+
+
+_known_keys: dict[int, list[int]] = {}
+
+
+def _keys_of_partitions(session: SparkSession, partitions: int) -> list[int]:
+    """A key for each of so many partitions that Spark's hash sends there: of the numbers 0, 1, ... two may meet, and leave one empty."""
+    tried = 8 * partitions
+    while partitions not in _known_keys:
+        tried *= 2
+        place = F.pmod(F.hash(F.col("id").cast("int")), F.lit(partitions))
+        rows = session.range(0, tried, 1, 1).groupBy(place.alias("place")).agg(F.min("id")).collect()
+        if len(rows) == partitions:
+            _known_keys[partitions] = [key for _, key in sorted(rows)]
+    return _known_keys[partitions]
 
 
 def _named(part: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -68,8 +68,8 @@ def evaluate(
             ``ir_lexirecall.load`` gives, which is sent to every worker.
         run: columns ``query_id``, ``doc_id``, ``score``; others are ignored.
         aggregate: give the means over queries instead of the values per query.
-        buckets: into how many parts to cut the queries; by default as many as ``spark.sql.shuffle.partitions``. A worker
-            holds one at a time: some hundred thousand rows of the run are a good size, some millions possible.
+        buckets: into how many parts to cut the queries, each of which is one task; by default so many that each has about half
+            a million rows, for which the rows are counted first. A worker holds one at a time: some millions are possible.
 
     Returns:
         A Spark DataFrame with a row per query of the qrels, in no particular order: ``query_id`` and a double column per
@@ -89,8 +89,8 @@ def evaluate(
     named = measures_by_column(measures)
     check_served(named.values())
     run = run_frame(run)
-    buckets = bucket_count(run.sparkSession, buckets)
     frame, judged, whole = qrels_frame(qrels, run.sparkSession)
+    buckets = bucket_count([run, frame], buckets)
     if whole is not None:
         for measure in named.values():
             if isinstance(measure, Measure):
@@ -155,7 +155,7 @@ def compare(
     frames = {str(name): run_frame(run) for name, run in runs.items()}
     session = next(iter(frames.values())).sparkSession
     frame, judged, whole = qrels_frame(qrels, session)
-    buckets = bucket_count(session, buckets)
+    buckets = bucket_count([frame, *frames.values()], buckets)
     judgments = Judgments.from_qrels(frame.toArrow()) if whole is None else whole
     aspects = aspects_in_rows(judgments, named_aspects(measures.values()))
     table = None

@@ -155,6 +155,27 @@ def test_values_are_those_of_one_process(cut: str, spark: SparkSession) -> None:
     assert_same(values, irl.evaluate(MEASURES, QRELS, RUN))
 
 
+@pytest.mark.parametrize("buckets", [2, 8, 40])
+def test_every_bucket_is_a_task_and_none_is_empty(buckets: int, spark: SparkSession) -> None:
+    rows = [(f"q{i}", "d", 1.0) for i in range(20 * buckets)]
+    qrels, run = (
+        spark.createDataFrame(rows, f"query_id string, doc_id string, {name} double") for name in ("relevance", "score")
+    )
+    values = spark_lexirecall.evaluate("RR", qrels, run, buckets=buckets)
+    assert values.rdd.getNumPartitions() == buckets
+    assert values.select(F.spark_partition_id()).distinct().count() == buckets
+    values.unpersist()
+
+
+def test_buckets_follow_rows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = spark.createDataFrame(SMALL_QRELS), spark.createDataFrame(SMALL_RUN)
+    for rows, buckets in ((3, 2), (2, 3)):  # of all six
+        monkeypatch.setattr("spark_lexirecall.buckets._ROWS", rows)
+        values = spark_lexirecall.evaluate("RR", qrels, run)
+        assert values.rdd.getNumPartitions() == buckets
+        values.unpersist()
+
+
 RUN_SCHEMA = "query_id string, doc_id string, score double"
 RUN_COLUMNS = ["query_id", "doc_id", "score"]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # each starts Spark jobs
