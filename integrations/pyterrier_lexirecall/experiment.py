@@ -21,7 +21,7 @@ from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall import significance
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of
+from ir_lexirecall._util.errors import check_choice, entry, is_integer, keeping_errors_of, warn
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.comparison.comparing import comparison_of
 from ir_lexirecall.comparison.design import Design, MarginLike, groups_of
@@ -38,6 +38,8 @@ _plain_experiment = pt.Experiment  # as it is now: who likes this one better may
 
 PairedTest = Callable[[Floats, Floats], Any]
 """A test as ``pt.Experiment`` calls it: with the values of a system and of the baseline; ``[1]`` is the p-value."""
+
+_RANKED = ("qid", "docno", "score")  # columns of a ranking
 
 
 @partial(entry, name="pt.lexirecall.Experiment")
@@ -96,8 +98,8 @@ def Experiment(
             verdicts of the ``Comparison`` are corrected by it, or by Holm's.
         correction_alpha: level of the correction and of the verdicts, and 1 - confidence of the intervals.
         preferences: names of preferences (``'lexirecall'``, ``'rpp(rel=2)@100'``, ... as in ``ir_lexirecall.compare``).
-            None or an empty list: none; then systems need not rank documents, and where one does not, there is no
-            ``Comparison``.
+            None or an empty list: none. Where a system does not rank documents (but gives answers, ``qid`` and
+            ``qanswer``), they are left out, with a warning, and there is no ``Comparison``.
         margin: as in ``ir_lexirecall.compare``, by the names of the columns (of preferences without ``pref:``): adds
             the columns ``AP verdict (corrected)`` and, for worse, better, within and not worse, as in
             ``AP worse p-value (one-sided, corrected)``: ``AP p-value`` beside them is two-sided and uncorrected.
@@ -198,7 +200,13 @@ def Experiment(
     if len(systems) < 2:
         preferred = {}
     comparison: Comparison | None = None
-    if preferred or all(isinstance(run, str) or {"qid", "docno", "score"} <= set(run) for run in runs.values()):
+    unranked = [name for name, run in runs.items() if not (isinstance(run, str) or {*_RANKED} <= set(run))]
+    if unranked and preferred:
+        lacking = " and ".join(column for column in _RANKED if column not in runs[unranked[0]])
+        said = f"preferences compare documents, and what system {unranked[0]!r} gives has no {lacking}"
+        warn(f"{said}: they are left out, as with preferences=None")
+        preferred = {}
+    if not unranked:
 
         def compared(table: pd.DataFrame, **asked: Any) -> Comparison | None:
             if filter_by_topics:
@@ -276,9 +284,7 @@ class _Keep(pt.Transformer):  # type: ignore[misc]
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         if len(inp):  # else PyTerrier looks at the columns only
-            self.batches.append(
-                inp[[column for column in inp if self.all_columns or column in ("qid", "docno", "score")]]
-            )
+            self.batches.append(inp[[column for column in inp if self.all_columns or column in _RANKED]])
         return inp
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:

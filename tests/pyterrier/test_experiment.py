@@ -511,6 +511,27 @@ def test_margins(plan: str) -> None:
         outcome(pt.lexirecall.Experiment, named, ["map"], margin=0.1)
 
 
+def answers(text: str) -> pd.DataFrame:
+    """What a system gives that answers instead of ranking."""
+    return pd.DataFrame({"qid": TOPIC_IDS, "qanswer": [f"{text} {qid}" for qid in TOPIC_IDS]})
+
+
+def test_systems_that_answer_have_their_measures_and_no_preferences() -> None:
+    length = ir_measures.define_byquery(
+        lambda judged, run: float(run["qanswer"].str.len().sum()), name="Length", run_inputs=["query_id", "qanswer"]
+    )
+    both = [answers("short"), answers("a longer one")]
+    call: dict[str, Any] = {"names": ["a", "b"], "baseline": 0}
+    plain = outcome(pt.Experiment, lambda calls: both, [length], **call).result
+    found = {}
+    for name, preferences in {"default": {}, "none": {"preferences": None}, "rpp": {"preferences": "rpp"}}.items():
+        found[name] = outcome(pt.lexirecall.Experiment, lambda calls: both, [length], **call, **preferences)
+        assert_frame_equal(found[name].result, plain, check_like=True)
+        assert found[name].result.attrs["comparison"] is None
+    said = "preferences compare documents, and what system 'a' gives has no docno and score: they are left out"
+    assert [any(said in text for _, text in one.warnings) for one in found.values()] == [True, False, True]
+
+
 def test_texts_may_be_measures_as_they_print() -> None:
     metrics = ["nDCG@3", "AP(rel=2)", "LR", "P_5", "TSE(exposure='nDCG')@4"]
     table = outcome(pt.lexirecall.Experiment, named, metrics, preferences=None).result
