@@ -9,6 +9,7 @@ import numpy as np
 
 from ir_lexirecall._util.arrays import Bools, Floats, row_blocks
 from ir_lexirecall._util.errors import check_flag, check_integer, entry, is_number, shown
+from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.significance.closed_form import (
     by_t,
     group_interval_holds,
@@ -228,19 +229,24 @@ class SignificanceTest:
 
     def _of_means(self, x: Floats, shifts: Floats, alpha: float | None) -> Sides:
         """The test of means, of queries or of groups as units: t, bootstrap or randomisation."""
-        if self.groups is not None and self.name == "randomisation":
-            member = members(self.groups, x.shape[1])
-            size, sums = member.sum(axis=0), x @ member
-            found = by_randomisation(sums, shifts, alpha, self.resampling, size)
-            unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~group_interval_holds(sums, size)
-            found.low[unknown] = found.high[unknown] = np.nan
-            return found
         if self.name == "t":
             return of_means(x, shifts, alpha, by_t)
-        if self.groups is not None:
-            x = group_units(x, self.groups)
         kernel = by_bootstrap if self.name == "bootstrap" else by_randomisation
-        return of_means(x, shifts, alpha, lambda x, shifts, alpha: kernel(x, shifts, alpha, self.resampling))
+
+        def resampled(x: Floats, shifts: Floats, alpha: float | None) -> Sides:
+            return kernel(x, shifts, alpha, self.resampling)
+
+        if self.groups is None:
+            return of_means(x, shifts, alpha, resampled)
+        member = members(self.groups, x.shape[1])
+        size, sums = member.sum(axis=0), settled(x @ member, np.abs(x) @ member)
+        if self.name == "bootstrap":
+            found = of_means(group_units(x, self.groups), shifts, alpha, resampled)
+        else:
+            found = by_randomisation(sums, shifts, alpha, self.resampling, size)
+        unknown = np.zeros(len(x), dtype=bool) if alpha is None else ~group_interval_holds(sums, size)
+        found.low[unknown] = found.high[unknown] = np.nan
+        return found
 
     @entry
     def of_all(self, values: Floats, *, bounds: Bounds | None = None) -> TestResult:
