@@ -11,7 +11,8 @@ from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import SUM, levelled
 from ir_lexirecall.benchmarks import Benchmark
 from ir_lexirecall.comparison.pair_tests import best_first
-from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats
+from ir_lexirecall.comparison.verdicts import BETTER, UNDECIDED
+from ir_lexirecall.present.caveats import RARE, caveats_on_data, comparison_caveats, skewness_notes
 from ir_lexirecall.present.comparisons import comparison_finding
 from ir_lexirecall.present.findings import Finding
 from ir_lexirecall.present.notes import BROKEN, DOUBTFUL, FEW_QUERIES, Note, captions, gravest_first, grouped
@@ -79,7 +80,7 @@ def benchmark_caveats(result: Benchmark) -> list[Note]:
             run, kind = result.runs[leader], "Leaders behind the baseline on some collections"
             sentence = f"{run} leads by {name}, but its mean is behind that of {result.baseline} on {behind}."
             notes.append(Note(sentence, kind=kind, subject=f"{run} by {name} on {behind}"))
-    notes += _on_ranks(result, list(queries.values()))
+    notes += [*_on_ranks(result, list(queries.values())), *_on_replicated(result)]
     for name, comparison in result.items():
         notes += [note.within(name) for note in caveats_on_data(comparison) if note.kind != FEW_QUERIES]
     return gravest_first(notes)
@@ -89,6 +90,22 @@ def _on_ranks(result: Benchmark, units: Sequence[int]) -> list[Note]:
     """That best sets and ranks rest on little, where as many collections of the size of the smallest have fewer than 25 queries."""
     few = len(result.runs) > 2 and len(units) * min(units) < 25 and sum(units) > 4  # of 4 none is ruled out
     return [Note(f"Few queries in all, or in one collection: {RARE}, and its rank be too low.")] if few else []
+
+
+def _on_replicated(result: Benchmark) -> list[Note]:
+    """That runs are said to be better on collections of few queries, or of skewed differences, by one-sided tests."""
+    notes: list[Note] = []
+    for name in result.quantities if result.baseline in result.runs and len(result.runs) > 1 else ():
+        try:
+            differences, replicated = result.differences_of(name), result.replicated(name)
+        except ValueError:  # a value that is not a number, which the finding says
+            continue
+        pairs = [(str(run), str(result.baseline)) for run in replicated["run"]]
+        verdicts = [BETTER if least else UNDECIDED for least in replicated["better_on_at_least"]]
+        parts = {one: (result.criterion(name).sign * x, verdicts) for one, x in zip(result, differences, strict=True)}
+        if not result.cluster:
+            notes += skewness_notes(name, result[next(iter(parts))].test_of(name), pairs, parts, "query")
+    return notes
 
 
 def benchmark_finding(result: Benchmark, over: str | None = None) -> Finding:

@@ -31,8 +31,39 @@ def test_below_25_queries_a_verdict_with_a_margin_has_a_caveat() -> None:
     base = rng.uniform(0.3, 0.6, 20)
     new = values(base=base, new=base + rng.normal(0, 0.01, 20))
     result = irl.compare(values=new, baseline="base", margin=0.05)
-    assert any("rests on 20 queries; where differences are skewed" in note for note in result.diagnostics)
-    assert not any("rests on" in note for note in result.with_test("randomisation").diagnostics)
+    rests = "AP: within margin rests on 20 queries; where differences are skewed, one-sided tests"
+    for test, enough in (("t", 25), ("randomisation", 50), ("bootstrap", 50)):
+        (note,) = [note for note in result.with_test(test).diagnostics if "skewed" in note]
+        assert note.startswith(f"{rests} ({test}) of fewer than {enough} reach error rates about twice the nominal")
+    for test in ("sign", "wilcoxon"):
+        assert not any("skewed" in note for note in result.with_test(test).diagnostics)
+    groups = {f"q{i:03}": f"g{i % 2}" for i in range(60)}
+    x = np.tile(rng.normal(0, 0.01, 20), 3)
+    many = values(base=np.full(60, 0.5), new=0.5 + x)
+    result = irl.compare(
+        values=many, baseline="base", margin=0.05, groups={q: g if q > "q019" else "few" for q, g in groups.items()}
+    )
+    assert "undecided" not in set(result.group_table()["verdict"])
+    (note,) = [note for note in result.diagnostics if "skewed" in note]
+    assert note.startswith("AP: verdicts rest on few queries in few, g0 and g1; where differences are skewed")
+
+
+def test_runs_that_are_better_on_collections_of_few_queries_have_a_caveat() -> None:
+    rng = np.random.default_rng(0)
+    parts = {f"c{n}": values(base=np.full(n, 0.3), new=0.32 + rng.exponential(0.03, n)) for n in (8, 20, 40)}
+    result = irl.benchmark(values=parts, baseline="base")
+    assert result.replicated()["better_on_at_least"].tolist() == [3]
+    (note,) = [note for note in result.diagnostics if "skewed" in note]
+    assert note.startswith("AP: verdicts rest on few queries in c8 and c20; where differences are skewed")
+    assert not any("skewed" in note for note in irl.benchmark(values=parts, baseline="base", test="sign").diagnostics)
+
+
+def test_wilcoxons_verdict_on_skewed_differences_is_not_one_on_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    loses_rarely = values(base=np.full(60, 0.5), new=0.51 - 0.01 * np.minimum(rng.exponential(size=60), 4) ** 2)
+    result = irl.compare(values=loses_rarely, baseline="base", margin=0.05, test="wilcoxon")
+    assert result.verdicts()["verdict"].tolist() == ["within margin"]
+    assert any("Wilcoxon's test is on their pseudomedian, not on their mean" in note for note in result.diagnostics)
 
 
 def test_a_group_that_dominates_is_named() -> None:
