@@ -18,7 +18,7 @@ from ir_lexirecall.comparison.comparing import CriteriaLike, compare_runs, parse
 from ir_lexirecall.comparison.design import Design, MarginLike
 from ir_lexirecall.comparison.ledger import Look
 from ir_lexirecall.comparison.result import Comparison
-from ir_lexirecall.comparison.verdicts import UNDECIDED, WORSE, two_sided
+from ir_lexirecall.comparison.verdicts import UNDECIDED, UNDONE, WORSE, two_sided
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.preferences.naming import Preference
@@ -64,8 +64,9 @@ class Gate:
         """The rows of ``Comparison.table``, with ``test``, ``queries``, ``margin``, ``holds`` (see ``Comparison.verdicts``) and ``fails``:
         whether the criterion stops the change.
 
-        By evidence a criterion fails where the verdict is *worse*, which with ``bounds`` unjudged documents cannot undo; by the rule ``'drop'`` where a mean fell by more than the
-        margin, or the test finds a preference for the baseline.
+        By evidence a criterion fails where the verdict is *worse*; with ``bounds`` it is undecided where ``holds`` is ``could be
+        undone``. By the rule ``'drop'`` it fails where a mean fell by more than the margin, or the test finds a preference for the
+        baseline.
         """
         result = self.comparison
         table = result.table()
@@ -74,10 +75,9 @@ class Gate:
         table["queries"] = [len(result.by[name].query_ids) for name in table["criterion"]]
         table["margin"] = [(result.margins or {})[name] for name in table["criterion"]]
         if self.rule == "evidence":
-            for place, name in enumerate(table["criterion"]) if self.bounds else ():
-                left_open = result.undecided(name) if table["verdict"][place] == WORSE else None
-                if left_open is not None and left_open.holds_zero[0]:
-                    table.loc[place, "verdict"] = UNDECIDED
+            if self.bounds:
+                excused = (table["verdict"] == WORSE) & (table["holds"] == UNDONE)
+                table["verdict"] = table["verdict"].mask(excused, UNDECIDED)
             return table.assign(fails=table["verdict"] == WORSE)
         by = [result.by[name] for name in table["criterion"]]
         gain = np.array([c.sign for c in by]) * table["difference"].to_numpy()
@@ -164,8 +164,8 @@ def gate(
         rule: ``'evidence'``; or ``'drop'``: worse where a mean fell by more than the margin, whatever chance has to do with it.
         strict: whether what is undecided does not pass.
         names: what the two runs are called.
-        bounds: call a criterion undecided, not worse, where the judgments of unjudged documents could undo the loss (a candidate may
-            find what the pool of the baseline does not hold); where that is known.
+        bounds: call a criterion undecided, not worse, where some judging of unjudged documents is known to undo the loss (a candidate
+            may find what the pool of the baseline does not hold).
         ledger: a file of JSON lines, in which each look is written down. The n-th look tests at 6 alpha / (pi n)^2, so that the sequence
             of all changes keeps alpha. It is appended to only; jobs may run at once, and the same data count once.
         release: a second baseline, of the last release: each of many small losses may pass, their sum does not. Both baselines are

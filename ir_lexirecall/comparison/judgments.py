@@ -18,7 +18,13 @@ from ir_lexirecall.comparison.verdicts import ANY_JUDGING, NOT_BOUNDED, UNDONE
 from ir_lexirecall.data.pools import Pool
 from ir_lexirecall.evaluation.scored_runs import ScoredRuns
 from ir_lexirecall.judging.algorithms import Judgings
-from ir_lexirecall.judging.bounds import bounds_of_differences, bounds_of_wins, refuse_or_warn_of
+from ir_lexirecall.judging.bounds import (
+    ValueBounds,
+    bounds_of_differences,
+    bounds_of_wins,
+    refuse_or_warn_of,
+    shares_documents,
+)
 from ir_lexirecall.judging.ordering import decides, depends_on_others, to_judge_table
 from ir_lexirecall.judging.predicted import (
     PredictionPowered,
@@ -35,7 +41,10 @@ from ir_lexirecall.significance.closed_form import sign_test
 DEPTH = 100
 """Down to which rank documents count by a criterion without a cutoff, where nobody names a depth."""
 _WITH_OUTER = ("sign", "t", "bootstrap", "randomisation")
-_MOST = 30_000_000  # documents of runs, or of pairs, that are looked at without being asked
+_MOST_SHARED = (
+    1_000_000_000  # documents in the pool, for each pair, that are looked at without being asked: a few seconds
+)
+_MOST_APART = 20_000_000  # documents of the two rankings of each pair, where nothing is shared between pairs
 _COUNTS = ("certain_wins", "certain_losses", "open", "certain_ties")
 Interval = tuple[Floats, Floats]
 IntervalOf = Callable[[Criterion, bool], Interval]
@@ -83,7 +92,8 @@ def bounds_table(
             bounds = bounds_of_differences(pool, what, values, *places, judgings)
             if bounds is not None:
                 counted = _counted(pool, criterion)
-                low, high, *outer = bounds.mean(counted, alpha)
+                size = _magnitude(bounds, values, places, counted).mean(axis=1)
+                low, high, *outer = (settled(end, size) for end in bounds.mean(counted, alpha))
                 least, most = interval_of(criterion, True)
                 columns |= {"low": low, "high": high, "exact": bounds.exact[:, counted].all(axis=1)}
                 columns |= {"ci_low": np.minimum(outer[0], least), "ci_high": np.maximum(outer[1], most)}
@@ -223,16 +233,10 @@ def undecided(
     It is not known of criteria without a proven algorithm, of runs whose unjudged documents are not at hand, and where there are no
     unjudged documents. ``interval_of``: that of the table, None where it is no interval of independent queries.
     """
-    if scored is None or not len(places[0]) or not criterion.query_ids or not scored.has_unjudged:
+    if scored is None or (known := _known_pool(scored, criterion)) is None or too_many(scored, criterion, places):
         return None
-    what = _measured(scored, criterion)
-    own = what.params.get("cutoff")
-    depth = DEPTH if own is None else own
-    try:
-        pool = scored.pool(max(DEPTH, depth))
-    except (OSError, ValueError):  # aligned already, changed since, or read up
-        return None
-    if pool.is_judged.all() or len(pool.query) * len(places[0]) > _MOST:
+    (pool, depth), what = known, _measured(scored, criterion)
+    if not len(places[0]) or not criterion.query_ids or pool.is_judged.all():
         return None
     ends: tuple[Floats, ...]
     if isinstance(what, Preference):
@@ -255,10 +259,8 @@ def undecided(
         counted = _counted(pool, criterion)
         exact = reached = bounds.exact[:, counted]
         ends = bounds.mean(counted, test.alpha)
-        of_runs = np.abs(scored.values[criterion.name][:, counted])
-        low, high = bounds.low[:, counted], bounds.high[:, counted]
-        size = np.maximum.reduce([of_runs[places[0]], of_runs[places[1]], np.abs(low), np.abs(high)])
-        low, high = settled(low, size), settled(high, size)
+        size = _magnitude(bounds, scored.values[criterion.name], places, counted)
+        low, high = settled(bounds.low[:, counted], size), settled(bounds.high[:, counted], size)
         is_open = (low < 0) & (high > 0)
         ends = (*(settled(end, size.mean(axis=1)) for end in ends[:2]), *ends[2:])
     if test.name == "sign":
@@ -273,19 +275,39 @@ def undecided(
     is_shared = depends_on_others(what, pool)
     # What Wilcoxon's test estimates, and what is estimated of groups or with predictions, is another number.
     of_queries = np.full(len(places[0]), interval_of is not None and test.name != "wilcoxon")
-    of_pairs = np.all(exact, axis=1), of_queries, np.all(reached, axis=1)
+    of_pairs = np.all(exact, axis=1), of_queries, np.all(reached, axis=1) & of_queries
     return Undecided(depth, query_ids, is_open, ends[0], ends[1], outer, *of_pairs, is_shared)
+
+
+def too_many(scored: ScoredRuns | None, criterion: Criterion, places: tuple[Ints, Ints]) -> bool:
+    """Whether ``undecided`` does not look at a criterion because that takes long: too many documents of too many pairs."""
+    if scored is None or (known := _known_pool(scored, criterion)) is None:
+        return False
+    (pool, depth), what = known, _measured(scored, criterion)
+    if pool.is_judged.all():
+        return False
+    pool = pool.only(np.where(pool.is_judged, pool.grade > 0, pool.within(depth)))
+    if shares_documents(what, len(pool.names), len(places[0])):
+        return len(pool.query) * len(places[0]) > _MOST_SHARED
+    documents = (pool.rank > 0).sum(axis=1)
+    return int(sum(documents[of].sum() for of in places)) > _MOST_APART
 
 
 def judged_depth(scored: ScoredRuns | None, criterion: Criterion) -> int | None:
     """The depth down to which all documents are judged, as deep as ``undecided`` looks; None where they are not, or it is not known."""
-    if scored is None or not scored.has_unjudged:
+    known = None if scored is None else _known_pool(scored, criterion)
+    return known[1] if known is not None and known[0].is_judged.all() else None
+
+
+def _known_pool(scored: ScoredRuns, criterion: Criterion) -> tuple[Pool, int] | None:
+    """What the runs retrieved, and the depth that counts for a criterion; None where there is nothing unjudged, or it is not at hand."""
+    if not scored.has_unjudged:
         return None
     own = _measured(scored, criterion).params.get("cutoff")
     depth = DEPTH if own is None else int(own)
     try:
-        return depth if scored.pool(max(DEPTH, depth)).is_judged.all() else None
-    except (OSError, ValueError):
+        return scored.pool(max(DEPTH, depth)), depth
+    except (OSError, ValueError):  # aligned already, changed since, or read up
         return None
 
 
@@ -301,6 +323,13 @@ def _pool(scored: ScoredRuns | None, depth: int | None, measured: Sequence[IRMea
     assert scored is not None
     cutoffs = [what.params.get("cutoff") for what in measured]
     return scored.pool(depth if depth is not None or None in cutoffs else max(k for k in cutoffs if k is not None))
+
+
+def _magnitude(bounds: ValueBounds, values: Floats, places: tuple[Ints, Ints], counted: Ints) -> Floats:
+    """Of what differences and their bounds are computed from, on the queries that count: shape ``(P, Q)``."""
+    low, high = np.abs(bounds.low[:, counted]), np.abs(bounds.high[:, counted])
+    of_a, of_b = (np.abs(values[:, counted])[of] for of in places)
+    return np.maximum.reduce([of_a, of_b, low, high])
 
 
 def _counted(pool: Pool, criterion: Criterion) -> Ints:

@@ -22,6 +22,7 @@ from ir_lexirecall.comparison.judgments import (
     next_to_judge,
     powered,
     sequential_columns,
+    too_many,
     undecided,
 )
 from ir_lexirecall.comparison.pair_tests import (
@@ -466,6 +467,10 @@ class Comparison(Remembers):
         interval = self._interval if not self.cluster and self.predicted is None else None
         criterion, test = self.by[by], self.test_of(by)
         return self.cached(("undecided", by), lambda: undecided(self.scored, criterion, self.places, test, interval))
+
+    def too_many(self, by: str) -> bool:
+        """Whether what unjudged documents could change by a criterion is not looked at for the time that it takes; ``bounds`` does."""
+        return self.cached(("too many", by), lambda: too_many(self.scored, self.by[by], self.places))
 
     def powered(self, by: str) -> PredictionPowered:
         """What human and predicted judgments say of every pair together."""

@@ -15,6 +15,7 @@ from ir_lexirecall._util.arrays import Bools, Floats, Ints, common
 from ir_lexirecall._util.errors import entry, shown_names, warn
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.lazy import special
+from ir_lexirecall._util.rounding import settled
 from ir_lexirecall.data.alignment import RunLike
 from ir_lexirecall.data.judgments import Judgments, QrelsLike
 from ir_lexirecall.data.pools import Pool
@@ -114,7 +115,7 @@ def bounds_of_differences(
     by_run = None
     if (
         b is not None
-        and len(a) > _MANY * len(pool.names)
+        and shares_documents(measure, len(pool.names), len(a))
         and isinstance(known.algorithm, (AveragePrecision, NestedLexirecall))
     ):
         by_run = _by_run(known.algorithm, pool, a, b, values, **options)
@@ -129,6 +130,13 @@ def bounds_of_differences(
     # Rounding must not push a bound past the value that was measured.
     today = values[a] - (0 if b is None else values[b])
     return ValueBounds(np.minimum(low, today), np.maximum(high, today), exact)
+
+
+def shares_documents(criterion: IRMeasure | Preference, runs: int, pairs: int) -> bool:
+    """Whether all pairs of a query are bounded at once, at little more than the cost of their pool; else one by one."""
+    if isinstance(criterion, Preference):
+        return criterion.NAME in LEXICOGRAPHIC
+    return criterion.NAME in ("AP", "LexiRecall") and pairs > _MANY * runs
 
 
 def _by_run(
@@ -316,7 +324,7 @@ def judgment_bounds(
     bounds = bounds_by_measure(pool, parsed, of_run, judgings)
     nothing = np.full(len(judgments), np.nan)
     columns = {
-        (name, end): getattr(bounds[name], end)[0] if name in bounds else nothing
+        (name, end): _settled(bounds[name], end) if name in bounds else nothing
         for name in parsed
         for end in ("low", "high")
     }
@@ -326,6 +334,11 @@ def judgment_bounds(
         {"depth": depth, "unretrieved": unretrieved, "no_algorithm": [name for name in parsed if name not in bounds]}
     )
     return table
+
+
+def _settled(bounds: ValueBounds, end: str) -> Floats:
+    """One end of the bounds of the first run's values, 0 where only rounding keeps it from that."""
+    return settled(getattr(bounds, end)[0], np.maximum(np.abs(bounds.low[0]), np.abs(bounds.high[0])))
 
 
 def bounds_by_measure(

@@ -72,8 +72,11 @@ def outcomes(
             is_exact[some] = (known & known_too).reshape(-1, queries)
         return worst, best, is_exact
     order = _Order.of(pool, rel, cutoff, depth, preference.NAME == "lexirecall")
+    if order.from_the_end:
+        worst, best = order.by_number(a, b)
     for some in row_blocks(len(a), len(pool.query), _AT_ONCE):
-        worst[some], best[some] = -order.walk(b[some], a[some]), order.walk(a[some], b[some])
+        worst[some] = -order.walk(b[some], a[some], -worst[some])
+        best[some] = order.walk(a[some], b[some], best[some])
     return worst, best, is_exact
 
 
@@ -110,13 +113,9 @@ class _Order:
         ends = [each.reshape(shape) for each in (found, end - count, end)]
         return cls(pool, from_the_end, relevant, top, seen, ends[0], *lists, *ends[1:])
 
-    def walk(self, a: Ints, b: Ints) -> Outcomes:
-        """What runs ``a`` make of runs ``b`` under the best judging, shape ``(P, Q)``."""
+    def walk(self, a: Ints, b: Ints, best: Outcomes) -> Outcomes:
+        """What runs ``a`` make of runs ``b`` under the best judging, shape ``(P, Q)``, where ``best`` has 0; else that."""
         decided = np.zeros((len(a), len(self.relevant)), dtype=np.int8)  # 1 + what is known of open documents by now
-        best: Outcomes = np.zeros((len(a), len(self.pool.judgments)), dtype=np.int8)
-        if self.from_the_end:
-            ahead = self.found[a] - self.found[b] + self._alone(a, b)
-            best = np.sign(ahead).astype(np.int8)
         some = self.start < self.end
         pair, query = np.nonzero((best == 0) & (some[a] | some[b]))
         place = [self.start[s[pair], query] for s in (a, b)]
@@ -144,21 +143,30 @@ class _Order:
             place, end = [each[going] for each in place], [each[going] for each in end]
         return best
 
-    def _alone(self, a: Ints, b: Ints) -> Ints:
-        """How many documents that are open between two runs the first has and the second has not, within the cutoff; shape ``(P, Q)``."""
-        (a, place_a), (b, place_b) = (np.unique(runs, return_inverse=True) for runs in (a, b))
+    def by_number(self, a: Ints, b: Ints) -> tuple[Outcomes, Outcomes]:
+        """What runs ``a`` make of runs ``b`` by the number of relevant documents within the cutoff, worst and best; shape ``(P, Q)`` each.
+
+        At best, what is open and that A alone has is relevant, and what B alone has is not.
+        """
+        (left, place_a), (right, place_b) = (np.unique(runs, return_inverse=True) for runs in (a, b))
         unjudged = np.flatnonzero(~self.pool.is_judged)
         ends = np.searchsorted(self.pool.query[unjudged], np.arange(len(self.pool.judgments) + 1))
-        out = np.empty((len(place_a), len(ends) - 1), dtype=np.int64)
-        for q, (first, end) in enumerate(
-            pairwise(ends.tolist())
-        ):  # all pairs of a query at once, by products of matrices
+        worst, best = np.zeros((2, len(a), len(ends) - 1), dtype=np.int8)
+        for q, (first, end) in enumerate(pairwise(ends.tolist())):  # all pairs at once, by products of matrices
             row = unjudged[first:end]
-            a_seen, a_open = self.seen[np.ix_(a, row)], self.is_open[np.ix_(a, row)]
-            b_seen, b_open = self.seen[np.ix_(b, row)], self.is_open[np.ix_(b, row)]
-            count = common(a_seen & a_open, ~b_seen) + common(a_seen & ~a_open, b_open & ~b_seen)
-            out[:, q] = count[place_a, place_b]
-        return out
+            seen, is_open = self.seen[:, row], self.is_open[:, row]
+            mine, lost, deep = seen & is_open, is_open & ~seen, seen & ~is_open
+            found, many = self.found[:, q], mine.sum(axis=1)
+            for runs, others, out, places, way in (
+                (left, right, best, (place_a, place_b), 1),
+                (right, left, worst, (place_b, place_a), -1),
+            ):
+                alone = many[runs, None] - common(mine[runs], seen[others])
+                if lost.any():  # open by the other one, which has it below the cutoff
+                    alone += common(deep[runs], lost[others])
+                ahead = found[runs, None] - found[others] + alone
+                out[:, q] = way * np.sign(ahead).astype(np.int8)[places]
+        return worst, best
 
     def _known(self, decided: Outcomes, a: Ints, b: Ints, pair: Ints, row: Ints) -> Outcomes:
         """What is known of a document of each pair; by lexirecall, open ones of A alone are relevant, and those of B alone are not."""

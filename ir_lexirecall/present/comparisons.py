@@ -240,17 +240,25 @@ def _left_open(result: Comparison, names: Sequence[str], runs: Sequence[str]) ->
 
 
 def _holding(result: Comparison, names: Sequence[str]) -> list[str]:
-    """How many significant differences keep their sign whatever grades unjudged documents get."""
-    facts = []
+    """How many significant differences keep their sign whatever grades unjudged documents get, and where that is not known."""
+    facts, sentences = [], []
     for name in names:
         depth, words = result.holds(name)
         decided = [verdict in (BETTER, WORSE) for verdict in result.verdicts_by(name).pairs.values()]
-        known = result.undecided(name) is not None and result.predicted is None and not result.cluster
-        if known and any(decided):
+        left, by = result.undecided(name), f" by {name}" if len(names) > 1 else ""
+        if not any(decided):
+            continue
+        if left is not None and left.bounded.any():
             number = sum(word == ANY_JUDGING for word, counts in zip(words, decided, strict=True) if counts)
-            by = f" by {name}" if len(names) > 1 else ""
             facts.append(f"{number:,} of {sum(decided):,} significant differences{by} (depth {depth})")
-    return [f"{listed(facts)} keep their sign under any judging."] if facts else []
+        elif result.too_many(name):
+            pairs = count(len(result.pairs), "pair")
+            sentences.append(
+                f"What unjudged documents could change{by} was not looked at: {pairs} take long; see bounds."
+            )
+        elif left is not None and result.test_of(name).name == "wilcoxon":
+            sentences.append(f"Signs under any judging{by} are not bounded for Wilcoxon's test.")
+    return [*([f"{listed(facts)} keep their sign under any judging."] if facts else []), *sentences]
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -286,7 +294,7 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
     if lettered:
         columns.insert(0, Column("", list(letters.values())))
     marks = marks_of(result)
-    open_pairs, depths = _not_holding(result, names) if holds else ({}, [])
+    open_pairs, depths, unbounded = _not_holding(result, names) if holds else ({}, [], [])
     for name, criterion in result.by.items():
         signs = [marks[name][place] for place in order]
         if lettered and name in names:
@@ -317,22 +325,27 @@ def comparison_table(result: Comparison, places: int = PLACES, *, holds: bool = 
         notes.append(
             f"{DAGGER}: judging the unjudged documents ({listed(depths)}) is not known to leave the sign of the difference as it is."
         )
+    if unbounded:
+        notes.append(f"What unjudged documents could change is not bounded by {listed(unbounded)}.")
     notes += captions(result.by)
     where = f" of {result.source}" if result.source else ""
     return Shown(columns, f"Means on {count(len(result.query_ids), result.unit)}{where}.", notes)
 
 
-def _not_holding(result: Comparison, names: Sequence[str]) -> tuple[dict[str, list[set[str]]], list[str]]:
-    """By criterion the pairs that differ significantly, but not for certain under any judging; and the depths that were looked at."""
-    found, depths = {}, []
+def _not_holding(result: Comparison, names: Sequence[str]) -> tuple[dict[str, list[set[str]]], list[str], list[str]]:
+    """By criterion the pairs that differ significantly, but not for certain under any judging; the depths; criteria without any bound."""
+    found, depths, unbounded = {}, [], []
     for name in names:
-        depth, words = result.holds(name)
+        (depth, words), left = result.holds(name), result.undecided(name)
         verdicts = result.verdicts_by(name).pairs.items()
-        found[name] = [
+        open_pairs = [
             {*pair}
             for (pair, verdict), word in zip(verdicts, words, strict=True)
             if verdict in (BETTER, WORSE) and word != ANY_JUDGING
         ]
-        if depth is not None and found[name]:
-            depths.append(f"depth {depth}")
-    return found, list(dict.fromkeys(depths)) or ["not bounded"]
+        if left is None or not left.bounded.any():
+            unbounded += [name] if open_pairs else []
+            continue
+        found[name] = open_pairs
+        depths += [f"depth {depth}"] if open_pairs else []
+    return found, list(dict.fromkeys(depths)), unbounded

@@ -99,3 +99,5 @@ def test_what_the_pool_does_not_hold_is_no_evidence_of_a_loss() -> None:
     assert "unjudged documents could undo it" in str(found)
     assert irl.gate(QRELS, baseline, candidate, "P@1", strict=True).exit_code == 4
     assert irl.gate(QRELS, baseline, candidate, "P@1", bounds=False).outcome == "worse"
+    by_rank = irl.gate(QRELS, baseline, candidate, "P@1", test="wilcoxon")  # of which no bound is known
+    assert (by_rank.outcome, by_rank.table["holds"].tolist()) == ("worse", ["not bounded"])

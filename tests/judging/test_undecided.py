@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ir_lexirecall
+import ir_lexirecall as irl
 from ir_lexirecall import compare, demo
 from ir_lexirecall.comparison import Comparison
 from ir_lexirecall.data.judgments import load
@@ -166,6 +167,34 @@ def test_verdicts_and_tables_say_which_differences_hold() -> None:
     assert [against.to_latex(holds=True).count(sign) for sign in ("$^{-\\dagger}$", "$^{-}$")] == [1, 1]
     judged = compare({q: {**g, "u": 0, "v": 0, "w": 0} for q, g in QRELS.items()}, {"good": GOOD, "bad": BAD}, "Bpref")
     assert judged.verdicts(holds=True)["holds"].isin(["under any judging", None]).all()
+
+
+def test_a_summary_says_where_nothing_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0} for q in QRELS}}
+    by_rank = compare(QRELS, runs, "P@1", test="wilcoxon")
+    assert "Signs under any judging are not bounded for Wilcoxon's test." in by_rank.summary()
+    assert "keep their sign" not in by_rank.summary()
+    assert "†" not in by_rank.to_markdown(holds=True)
+    assert "What unjudged documents could change is not bounded by P@1." in by_rank.to_markdown(holds=True)
+    for limit, name in (("_MOST_SHARED", "lexirecall"), ("_MOST_APART", "P@1")):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"ir_lexirecall.comparison.judgments.{limit}", 0)
+            result = compare(QRELS, runs, ["lexirecall", "P@1"])
+            said = result.summary()
+            assert [result.too_many(by) for by in result.criteria] == [by == name for by in result.criteria]
+            assert f"could change by {name} was not looked at: 3 pairs take long; see bounds." in said
+            assert set(result.verdicts(name, holds=True)["holds"]) <= {"not bounded", None}
+        assert "not looked at" not in compare(QRELS, runs, ["lexirecall", "P@1"]).summary()
+
+
+def test_no_bound_is_minus_nought_or_rounding() -> None:
+    runs = {"good": GOOD, "bad": BAD, "sure": {q: {"b": 1.0, "u": 0.5, "v": 0.2} for q in QRELS}}
+    bounds = compare(QRELS, runs, ["Unjudged@3", "P@3", "RBP(p=0.3)"]).bounds()
+    ends = bounds[["low", "high"]].to_numpy()
+    of_one = irl.judgment_bounds(["Unjudged@3", "P@3"], QRELS, GOOD).to_numpy()
+    for numbers in (ends, of_one):
+        assert not np.signbit(numbers[numbers == 0]).any()
+        assert (np.abs(numbers[numbers != 0]) > 1e-9).all()
 
 
 @pytest.mark.slow
