@@ -59,16 +59,24 @@ def decides(
     total, concerns = np.zeros((2, len(pool.query)))
     unjudged = np.flatnonzero(~pool.is_judged)
     ends = np.searchsorted(pool.query[unjudged], np.arange(len(pool.judgments) + 1))
+    has = rank > 0
     for q in np.flatnonzero(is_open.any(axis=0) & (ends[1:] > ends[:-1])).tolist():
         row = unjudged[ends[q] : ends[q + 1]]
-        w_here, rank_here, top = w[:, row], rank[:, row], shallow[:, row]
-        for first in np.unique(a[is_open[:, q]]).tolist():  # beside all others at once
+        w_here, rank_here, top, has_here = w[:, row], rank[:, row], shallow[:, row], has[:, row] | shallow[:, row]
+        beside = np.zeros((len(w), len(w)), dtype=np.float32)
+        beside[a[is_open[:, q]], b[is_open[:, q]]] = beside[b[is_open[:, q]], a[is_open[:, q]]] = 1
+        lacking = beside @ (~has_here).astype(np.float32)  # open pairs of a run with one that has not got the document
+        lacking = np.where(top & (has[:, row] | not_additive), lacking, 0.0).astype(np.float64)
+        total[row], concerns[row] = (lacking * w_here).sum(axis=0), lacking.sum(axis=0)
+        for first in np.unique(a[is_open[:, q]]).tolist():  # beside all others at once, of documents that it has
             others = b[is_open[:, q] & (a == first)]
-            counts = top[others] | top[first]
-            move = np.where(counts, np.abs(w_here[others] - w_here[first]), 0.0)
-            total[row] = np.concatenate([total[None, row], move]).cumsum(axis=0)[-1]  # the same bits in any blocks
-            differ = counts if not_additive else counts & (rank_here[others] != rank_here[first])
-            concerns[row] += differ.sum(axis=0)
+            column = np.flatnonzero(has_here[first])
+            here = np.ix_(others, column)
+            counts = has_here[here] & (top[here] | top[first, column])
+            move = np.where(counts, np.abs(w_here[here] - w_here[first, column]), 0.0)
+            total[row[column]] += move.sum(axis=0)
+            differ = counts if not_additive else counts & (rank_here[here] != rank_here[first, column])
+            concerns[row[column]] += differ.sum(axis=0)
     return total, concerns
 
 
