@@ -1,4 +1,4 @@
-"""RePlay: a metric of any measure, for pandas and Polars frames and dicts, with any of RePlay's ``mode``s.
+"""RePlay: a metric of any measure, for pandas and Polars frames and dicts, in any ``mode`` of RePlay's.
 
 LexicographicRecall([10, 100])(recommendations, ground_truth). With mode=PerUser(), what several models give is compared by
 irl.compare(values={model: per_user, ...}).

@@ -226,5 +226,5 @@ print(textwrap.fill(paragraph, 76))
 
 # %%
 # From here: a file and a test make it a measure of the library, and a script with one more line a measure of the command
-# line; :doc:`Add a measure </extend>` shows both. For everybody else who uses your class, it works in ``pt.Experiment``
+# line; :doc:`Add a measure </contributing>` shows both. For everybody else who uses your class, it works in ``pt.Experiment``
 # and in LensKit as soon as it is imported.

@@ -66,12 +66,10 @@ napoleon_use_rtype = False
 warnings.filterwarnings("ignore", message=".*non-interactive.*", category=UserWarning)
 matplotlib.interactive(True)  # pictures of the examples are pyplot's then, which the gallery collects
 sphinx_gallery_conf = {
-    "examples_dirs": ["../../examples"],
+    "examples_dirs": ["../../examples/tutorials"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",
-    "ignore_pattern": placeholders.NOT_IN_GALLERY,
     "within_subsection_order": "ir_lexirecall.pt_docs.placeholders.reading_order",
-    "subsection_order": placeholders.SUBSECTIONS,
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "show_memory": False,
@@ -95,10 +93,11 @@ html_search_scorer = str(placeholders.HERE / "_static" / "scorer.js")
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
+html_use_index = False  # the reference lists every name
 html_math_renderer = "mathml"
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import ir_lexirecall as irl
@@ -13,36 +13,35 @@ from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.pt_docs import drawings
 
 HERE = Path(__file__).parent
+SHARED = ("@cutoff", "rel", "judged_only")
+"""Parameters that the list of measures explains once."""
+_GREEK = "alpha|beta|gamma|delta|phi|eps|pi"
+_NAME = rf"(?:{_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum(?= V)|[A-Za-z])(?:\*?_\w|\*|')?(?![\w'])"
+_ATOM = rf"(?:{_NAME}(?:\([^()']*\))?|\d+(?:\.\d+)?(?!\w)|\([-+*/^ \w.]*(?:\([^()']*\)[-+*/^ \w.]*)*\)|\.\.\.)"
+_FORMULA = re.compile(rf"\w{{2,}}\([^()]*=.*\)\S*|(?<![\w'`=@.-]){_ATOM}(?:(?: ?[-+/=<^x] ?| |(?<=\))){_ATOM})*(?!\w)")
+"""A measure with parameters, which is code; or a formula in plain text, such as ``(1-p) p^(i-1)``."""
 
 
-def write_missing() -> None:
-    """Write the files of measures that have none yet: they name the module that ``pages.py`` makes, for PyTerrier's documentation."""
-    for name in dict.fromkeys(measure.NAME for measure in REGISTRY.values()):
-        path = HERE / "measures" / f"{name}.rst"
-        if not path.exists():
-            path.write_text(
-                f"{name}\n{'=' * len(name)}\n\n.. automodule:: ir_lexirecall.pt_docs.pages.{name}\n   :no-index:\n",
-                "utf-8",
-            )
+def families() -> dict[str, list[str]]:
+    """The measures that each page describes, in order."""
+    pages = sorted((HERE / "measures").glob("*.rst"))
+    return {
+        page.stem: re.findall(r"^\.\. automodule:: .*\.(\w+)$", page.read_text("utf-8"), re.MULTILINE) for page in pages
+    }
 
 
-def page(name: str) -> str:
-    title = f"{name}: {irl.describe(name).title}"
-    return f"{title}\n{'=' * len(title)}\n\n{body(name, section)}"
+def bodies() -> Iterator[tuple[str, str]]:
+    """What stands below the title of each measure; a page gives a source once."""
+    for names in families().values():
+        cited: set[str] = set()
+        for name in names:
+            source = irl.describe(name).source
+            yield name, body(name, block("bibtex", source.bibtex) if source.key not in cited else "")
+            cited.add(source.key)
 
 
-def section(title: str) -> str:
-    """A heading below that of the page."""
-    return f"{title}\n{'-' * len(title)}"
-
-
-def rubric(title: str) -> str:
-    """A heading where docstrings may not have sections."""
-    return f".. rubric:: {title}"
-
-
-def body(name: str, heading: Callable[[str], str]) -> str:
-    """What stands below the title of a measure's page."""
+def body(name: str, bibtex: str) -> str:
+    """What stands below the title of a measure."""
     about = irl.describe(name)
     aliases = f" Also called ``{'``, ``'.join(about.aliases)}``." if about.aliases else ""
     direction = " **Smaller is better.**" if REGISTRY[name].SMALLER_IS_BETTER else ""
@@ -52,14 +51,11 @@ def body(name: str, heading: Callable[[str], str]) -> str:
         "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols)),
         drawing(name),
         at_a_glance(about),
-        heading("By hand"),
-        f"{about.example or ''}",
-        in_python(about),
-        heading("Parameters"),
+        ".. rubric:: By hand",
+        typeset(f"{about.example or ''}"),
         parameters(name, about),
-        heading("Source"),
-        about.source.line,
-        block("bibtex", about.source.bibtex),
+        f"Source: {about.source.line}",
+        bibtex,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -82,10 +78,38 @@ def split(symbols: str) -> list[str]:
     return [part.strip() for part in re.split(r";(?![^()]*\))", symbols) if part.strip()]
 
 
-def typeset(symbol: str) -> str:
-    """A symbol in bold before what it means."""
-    letter, colon, meaning = symbol.partition(": ")
-    return f"**{letter}**: {meaning}" if colon and len(letter) < 40 else symbol
+def typeset(text: str) -> str:
+    """Plain text with its formulas, and the symbol that it explains, as mathematics."""
+    symbol, colon, meaning = text.partition(": ")
+    if colon and re.fullmatch(rf"{_ATOM}(?:(?:, | < ){_ATOM})*", symbol):
+        return f":math:`{latex(symbol)}`: {typeset(meaning)}"
+    return _FORMULA.sub(lambda run: f":math:`{latex(run[0])}`" if is_formula(run[0]) else run[0], text)
+
+
+def is_formula(text: str) -> bool:
+    """Whether letters stand for quantities: a formula of numbers reads as it is, and a word is none."""
+    words = re.findall(
+        r"[A-Za-z]{2,}", re.sub(rf"\b({_GREEK}|log2|max_rel|min_rel|recall|floor|ceil|round|sum)\b", "x", text)
+    )
+    return bool(re.search(r"[A-Za-z]", text) and re.search(r"[-+/=<^_(*']", text)) and not words
+
+
+def latex(text: str) -> str:
+    """A formula in plain text as LaTeX."""
+    text = re.sub(
+        r"\^(\w+\([^()]*\)|\([^()]*\)|\w+)", lambda power: "^{" + re.sub(r"^\((.*)\)$", r"\1", power[1]) + "}", text
+    )
+    text = re.sub(r"\bC\(([^(),]+), ([^(),]+)\)", r"\\binom{\1}{\2}", text)
+    text = re.sub(r"\b(max|min)_rel\b", r"\\mathrm{\1\\_rel}", text)
+    text = re.sub(r"(?<!\\)_(\w+)", r"_{\1}", text).replace("*", "^*").replace("...", r"\ldots")
+    text = (
+        re.sub(rf"\b({_GREEK}|sum)\b", r"\\\1", text)
+        .replace(r"\eps", r"\epsilon")
+        .replace("log2", r"\log_2 ")
+        .replace(" x ", r" \times ")
+    )
+    text = re.sub(r"\) (?=[(A-Za-z])", r")\\, ", text)
+    return re.sub(r"\b(floor|ceil|round|recall)\b", r"\\mathrm{\1}", text)
 
 
 def drawing(name: str) -> str:
@@ -111,51 +135,33 @@ def at_a_glance(about: Description) -> str:
 
 
 def link(name: str) -> str:
-    """A link to the page of a measure, or to the list of standard ones."""
-    if (HERE / "measures" / f"{name}.rst").exists():
-        return f":doc:`{name}`"
+    """A link to a measure, or to the list of standard ones."""
+    if name in REGISTRY:
+        return f":ref:`{name} <measure-{name}>`"
     return f":doc:`{name} <standard>`"
 
 
-def in_python(about: Description) -> str:
-    """The worked example as code."""
-    if about.example is None:
-        return ""
-    rows = about.example.qrels
-    if {row.iteration for row in rows} == {"0"}:
-        qrels = '{"q": {' + ", ".join(f'"{row.doc_id}": {row.relevance}' for row in rows) + "}}"
-        imports = "import ir_lexirecall as irl"
-    else:
-        lines = [
-            ", ".join(f'("q", "{r.doc_id}", {r.relevance}, "{r.iteration}")' for r in rows[i : i + 2])
-            for i in range(0, len(rows), 2)
-        ]
-        listed = "".join(f"    {line},\n" for line in lines)
-        qrels = f'pd.DataFrame([\n{listed}], columns=["query_id", "doc_id", "relevance", "iteration"])'
-        imports = "import pandas as pd\nimport ir_lexirecall as irl"
-    run = ", ".join(f'"{doc}": {score:g}' for doc, score in about.example.run["q"].items())
-    code = (
-        f'{imports}\n\nmeasure = "{about.example.measure}"\nqrels = {qrels}\nrun = {{"q": {{{run}}}}}  # scores\n'
-        f"irl.evaluate(measure, qrels, run)  # {about.example.value:.4g}"
-    )
-    return block("python", code)
-
-
 def parameters(name: str, about: Description) -> str:
-    """The measure's signature and a row for each parameter."""
+    """The measure's signature, and a row for each parameter but those that the list of measures explains."""
     declared = REGISTRY[name].SUPPORTED_PARAMS
     signature = ", ".join(p if d.required else f"{p}={d.default!r}" for p, d in declared.items())
     rows = "\n".join(
-        f"   * - ``{parameter.name}``\n     - {literal(parameter.default)}\n     - {escape(parameter.meaning)} ({escape(parameter.allowed)})"
+        f"   * - ``{parameter.name}``\n     - {literal(parameter.default)}\n     - {prose(parameter.meaning)} ({prose(parameter.allowed)})"
         for parameter in about.parameters
+        if parameter.name not in SHARED
     )
-    table = f".. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning\n{rows}"
-    return f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall\n\n{table}"
+    table = f"\n\n.. list-table::\n   :header-rows: 1\n   :widths: 16 16 68\n\n   * - Parameter\n     - Default\n     - Meaning\n{rows}"
+    return f".. py:class:: {name}(*, {signature})\n   :module: ir_lexirecall{table if rows else ''}"
 
 
 def literal(text: str) -> str:
     """A default as code, words as words."""
     return text if text in ("required", "none") else f"``{text}``"
+
+
+def prose(text: str) -> str:
+    """Text with its formulas typeset, the rest as it is."""
+    return re.sub(r"(:math:`[^`]*`)|([*_`|\\])", lambda found: found[1] or "\\" + found[2], typeset(text))
 
 
 def escape(text: str) -> str:
@@ -168,30 +174,16 @@ def block(language: str, text: str) -> str:
     return f".. code-block:: {language}\n\n{indented}" if text else ""
 
 
-def table_of_ours() -> str:
-    """All measures of this library, a row each."""
-    rows = []
-    for path in sorted((HERE / "measures").glob("*.rst"), key=lambda path: path.stem.lower()):
-        if path.stem not in ("index", "standard"):
-            about = irl.describe(path.stem)
-            rows.append(f"   * - :doc:`{path.stem}`\n     - {escape(about.use)}")
-    return (
-        ".. list-table::\n   :header-rows: 1\n   :class: stacked\n   :widths: 40 60\n\n   * - Measure\n     - Use it\n"
-        + "\n".join(rows)
-    )
-
-
 def standard() -> str:
     """The measures of ir_measures, a section each."""
     parts = []
     for name in sorted(standard_names(), key=str.lower):
         about = irl.describe(name)
         formula = displayed(about.formula) if about.formula else ""
-        rows = at_a_glance(about) if about.values else ""
         symbols = "\n".join(f"- {typeset(symbol)}" for symbol in split(about.symbols))
         source = f"Source: {about.source.line}" if about.source.line else ""
         title = f"{name}: {about.title}" if about.title != name else name
-        parts += [title, "-" * len(title), "", escape(about.meaning), formula, symbols, rows, source]
+        parts += [title, "-" * len(title), "", escape(about.meaning), formula, symbols, source]
     return "\n\n".join(parts).replace("\n\n---", "\n---")
 
 

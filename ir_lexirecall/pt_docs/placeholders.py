@@ -2,47 +2,55 @@
 
 ``contents``, ``link``: a table of contents of what sphinx-gallery makes of the examples, and a link to one of its pages. ``names``: links
 to what a page of the reference describes. ``file``: a file of the checkout. ``picture``, ``output``: a drawing, or what a command prints.
-``measures``, ``standard``, and every page of a measure: what ``irl.describe`` says. ``studies``: the studies of measures.
+``standard``: what ``irl.describe`` says of the standard measures. ``scripts``: the examples that are no pages. ``papers``: pictures and verdicts of
+the scripts of papers. ``coverage``: the table of error rates in short. ``studies``: the studies of measures.
 """
 
 from __future__ import annotations
 
+import ast
+import csv
+import os
 import re
+import subprocess
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ir_lexirecall import meta
-from ir_lexirecall.measures.declaration import REGISTRY
 from ir_lexirecall.meta.records import RECORDS
 from ir_lexirecall.pt_docs import commands, drawings, measure_pages
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-NOT_IN_GALLERY = r"(make_demo_runs|recommenders|printed|systems|enumerations|label_loss|further|unanimity)\.py"  # a maker of files; what papers share
-SUBSECTIONS = [f"../../examples/{name}" for name in ("tutorials", "papers")]
 READ_FIRST = (
     "pyterrier_pipelines",
     "mteb_predictions",
     "lenskit_movielens",
+    "systematic_reviews",
     "several_collections",
     "missing_judgments",
     "proposing_a_measure",
 )
+SCRIPTS = """
+
+Scripts and recipes
+-------------------
+
+Scripts to run and to change, and metrics for other frameworks to copy:
+
+.. made: scripts
+"""
 HIDDEN_COLON = "\ue000"
 PLACE = re.compile(r"^(?P<indent> *)\.\. made: (?P<name>\w+)(?: (?P<argument>.+))?$", re.MULTILINE)
-_CODE = re.compile(r"^\.\. code-block:: Python\n(?: +:.*\n)*\n(?:(?: .*)?\n)+", re.MULTILINE)
-_OUTPUT = re.compile(
-    r"^ *\.\. rst-class:: sphx-glr-script-out\n\n *\.\. code-block:: none\n\n((?:(?: .*)?\n)+)", re.MULTILINE
-)
 THUMBNAIL = re.compile(r'tooltip="(?P<tooltip>[^"]*)">.*?:alt:\n\n *:doc:`/(?P<page>[^`]+)`', re.DOTALL)
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Fill the places when a page is read."""
-    measure_pages.write_missing()
     app.connect("source-read", fill)
     app.connect("autodoc-process-signature", write_defaults)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
@@ -84,39 +92,110 @@ _DOI = re.compile(r"(?<=\bdoi )(10\.\d{4,}/[^\s,;()]*[^\s,;().])")
 
 
 def reading_order(file_name: str) -> tuple[int, str]:
-    """Where a page stands in its part of the gallery: tutorials as they are read, other pages by name."""
+    """Where a page stands among the examples: as they are read, further ones by name."""
     name = Path(file_name).stem
     return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST), name
 
 
 def fill(app: Any, docname: str, source: list[str]) -> None:
     """Replace the comments of a page by what they stand for."""
-    folder, _, name = docname.rpartition("/")
-    if folder == "measures" and name in REGISTRY:
-        source[0] = measure_pages.page(name)
-    elif folder == "gallery/papers" and name != "index":
-        source[0], output = in_short(source[0], name)
-        (HERE / folder / f"{name}.txt").write_text(output, encoding="utf-8")
-    elif folder.startswith("gallery") and name == "index":
-        source[0] = THUMBNAIL.sub(thumbnail, source[0])
-    else:
-        source[0] = PLACE.sub(made, source[0])
+    if docname == "gallery/index":
+        source[0] = THUMBNAIL.sub(thumbnail, source[0]) + SCRIPTS
+    if docname == "papers":
+        source[0] = source[0].replace(".. made: papers", papers(run=app.config.plot_gallery in (True, "1", "True")))
+    source[0] = PLACE.sub(made, source[0])
 
 
-def in_short(page: str, name: str) -> tuple[str, str]:
-    """A page of a paper with its pictures and verdicts, without the code and the rest of the output; and the whole output."""
-    printed = "\n".join(textwrap.dedent(text).strip("\n") for text in _OUTPUT.findall(page)) + "\n"
-    links = f":download:`The whole output <{name}.txt>`; the script can be downloaded below.\n\n"
-    told = f".. code-block:: none\n\n{textwrap.indent(verdicts(printed), '    ')}\n\n" if printed.strip() else ""
-    page = _OUTPUT.sub("", _CODE.sub("", page))
-    before, footer, after = page.partition(".. rst-class:: sphx-glr-timing")
-    return f"{before}{links}{told}{footer}{after}", printed
+def papers(*, run: bool) -> str:
+    """A section for each script of a paper: what its text says and, where the scripts run, its pictures and verdicts."""
+    return "\n".join(paper(script, run=run) for script in sorted((EXAMPLES / "papers").glob("*.py")) if told(script)[0])
+
+
+def told(script: Path) -> tuple[str, str]:
+    """The title and the text of an example that begins with them."""
+    title, line, text = (
+        *(ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or "").split("\n", 2),
+        "",
+        "",
+    )[:3]
+    return (title, text.strip()) if line and line == "=" * len(title) else ("", "")
+
+
+def paper(script: Path, *, run: bool) -> str:
+    """What a script of a paper tells, draws and concludes; its whole output is a file beside the page."""
+    title, text = told(script)
+    parts = [title, "-" * len(title), "", text, ""]
+    if run:
+        folder = HERE / "gallery" / script.stem
+        output = folder / f"{script.stem}.txt"
+        if not output.exists() or output.stat().st_mtime < script.stat().st_mtime:
+            folder.mkdir(parents=True, exist_ok=True)
+            output.write_text(printed_by(script, folder), encoding="utf-8")
+        for picture in sorted(folder.glob("*.svg")):
+            parts += [
+                f".. image:: gallery/{script.stem}/{picture.name}",
+                f"   :alt: {picture.stem.replace('_', ' ')}",
+                "",
+            ]
+        parts += [
+            ".. code-block:: none",
+            "",
+            textwrap.indent(differences(output.read_text(encoding="utf-8")), "    "),
+            "",
+        ]
+        parts += [f":download:`The whole output <gallery/{script.stem}/{script.stem}.txt>`,"]
+    parts += [f":download:`the script <../../examples/papers/{script.name}>`", ""]
+    return "\n".join(parts)
+
+
+def printed_by(script: Path, folder: Path) -> str:
+    """What a script prints; its pictures go into a folder."""
+    command = [sys.executable, "-W", "ignore", str(script), "--plots", str(folder)]
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "integrations"), os.environ.get("PYTHONPATH", "")])
+    ran = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths}, cwd=folder)
+    if ran.returncode:
+        raise ValueError(f"{script}: {ran.stderr}")
+    return re.sub(r"^ *drawn: .*\n", "", ran.stdout, flags=re.MULTILINE)
 
 
 def verdicts(printed: str) -> str:
     """The end of what a paper's script prints: what holds, what differs, and the counts."""
     found = re.search(r"^What (the paper says|holds)", printed, re.MULTILINE)
     return printed[found.start() if found else 0 :].rstrip()
+
+
+def differences(printed: str) -> str:
+    """What a paper's script concludes, without the claims that hold: they are counted."""
+    return re.sub(r"^  holds .*\n", "", verdicts(printed), flags=re.MULTILINE)
+
+
+def coverage(_: str) -> str:
+    """The table of error rates, a row for each statement: in how many settings it was measured, from what to what, and where it is off."""
+    statements: dict[str, list[list[str]]] = {}
+    for row in csv.reader(
+        (HERE / "coverage_table.txt").read_text(encoding="utf-8").replace("\n   ", "\n").splitlines()[4:]
+    ):
+        statements.setdefault(row[0], []).append(row)
+    rows = [["Statement", "Settings", "Nominal", "Measured", "Off"]]
+    for statement, measured in statements.items():
+        shares = sorted(row[3] for row in measured)
+        off = [f"{row[1]}: {row[3]}" for row in measured if row[5].startswith("off")]
+        between = shares[0] if shares[0] == shares[-1] else f"{shares[0]} to {shares[-1]}"
+        rows.append([statement, str(len(measured)), measured[0][2], between, "; ".join(off)])
+    cells = "\n".join("   * - " + "\n     - ".join(row) for row in rows)
+    return f".. list-table::\n   :header-rows: 1\n   :widths: 30 9 9 16 36\n\n{cells}"
+
+
+def scripts(_: str) -> str:
+    """The examples that are no pages of their own, to download, each with its title or first line."""
+    listed = []
+    for folder in (".", "recipes"):
+        for script in sorted((EXAMPLES / folder).glob("*.py")):
+            text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+            first = " ".join((told(script)[0] or text.split("\n\n")[0]).split())
+            path = os.path.relpath(script, HERE / "gallery")
+            listed.append(f"- :download:`{script.name} <{path}>`: {first}")
+    return "\n".join(listed)
 
 
 def thumbnail(place: re.Match[str]) -> str:
@@ -176,9 +255,14 @@ def link(argument: str) -> str:
     return f":doc:`{title} <{page}>`"
 
 
-def file(name: str) -> str:
-    """A file of the checkout, without its title."""
-    return f".. include:: ../../{name}\n   :parser: myst_parser.sphinx_\n   :start-line: 1\n"
+def file(argument: str) -> str:
+    """A file of the checkout, ``NAME from SECTION to SECTION``: up to that one, or to ``END``."""
+    name, *sections = re.split(" (?:from|to) ", argument)
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    first, last = ([*lines, "## END"].index(f"## {section}") for section in sections)
+    return (
+        f".. include:: ../../{name}\n   :parser: myst_parser.sphinx_\n   :start-line: {first}\n   :end-line: {last}\n"
+    )
 
 
 def picture(name: str) -> str:
@@ -212,14 +296,15 @@ def studies(_: str) -> str:
 
 MAKERS: dict[str, Callable[[str], str]] = {
     "contents": contents,
+    "coverage": coverage,
     "file": file,
     # Of integrations whose frameworks need not be there.
     "frameworks": lambda _: (HERE / "api" / "integrations.txt").read_text(encoding="utf-8"),
     "link": link,
-    "measures": lambda _: measure_pages.table_of_ours(),
     "names": names,
     "output": output,
     "picture": picture,
+    "scripts": scripts,
     "standard": lambda _: measure_pages.standard(),
     "studies": studies,
 }

@@ -107,7 +107,7 @@ def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
 
     from ir_lexirecall.pt_docs.commands import files
 
-    page = PAGES / "extend.rst"
+    page = PAGES / "contributing.rst"
     text = page.read_text(encoding="utf-8")
     found = doctest.DocTestParser().get_examples(text)
     (ending,) = (block for _, kind, block in blocks(page) if kind == OF_A_SCRIPT)
@@ -127,7 +127,7 @@ def test_a_measure_of_ones_own_is_one_of_the_command_line() -> None:
 
 
 def test_what_to_cite_is_the_file_to_cite_and_the_description() -> None:
-    shown = [text for language, _, text in blocks(PAGES / "compare.rst") if language == "bibtex"]
+    shown = [text for language, _, text in blocks(PAGES / "testing.rst") if language == "bibtex"]
     assert irl.describe("TSE").source.bibtex.strip() in shown
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     (software,) = (text for text in shown if "@misc" in text)
