@@ -121,6 +121,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # Of made-up runs and qrels; what is about these warnings asks for them.
     for about in ("RBU. the qrels name one aspect", ".*retrieves nothing", ".*of its first .* documents are judged"):
         config.addinivalue_line("filterwarnings", f"ignore:{about}:UserWarning")
+    config.addinivalue_line(
+        "filterwarnings", "ignore:The inplace keyword:DeprecationWarning:pyterrier"
+    )  # PyTerrier's own
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of xdist's workers, which would wait for each other's threads
 
 

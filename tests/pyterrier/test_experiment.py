@@ -787,18 +787,17 @@ def folders(tmp_path: Path) -> list[Path]:
     return both
 
 
-SAVE_FORMATS = pytest.mark.parametrize(
-    "save_format", ["trec", pickle, (pd.read_csv, pd.DataFrame.to_csv)], ids=["trec", "pickle", "csv"]
+SAVED = pytest.mark.parametrize(  # PyTerrier saves batches as trec only
+    ("save_format", "batch_size"),
+    [("trec", None), ("trec", BATCH), (pickle, None), ((pd.read_csv, pd.DataFrame.to_csv), None)],
+    ids=["trec", "trec in batches", "pickle", "csv"],
 )
 
 
-@SAVE_FORMATS
+@SAVED
 @pytest.mark.parametrize("mode", ["overwrite", "reuse"])
-@BATCHES
 def test_saved(mode: str, batch_size: int | None, save_format: Any, folders: list[Path]) -> None:
     """Twice into the same folder: the same files as PyTerrier writes; what is read back is compared as what was run."""
-    if batch_size is not None and save_format != "trec":
-        pytest.skip("PyTerrier saves batches as trec only")
     own, other = folders
     brute = brute_force(named)
     for turn in range(2):
