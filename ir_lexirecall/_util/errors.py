@@ -14,7 +14,8 @@ import numbers
 import operator
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeGuard, TypeVar
@@ -23,6 +24,7 @@ import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T", bound=Hashable)
 _called: ContextVar[str | None] = ContextVar("the function that the user called", default=None)
 
 
@@ -135,6 +137,16 @@ def and_more(rest: int) -> str:
     ('', ' (and 2 more like it)')
     """
     return f" (and {rest} more like it)" if rest else ""
+
+
+def repeated(names: Sequence[T]) -> T | None:
+    """The first of some names that occurs again; None where each occurs once.
+
+    >>> repeated(["a", "b", "a"]), repeated(["a", "b"])
+    ('a', None)
+    """
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
 
 
 def shown(value: Any, length: int = 100) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import ir_measures
 from ir_measures.measures.base import Measure as IRMeasure
 
-from ir_lexirecall._util.errors import shown
+from ir_lexirecall._util.errors import repeated, shown
 
 _FORM = "write Name(parameter=value, ...)@cutoff"
 
@@ -56,7 +56,7 @@ def parse_measure(text: str, known: Mapping[str, Any] | None = None) -> IRMeasur
         if node.args or any(keyword.arg is None for keyword in node.keywords):
             raise ValueError(f"{shown(text)}: parameters must be named; {_FORM}")
         names = [str(keyword.arg) for keyword in node.keywords]
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        if twice := repeated(names):
             raise ValueError(f"{shown(text)}: the parameter {twice} is given twice; keep one")
         params = {name: _value(text, name, keyword.value) for name, keyword in zip(names, node.keywords, strict=True)}
         node = node.func

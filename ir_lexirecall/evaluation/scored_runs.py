@@ -16,7 +16,7 @@ import numpy as np
 from ir_measures.measures.base import Measure as IRMeasure
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, warn
+from ir_lexirecall._util.errors import and_more, entry, is_integer, naming, repeated, warn
 from ir_lexirecall._util.lazy import Remembers, cached_property
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.progress import progress_bar
@@ -222,9 +222,7 @@ def check_runs(runs: Any, least: int) -> None:
         raise ValueError("give the runs as a mapping of names to runs")
     if len(runs) < least:
         raise ValueError(f"at least {least} run{'s are' if least > 1 else ' is'} needed, not {len(runs)}")
-    names = [str(name) for name in runs]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if (twice := repeated([str(name) for name in runs])) is not None:
         raise ValueError(f"two runs have the same name, {twice}")
 
 

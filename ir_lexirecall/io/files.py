@@ -19,7 +19,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ir_lexirecall._util.errors import needs
+from ir_lexirecall._util.errors import needs, repeated
 
 STDIN = "-"  # how standard input is called where a path is expected
 LONGEST = 2**20
@@ -176,8 +176,7 @@ def parsed_json(text: str, path: str, first_line: int = 1) -> Any:
     def an_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = repeated([name for name, _ in pairs])
             raise ValueError(f"{path}: {twice!r} occurs twice in one JSON object")
         return content
 

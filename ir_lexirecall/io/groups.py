@@ -186,8 +186,8 @@ def _of_text(path: str) -> Table | list[_Pair]:
     for n, row in rows:
         if len(row) != width:
             raise ValueError(f"{path}, line {n}: {len(row)} fields where {width} are expected (query and group)")
-    if not has_header:
-        return [(row[0], row[1] or None, f"{path}, line {n}") for n, row in rows]
-    (_, names), *rows = rows
-    columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
-    return Table(columns, path, lambda row: f"{path}, line {rows[row][0]}")
+    return (
+        Table.from_rows(rows, path)
+        if has_header
+        else [(row[0], row[1] or None, f"{path}, line {n}") for n, row in rows]
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_lexirecall._util.errors import and_more, is_integer, shown, shown_names
+from ir_lexirecall._util.errors import and_more, is_integer, repeated, shown, shown_names
 from ir_lexirecall.io.files import is_parquet, json_lines, parsed_json, rereadable, text_of_file
 from ir_lexirecall.io.lines import as_float, csv_rows, number
 from ir_lexirecall.io.readers import parquet_columns
@@ -121,6 +121,18 @@ class Table:
     what: str
     place: Callable[[int], str] | None = None
     index: Sequence[Any] | None = None
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[tuple[int, list[str]]], path: str) -> Table:
+        """The rows of a file with their lines, of which the first one names the columns."""
+        (_, names), *rows = rows
+        for line, row in rows:
+            if len(row) != len(names):
+                raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
+        if (twice := repeated(names)) is not None:
+            raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
+        columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
+        return cls(columns, path, lambda row: f"{path}, line {rows[row][0]}")
 
     def where(self, row: int) -> str:
         return f"{self.what}, row {row + 1}" if self.place is None else self.place(row)
@@ -302,8 +314,8 @@ def columns_of_frame(data: Any) -> tuple[dict[str, Sequence[Any]], Sequence[Any]
             else:
                 there = zip(column.tolist(), column.isna(), strict=True)
                 columns[name] = [None if missing else value for value, missing in there]
-        if len(columns) < len(names):
-            raise ValueError(f"the column {next(n for n in names if names.count(n) > 1)!r} occurs twice; keep one")
+        if (twice := repeated(names)) is not None:
+            raise ValueError(f"the column {twice!r} occurs twice; keep one")
         counted = type(data.index).__name__ == "RangeIndex"
         return columns, None if counted else data.index.tolist()
     if hasattr(data, "to_dicts"):  # Polars
@@ -322,31 +334,24 @@ def content_of_file(path: str | os.PathLike[str]) -> Cells | Table:
         if is_parquet(file):
             return Table(parquet_columns(file), file)
         text = text_of_file(file)
-        first = next((line for line in text.splitlines() if line.strip()), "")
-        if not first:
-            raise ValueError(f"{file}: there are no values in it")
-        if first.lstrip().startswith(("{", "[")):
-            return _content_of_json(text, file)
-        if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
-            raise ValueError(
-                f"{file}, line {text.count(chr(10)) + 1}: the file ends within a number, without an end of line: was it cut? "
-                "Write it again, or end its last line"
-            )
-        for separator in (",", "\t", ";"):
-            names = [name.strip().strip('"').lower() for name in first.split(separator)]
-            if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
-                return _table_of_text(text, separator, file)
-        if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
-            raise ValueError(
-                f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
-            )
-        return _cells_of_lines(text, file)
-
-
-# -- lines of fields ---------------------------------------------------------------------------------------
-
-
-def _cells_of_lines(text: str, path: str) -> Cells:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    if not first:
+        raise ValueError(f"{file}: there are no values in it")
+    if first.lstrip().startswith(("{", "[")):
+        return _content_of_json(text, file)
+    if not text.endswith("\n") and (text[-1].isdigit() or text[-1] == "."):
+        raise ValueError(
+            f"{file}, line {text.count(chr(10)) + 1}: the file ends within a number, without an end of line: was it cut? "
+            "Write it again, or end its last line"
+        )
+    for separator in (",", "\t", ";"):
+        names = [name.strip().strip('"').lower() for name in first.split(separator)]
+        if len(names) > 1 and not {*QUERY_NAMES, *TASK_NAMES, *RUN_NAMES, *SAMPLE_NAMES}.isdisjoint(names):
+            return Table.from_rows(list(csv_rows(text, lambda line: f"{file}, line {line}", separator)), file)
+    if file.lower().endswith((".csv", ".tsv")) or ("," in first and len(first.split()) not in _LINES):
+        raise ValueError(
+            f"{file}, line 1: expected a header with query_id, and run or a column per run, got {shown(first)}"
+        )
     rows: list[list[str]] = []
     lines: list[int] = []
     for line_number, line in enumerate(text.split("\n"), start=1):
@@ -359,64 +364,47 @@ def _cells_of_lines(text: str, path: str) -> Cells:
             continue  # a text with blanks
         if len(fields) not in _LINES or (rows and len(fields) != len(rows[0])):
             wanted = _LINES.get(len(rows[0]) if rows else 0) or "; ".join(_LINES.values())
-            raise ValueError(f"{path}, line {line_number}: {len(fields)} fields where a line has {wanted}")
+            raise ValueError(f"{file}, line {line_number}: {len(fields)} fields where a line has {wanted}")
         rows.append(fields)
         lines.append(line_number)
-    measure, query, run = _roles(rows, path)
+    if not rows:
+        raise ValueError(f"{file}: there are no values in it")
+    width = len(rows[0])
+    measure, query, run = (5, 0, 2) if width == 6 else (width - 3, width - 2, 0 if width == 4 else None)
+    if width != 6:
+        several = [{row[place] for row in rows} for place in (measure, query)]
+        summary = [not there.isdisjoint(SUMMARY) for there in several]
+        known = [all(map(is_measure, there)) for there in several]
+        if summary[0] != summary[1]:
+            measure_first = summary[1]
+        elif known[0] != known[1]:
+            measure_first = known[0]
+        elif len(several[0]) != len(several[1]):
+            measure_first = len(several[0]) < len(several[1])
+        else:
+            raise ValueError(
+                f"{file}: which field is the measure, {shown(rows[0][measure])} or {shown(rows[0][query])}, cannot be told; "
+                "give a table with a header: run, query_id, measure, value"
+            )
+        if not measure_first:
+            measure, query = query, measure
     cells, places = [], []
     for place, row in zip(lines, rows, strict=True):
         if row[query] in SUMMARY or TEXT.match(row[measure]):
             continue
-        written = row[4] if len(row) == 6 else row[-1]
+        written = row[4] if width == 6 else row[-1]
         value = number(written)
         if value is None:
             what = f"the {row[measure]} of query {row[query]!r}"
-            raise ValueError(f"{path}, line {place}: {what} is {shown(written)}, not a number")
+            raise ValueError(f"{file}, line {place}: {what} is {shown(written)}, not a number")
         cells.append((None if run is None else row[run], row[query], row[measure], value))
         places.append(place)
     if not cells:
-        raise ValueError(f"{path}: it has values over all queries only; ask for values per query (trec_eval -q)")
-    return Cells.from_rows(cells, lambda n: f"{path}, line {places[n]}")
-
-
-def _roles(rows: Sequence[Sequence[str]], path: str) -> tuple[int, int, int | None]:
-    if len(rows[0]) == 6:
-        return 5, 0, 2
-    first = len(rows[0]) - 3
-    run = None if first == 0 else 0
-    several = [{row[first] for row in rows}, {row[first + 1] for row in rows}]
-    summary = [not names.isdisjoint(SUMMARY) for names in several]
-    known = [all(map(is_measure, names)) for names in several]
-    if summary[0] != summary[1]:
-        measure_first = summary[1]
-    elif known[0] != known[1]:
-        measure_first = known[0]
-    elif len(several[0]) != len(several[1]):
-        measure_first = len(several[0]) < len(several[1])
-    else:
-        raise ValueError(
-            f"{path}: which field is the measure, {shown(rows[0][first])} or {shown(rows[0][first + 1])}, cannot be told; "
-            "give a table with a header: run, query_id, measure, value"
-        )
-    return (first, first + 1, run) if measure_first else (first + 1, first, run)
+        raise ValueError(f"{file}: it has values over all queries only; ask for values per query (trec_eval -q)")
+    return Cells.from_rows(cells, lambda n: f"{file}, line {places[n]}")
 
 
 # -- tables and JSON ---------------------------------------------------------------------------------------
-
-
-def _table_of_text(text: str, separator: str, path: str) -> Table:
-    lines = csv_rows(text, lambda line: f"{path}, line {line}", separator)
-    _, names = next(lines)
-    rows = []
-    for line, row in lines:
-        if len(row) != len(names):
-            raise ValueError(f"{path}, line {line}: {len(row)} fields where {len(names)} are expected")
-        rows.append((line, row))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{path}: the header names {twice!r} twice; keep one")
-    columns = {name: [row[i] or None for _, row in rows] for i, name in enumerate(names)}
-    return Table(columns, path, lambda row: f"{path}, line {rows[row][0]}")
 
 
 def _content_of_json(text: str, path: str) -> Cells | Table:

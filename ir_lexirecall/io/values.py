@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeGuard
 import numpy as np
 
 from ir_lexirecall._util.arrays import Floats
-from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming, shown_names
+from ir_lexirecall._util.errors import and_more, check_choice, did_you_mean, entry, naming, repeated, shown_names
 from ir_lexirecall._util.lazy import pandas as pd
 from ir_lexirecall._util.rounding import DIFFERENCE
 from ir_lexirecall.io.files import matching
@@ -53,6 +53,96 @@ class ValueTable:
     per_task: bool = False
     source: str = "values"
     costs: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_cells(
+        cls, parts: Sequence[Cells], measures: Sequence[str] | None, missing: str = "error", source: str = "values"
+    ) -> ValueTable:
+        """Cells as arrays; every fault is named, as ``read_values`` says."""
+        if not (parts := [part for part in parts if len(part)]):
+            raise ValueError(f"{source}: there are no values")
+        ends = np.cumsum([len(part) for part in parts])
+
+        def place(n: int) -> str:
+            part = int(np.searchsorted(ends, n, side="right"))
+            return parts[part].place(n - int(ends[part]) + len(parts[part]))
+
+        run, query, measure, value = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("run", "query_id", "measure", "value")
+        )
+        if (nameless := next((n for n, name in enumerate(run) if name is None), None)) is not None:
+            raise ValueError(f"{place(nameless)}: there is no run; add a column run, or give {{run: values}}")
+        s, runs = pd.factorize(run)
+        q, query_ids = pd.factorize(query, sort=True)
+        k, there = pd.factorize(measure)
+        theirs = list(there) if measures is None else _names_there(measures, list(there), source)
+        names = theirs if measures is None else measures
+        shape = (len(there), len(runs), len(query_ids))
+        cell = np.ravel_multi_index((k, s, q), shape)
+        order = np.argsort(cell, kind="stable")
+        again = order[1:][cell[order][1:] == cell[order][:-1]]
+        if len(again):
+            second = int(again.min())
+            first = int(np.flatnonzero(cell == cell[second])[0])
+            raise ValueError(
+                f"{place(second)}: the {measure[second]} of run {run[second]!r} for query {query[second]!r} is there already "
+                f"({place(first)}){and_more(len(again) - 1)}; keep one"
+            )
+        grid = np.full(shape, np.nan)
+        grid.ravel()[cell] = value
+        grid = grid[[list(there).index(name) for name in theirs]]
+        has = dict(zip(names, ~np.isnan(grid).all(axis=2), strict=True))
+        if (name := next((name for name in names if not has[name].all()), None)) is not None:
+            common = [other for other in names if has[other].all()]
+            twice = next((pair for pair in combinations(names, 2) if _same(*pair)), None)
+            cure = "there is no measure that all have"
+            if common:
+                cure = f"all have {shown_names(common)}: name what to take"
+            elif twice is not None:
+                cure = f"{' and '.join(twice)} are what two programs call one measure: take the values of all runs from one"
+            lacking = runs[int((~has[name]).argmax())]
+            raise ValueError(
+                f"{source}: run {lacking!r} has no values of {name}{and_more(int((~has[name]).sum()) - 1)}; {cure}"
+            )
+        for name in [name for name in there if name in theirs]:
+            of_measure = known(name)
+            low, high = (-np.inf, np.inf) if of_measure is None else of_measure[:2]
+            slack = DIFFERENCE * max((abs(end) for end in (low, high) if np.isfinite(end)), default=0.0)
+            outside = np.isinf(value) | (value < low - slack) | (value > high + slack)
+            bad = np.flatnonzero((measure == name) & outside)
+            if not len(bad):
+                continue
+            first = int(bad[0])
+            if np.isinf(value[first]):
+                cure = "leave it out"
+            elif (low, high) == (0.0, 1.0):
+                cure = "its values lie between 0 and 1: divide percentages by 100"
+            else:
+                limits = [f"{word} {end:.6g}" for word, end in (("least", low), ("most", high)) if np.isfinite(end)]
+                cure = f"its values are at {' and at '.join(limits)}; is it another measure? Call it otherwise"
+            raise ValueError(
+                f"{place(first)}: the {name} of run {run[first]!r} for query {query[first]!r} is {value[first]:.12g}; {cure}"
+                f"{and_more(len(bad) - 1)}"
+            )
+        gaps = np.isnan(grid)
+        incomplete = gaps.any(axis=(0, 1))
+        if gaps.any() and missing == "error":
+            a, b, c = (int(axis[0]) for axis in np.nonzero(gaps))
+            raise ValueError(
+                f"{source}: the {names[a]} of run {runs[b]!r} for query {query_ids[c]!r} is missing"
+                f"{and_more(int(gaps.sum()) - 1)}; add it, or give missing='skip' to leave out {int(incomplete.sum())} of "
+                f"{len(query_ids)} queries"
+            )
+        if incomplete.all():
+            raise ValueError(f"{source}: no query has all values; do all runs name the same queries?")
+        return cls(
+            list(runs),
+            list(map(str, query_ids[~incomplete])),
+            {name: values[:, ~incomplete] for name, values in zip(names, grid, strict=True)},
+            tuple(map(str, query_ids[incomplete])),
+            all(part.per_task for part in parts),
+            source,
+        )
 
     @property
     def measures(self) -> list[str]:
@@ -150,10 +240,7 @@ def read_values(
             costs = frozenset(name for name, their in theirs.items() if their in values.costs)
             values = replace(values, values=selected, costs=costs)
         return values.with_costs(smaller_is_better)
-    cells = _joined(_cells(values, wanted))
-    if cells is None:
-        raise ValueError(f"{_what(values)}: there are no values")
-    return _arranged(cells, wanted, missing, _what(values)).with_costs(smaller_is_better)
+    return ValueTable.from_cells(_cells(values, wanted), wanted, missing, _what(values)).with_costs(smaller_is_better)
 
 
 @entry
@@ -216,9 +303,10 @@ def _what(values: Any) -> str:
     return values.what if isinstance(values, Table) else "values"
 
 
-def _table_of_frame(values: Any) -> Table | None:
+def _table_of_frame(values: Any, what: str | None = None) -> Table | None:
     found = columns_of_frame(values)
-    return None if found is None else Table(found[0], "values", lambda row: f"row {row + 1}", found[1])
+    place = (lambda row: f"row {row + 1}") if what is None else None
+    return None if found is None else Table(found[0], what or "values", place, found[1])
 
 
 def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
@@ -226,9 +314,26 @@ def _cells(values: Any, measures: list[str] | None) -> list[Cells]:
     if isinstance(values, (str, os.PathLike)):
         return _path_cells(values, column)
     if isinstance(values, Mapping):
-        if not values:
-            return []
-        parts = {str(run): _run_cells(str(run), part, measures) for run, part in values.items()}
+        parts = {}
+        for run, part in values.items():
+            what = f"values of run {str(run)!r}"
+            if isinstance(part, (str, os.PathLike)):
+                content = content_of_file(part)
+                cells = content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content
+            elif isinstance(part, Mapping):
+                cells = cells_of_dicts(part, what, measures[0] if measures else None)
+            elif hasattr(part, "test_results"):  # DeepEval's
+                tests = {str(test.name): test.metrics_data or () for test in part.test_results}
+                scores = {name: {str(m.name): m.score for m in metrics} for name, metrics in tests.items()}
+                cells = cells_of_dicts(scores, what)
+            elif (table := _table_of_frame(part, what)) is not None:
+                cells = table.cells(one_run=True, measures=_columns_among(measures, table), column=column)
+            else:
+                raise ValueError(
+                    f"{what}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
+                    "{query_id: {measure: value}}, or a file"
+                )
+            parts[str(run)] = _named(cells, str(run))
         if empty := [run for run, cells in parts.items() if not len(cells)]:
             raise ValueError(f"values of run {empty[0]!r}: there are none{and_more(len(empty) - 1)}; leave it out")
         return list(parts.values())
@@ -270,7 +375,7 @@ def _file_cells(paths: Sequence[str | os.PathLike[str]], column: str | None) -> 
             by_name.append(run_name(path))
             cells = _named(cells, by_name[-1])
         several.append(cells)
-    if twice := next((name for name in by_name if by_name.count(name) > 1), None):
+    if twice := repeated(by_name):
         raise ValueError(f"two files are called {twice!r}; rename one, or give them names: {{name: file}}")
     return several
 
@@ -293,27 +398,6 @@ def run_name(path: str | os.PathLike[str]) -> str:
     )
 
 
-def _run_cells(run: str, part: Any, measures: list[str] | None) -> Cells:
-    if isinstance(part, (str, os.PathLike)):
-        content = content_of_file(part)
-        return _named(content.cells(one_run=_is_of_one_run(content)) if isinstance(content, Table) else content, run)
-    if isinstance(part, Mapping):
-        return _named(cells_of_dicts(part, f"values of run {run!r}", measures[0] if measures else None), run)
-    if hasattr(part, "test_results"):  # DeepEval's
-        tests = {str(test.name): test.metrics_data or () for test in part.test_results}
-        scores = {name: {str(metric.name): metric.score for metric in metrics} for name, metrics in tests.items()}
-        return _named(cells_of_dicts(scores, f"values of run {run!r}"), run)
-    frame = columns_of_frame(part)
-    if frame is None:
-        raise ValueError(
-            f"values of run {run!r}: a {type(part).__name__} cannot be read; give a frame, a column indexed by query, "
-            "{query_id: {measure: value}}, or a file"
-        )
-    table = Table(frame[0], f"values of run {run!r}", index=frame[1])
-    column = measures[0] if measures is not None and len(measures) == 1 else None
-    return _named(table.cells(one_run=True, measures=_columns_among(measures, table), column=column), run)
-
-
 def _named(cells: Cells, run: str) -> Cells:
     return replace(cells, run=np.full(len(cells), run, dtype=object))
 
@@ -321,74 +405,6 @@ def _named(cells: Cells, run: str) -> Cells:
 def _columns_among(measures: list[str] | None, table: Table) -> list[str] | None:
     """The measures, if they all are columns."""
     return measures if measures is not None and set(measures) <= set(table.columns) else None
-
-
-# -- one table ---------------------------------------------------------------------------------------------
-
-
-def _joined(parts: list[Cells]) -> Cells | None:
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return None
-    if len(parts) == 1:
-        return parts[0]
-    ends = np.cumsum([len(part) for part in parts])
-
-    def place(n: int) -> str:
-        part = int(np.searchsorted(ends, n, side="right"))
-        return parts[part].place(n - int(ends[part]) + len(parts[part]))
-
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("run", "query_id", "measure")}
-    value = np.concatenate([part.value for part in parts])
-    return Cells(**columns, value=value, place=place, per_task=all(part.per_task for part in parts))
-
-
-def _arranged(cells: Cells, measures: list[str] | None, missing: str, source: str) -> ValueTable:
-    """The cells as arrays; every fault is named."""
-    nameless = next((n for n, run in enumerate(cells.run) if run is None), None)
-    if nameless is not None:
-        raise ValueError(f"{cells.place(nameless)}: there is no run; add a column run, or give {{run: values}}")
-    s, runs = pd.factorize(cells.run)
-    q, query_ids = pd.factorize(cells.query_id, sort=True)
-    k, names = pd.factorize(cells.measure)
-    names = list(names)
-    theirs = names if measures is None else _names_there(measures, names, source)
-    shape = (len(names), len(runs), len(query_ids))
-    cell = np.ravel_multi_index((k, s, q), shape)
-    order = np.argsort(cell, kind="stable")
-    again = order[1:][cell[order][1:] == cell[order][:-1]]
-    if len(again):
-        second = int(again.min())
-        first = int(np.flatnonzero(cell == cell[second])[0])
-        raise ValueError(
-            f"{cells.place(second)}: the {cells.measure[second]} of run {cells.run[second]!r} for query "
-            f"{cells.query_id[second]!r} is there already ({cells.place(first)}){and_more(len(again) - 1)}; keep one"
-        )
-    grid = np.full(shape, np.nan)
-    grid.ravel()[cell] = cells.value
-    grid = grid[[names.index(name) for name in theirs]]
-    names = names if measures is None else measures
-    _refuse_mixed(grid, names, list(runs), source)
-    _refuse_values(cells, set(theirs))
-    gaps = np.isnan(grid)
-    incomplete = gaps.any(axis=(0, 1))
-    if gaps.any() and missing == "error":
-        a, b, c = (int(axis[0]) for axis in np.nonzero(gaps))
-        raise ValueError(
-            f"{source}: the {names[a]} of run {runs[b]!r} for query {query_ids[c]!r} is missing"
-            f"{and_more(int(gaps.sum()) - 1)}; add it, or give missing='skip' to leave out {int(incomplete.sum())} of "
-            f"{len(query_ids)} queries"
-        )
-    if incomplete.all():
-        raise ValueError(f"{source}: no query has all values; do all runs name the same queries?")
-    return ValueTable(
-        list(runs),
-        [str(query) for query in query_ids[~incomplete]],
-        {name: values[:, ~incomplete] for name, values in zip(names, grid, strict=True)},
-        tuple(str(query) for query in query_ids[incomplete]),
-        cells.per_task,
-        source,
-    )
 
 
 def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> list[str]:
@@ -406,23 +422,6 @@ def _names_there(wanted: Sequence[str], names: Sequence[str], source: str) -> li
     return [name if name in names else ours[name] for name in wanted]
 
 
-def _refuse_mixed(grid: Floats, names: Sequence[str], runs: Sequence[str], source: str) -> None:
-    there = {name: ~np.isnan(values).all(axis=1) for name, values in zip(names, grid, strict=True)}
-    for name, has in there.items():
-        if not has.all():
-            common = [other for other, every in there.items() if every.all()]
-            cure = (
-                f"all have {shown_names(common)}: name what to take" if common else "there is no measure that all have"
-            )
-            twice = next((pair for pair in combinations(names, 2) if _same(*pair)), None)
-            if not common and twice is not None:
-                cure = f"{' and '.join(twice)} are what two programs call one measure: take the values of all runs from one"
-            lacking = runs[int((~has).argmax())]
-            raise ValueError(
-                f"{source}: run {lacking!r} has no values of {name}{and_more(int((~has).sum()) - 1)}; {cure}"
-            )
-
-
 def _same(name: str, other: str) -> bool:
     """Whether two names are of one measure, for trec_eval and for ir_measures.
 
@@ -431,27 +430,3 @@ def _same(name: str, other: str) -> bool:
     """
     ours = {name: theirs.measure for name in (name, other) if (theirs := equivalent(name)) is not None}
     return ours.get(name, name) == ours.get(other, other)
-
-
-def _refuse_values(cells: Cells, names: set[str]) -> None:
-    """Refuse values that are infinite, or outside the range of a measure that is known by its name."""
-    for name in [name for name in dict.fromkeys(cells.measure) if name in names]:
-        of_measure = known(name)
-        low, high = (-np.inf, np.inf) if of_measure is None else of_measure[:2]
-        slack = DIFFERENCE * max((abs(end) for end in (low, high) if np.isfinite(end)), default=0.0)
-        outside = np.isinf(cells.value) | (cells.value < low - slack) | (cells.value > high + slack)
-        bad = np.flatnonzero((cells.measure == name) & outside)
-        if not len(bad):
-            continue
-        value = float(cells.value[bad[0]])
-        if np.isinf(value):
-            cure = "leave it out"
-        elif (low, high) == (0.0, 1.0):
-            cure = "its values lie between 0 and 1: divide percentages by 100"
-        else:
-            ends = [f"{word} {end:.6g}" for word, end in (("least", low), ("most", high)) if np.isfinite(end)]
-            cure = f"its values are at {' and at '.join(ends)}; is it another measure? Call it otherwise"
-        raise ValueError(
-            f"{cells.place(int(bad[0]))}: the {name} of run {cells.run[bad[0]]!r} for query {cells.query_id[bad[0]]!r} is "
-            f"{value:.12g}; {cure}{and_more(len(bad) - 1)}"
-        )
